@@ -169,7 +169,7 @@ fn an_owner_named_by_a_field_is_a_group() {
     check_document(
         &plant,
         "loops() | map([.loop, .members | map(.id), .final_elements | map(.id), .closed])",
-        r#"[["F-1",["i","c"],["c"],true]]"#,
+        r#"[["F-1",["i","c"],["c"],null]]"#,
     );
     check_document(&plant, r#"validate({rules: ["P110", "P111", "G03"]}) | map(.code)"#, "[]");
     check_document(&plant, "valveList() | map([.id, .line])", r#"[["v","L-1"],["w","L-1"],["c",""]]"#);

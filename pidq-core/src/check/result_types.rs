@@ -263,7 +263,8 @@ const LOOP: Fields = &[
     ("shared", ResultType::Table(&[("item", ResultType::Node), ("loop", STRING)])),
     ("lines", ARRAY),
     ("fail_action", ANY),
-    ("closed", BOOL),
+    ("closed", BOOL_OR_NULL),
+    ("gap", STRING_OR_NULL),
 ];
 const OPEN_END: Fields = &[("item", ResultType::Node), ("kind", STRING), ("edges", ResultType::Edges)];
 const RECYCLE: Fields =

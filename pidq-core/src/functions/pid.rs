@@ -259,7 +259,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "parseTag",
         params: &[Param::query("tag").optional(), Param::query("scheme").optional()],
         summary: "The parts of a tag according to ISA-5.1, and the protection that its letters state; null if it is not a tag.",
-        example: r#"parseTag("20-PDT-101A") | [.variable, .modifier, .number, .suffix, .loop] => ["pressure","differential","101","A","20-P-101"]"#,
+        example: r#"parseTag("20-PDT-101A") | [.variable, .modifier, .number, .suffix, .loop] => ["pressure","differential","101","A","20-PD-101"]"#,
         body: Body::Piped(parse_tag),
     },
     Function {

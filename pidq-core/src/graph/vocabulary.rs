@@ -197,11 +197,18 @@ pub const DISPLAYS: &[&str] = &["indicator", "recorder", "gauge"];
 /// Words in the classes of controllers.
 pub const CONTROLLERS: &[&str] = &["controller", "control_function"];
 
+/// Words in the classes of instruments between a function and a final element.
+pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "solenoid_valve", "converter"];
+
+/// Words in the classes of instruments that report the position of a valve.
+pub const POSITION_SWITCHES: &[&str] =
+    &["limit_switch", "position_switch", "end_switch", "position_indicator", "position_transmitter"];
+
 /// Words in the classes of safety instrumented functions.
 pub const SAFETY_FUNCTIONS: &[&str] = &["sis", "sif", "safety", "hipps"];
 
 /// Words in the classes of trips and interlocks.
-pub const TRIPS: &[&str] = &["trip", "interlock", "esd", "emergency", "shutdown", "shut_down"];
+pub const TRIPS: &[&str] = &["trip", "interlock", "esd", "emergency", "shutdown", "shut_down", "logic_solver"];
 
 /// Words in the classes of shutdown and blowdown valves.
 pub const SHUTDOWN_VALVES: &[&str] =

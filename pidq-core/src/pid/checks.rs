@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use super::dead_ends::{DeadEnd, dead_ends, has_instrument, has_sensor, is_manhole};
 use super::isolate::expected_pipe_count;
 use super::lists::{EdgeField, distinct_values, is_component, is_property_break, may_change};
-use super::loop_parts::{self, LoopParts};
+use super::loop_parts::{self, Gap, LoopParts};
 use super::loops::Loops;
 use super::relief::items::{Cause, Effect};
 use super::relief::protected::{EquipmentSide, Protected, has_open_vent, is_driven};
@@ -243,7 +243,7 @@ impl<'a> Checker<'_, 'a> {
         Ok(())
     }
 
-    /// Reports loops that lack a sensor or a final element. An indication needs no final element, and what is operated
+    /// Reports loops that lack a sensor or a final element, and trips without a signal between them. An indication needs no final element, and what is operated
     /// by hand no sensor. Of the loops without a node, only trips are reported, since a trip that does not act is a
     /// missing safeguard; its parts may be on another sheet.
     fn open_loops(&mut self, charge: ChargeFn<'_>) -> Result<()> {
@@ -256,16 +256,20 @@ impl<'a> Checker<'_, 'a> {
             let (kind, _) = loop_parts::kind(self.drawing, found, &parts);
             let lacks_final_element = parts.final_elements.is_empty() && kind != Some("indication");
             let lacks_sensor = parts.sensors.is_empty() && !loop_parts::is_hand_operated(self.drawing, &parts);
+            let is_protective = found.protection.is_some();
             let missing = match (lacks_sensor, lacks_final_element) {
-                (true, true) => "a sensor and a final element",
-                (true, false) => "a sensor",
-                (false, true) => "a final element",
+                (true, true) => "lacks a sensor and a final element",
+                (true, false) => "lacks a sensor",
+                (false, true) => "lacks a final element",
+                (false, false) if is_protective && parts.gap() == Some(Gap::NoSignal) => {
+                    "has no signal from a sensor to a final element"
+                }
                 (false, false) => continue,
             };
-            let noun = if found.protection.is_some() { "trip" } else { "loop" };
+            let noun = if is_protective { "trip" } else { "loop" };
             let nodes: Vec<NodeId> = found.node.into_iter().chain(found.members.iter().copied()).collect();
-            let message = format!("{noun} {} lacks {missing}", found.name);
-            self.report_finding(found.node.is_some(), message, &nodes, &[]);
+            let is_certain = found.node.is_some() && parts.gap() != Some(Gap::NoSignal);
+            self.report_finding(is_certain, format!("{noun} {} {missing}", found.name), &nodes, &[]);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Function of an instrument by its class, its connections and its tag: sensing or acting.
 
-use super::tag::Tag;
-use crate::graph::adjacency::NodeId;
+use super::tag::{Protection, Tag};
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
@@ -36,14 +36,94 @@ pub(crate) fn loop_function(drawing: &Drawing<'_>, node: NodeId) -> LoopFunction
     }
 }
 
+/// Position of an instrument on the way from the process to a final element.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Stage {
+    /// It senses or transmits.
+    Sensor,
+    /// It shows, controls or switches a measured variable.
+    Function,
+    /// Logic, a relay, a converter or an actuator, which has no variable of its own.
+    Logic,
+}
+
+/// Returns the position of an instrument on the way from the process to a final element.
+pub(crate) fn stage(drawing: &Drawing<'_>, node: NodeId) -> Stage {
+    if acts_by_class(drawing, node) {
+        return Stage::Logic;
+    }
+    if senses(drawing, node) {
+        return Stage::Sensor;
+    }
+    let is_logic = |tag: &Tag| {
+        let functions = tag.split().1;
+        let converts = functions.iter().all(|letter| matches!(letter, 'Y' | 'V' | 'X'));
+        !tag.measures() || !functions.is_empty() && converts
+    };
+    let is_logic = drawing.class_has_word(node, vocabulary::LOGIC)
+        || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| is_logic(&tag));
+    if is_logic { Stage::Logic } else { Stage::Function }
+}
+
+/// Returns whether the letters or the class of an instrument state that it is operated by hand.
+pub(crate) fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'))
+        || drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
+}
+
+/// Returns whether an instrument is a switch that is operated by hand: `HS`, `HZS`, a push button.
+pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    let by_tag = tag.is_some_and(|tag| {
+        let (modifier, functions) = tag.split();
+        let switches = modifier == Some('Z') || functions.iter().any(|letter| matches!(letter, 'S' | 'Z'));
+        tag.letters.starts_with('H') && switches
+    });
+    by_tag || drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
+}
+
+/// Returns whether equipment has a drive that a signal can stop, by its class: a pump, a compressor.
+pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    matches!(drawing.topology.roles[node as usize], Role::Equipment | Role::None)
+        && drawing.class_has_word(node, vocabulary::DRIVES)
+}
+
+/// Returns whether a bubble without a separate sensor senses by itself: it has a measured variable, it is located at a
+/// process item, and nothing feeds it. Drawings according to IEC 62424 show one bubble for sensor, display and control.
+pub(crate) fn senses_at_location(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let measures = drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.measures());
+    let mut below = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
+    let mut above = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+    let has = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
+    measures
+        && !acts_by_class(drawing, node)
+        && stage(drawing, node) == Stage::Function
+        && below.any(|(item, edge)| has(edge, EdgeFlags::ZONE) && is_process(drawing, item))
+        && !above.any(|(from, edge)| {
+            has(edge, EdgeFlags::SIGNAL)
+                && !has(edge, EdgeFlags::UNDIRECTED)
+                && topology.roles[from as usize] == Role::Instrument
+        })
+}
+
+/// Returns whether a node is a process item: equipment, or an item in a pipe other than a valve.
+pub(crate) fn is_process(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let role = topology.roles[node as usize];
+    role != Role::Instrument && !role.closes() && (topology.flow_degree(node) > 0 || topology.is_equipment(node))
+}
+
 fn function_of_letters(tag: &Tag) -> LoopFunction {
     let (modifier, functions) = tag.split();
     let has = |letters: &str| functions.iter().any(|letter| letters.contains(*letter));
     let acts = match () {
         () if functions.is_empty() && tag.protection().is_none() => return LoopFunction::Unknown,
         () if functions.is_empty() => true,
-        // The letters of a position are those of limit switches: ZSO, ZSC.
-        () if tag.letters.starts_with('Z') => has("V") || has("C") && !has("S"),
+        // The letters of a position are those of limit switches: ZSO, ZSC. ZSHH trips.
+        () if tag.letters.starts_with('Z') => {
+            has("V") || has("C") && !has("S") || tag.protection() == Some(Protection::Trip)
+        }
         // PZA switches in IEC 62424; PZT transmits.
         () if modifier == Some('Z') => !has("TE") || has("CKSUVXYZ"),
         () => has("CKSUVXYZ"),
@@ -60,13 +140,10 @@ pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// tag.
 pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
-    let is_process = |other: NodeId| {
-        let role = topology.roles[other as usize];
-        role != Role::Instrument && !role.closes() && (topology.flow_degree(other) > 0 || topology.is_equipment(other))
-    };
     let mut signals = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
-    let is_signaled = signals
-        .any(|(other, edge)| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL) && is_process(other));
+    let is_signaled = signals.any(|(other, edge)| {
+        topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL) && is_process(drawing, other)
+    });
     // Drawings without separate sensors connect the instrument itself to the process.
     if is_signaled || topology.flow_degree(node) > 0 {
         return true;

@@ -7,6 +7,10 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::instrument_class::{self, LoopFunction};
+use super::loops::connection;
+use super::loops::position_feedback::{self, Feedback};
+use super::loops::protection;
+use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
 use super::{ChargeFn, Datum, pipe_lines};
@@ -16,7 +20,6 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
-use crate::graph::vocabulary;
 
 const LOOP: &[&str] = &[
     "loop",
@@ -33,10 +36,33 @@ const LOOP: &[&str] = &[
     "lines",
     "fail_action",
     "closed",
+    "gap",
 ];
 
-/// Limit of the signals from a function to a final element: converter, relay, solenoid, positioner, actuator.
-const MAX_STEPS: u32 = 6;
+/// Reason for which a loop is not known to be closed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Gap {
+    NoSensor,
+    NoFinalElement,
+    NoSensorAndNoFinalElement,
+    /// Only the tags or a loop node say that the sensor and the final element belong together.
+    NoSignal,
+    /// Only a hand switch starts the trip, and it may be one that resets it.
+    OnlyByHand,
+}
+
+impl Gap {
+    /// Returns the word in results.
+    fn word(self) -> &'static str {
+        match self {
+            Gap::NoSensor => "no_sensor",
+            Gap::NoFinalElement => "no_final_element",
+            Gap::NoSensorAndNoFinalElement => "no_sensor_and_no_final_element",
+            Gap::NoSignal => "no_signal",
+            Gap::OnlyByHand => "only_by_hand",
+        }
+    }
+}
 
 /// Parts of a loop. All lists are ascending.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +72,10 @@ pub(crate) struct LoopParts {
     pub final_elements: Vec<NodeId>,
     /// Sensors, functions and final elements that are members of other loops only.
     pub shared: Vec<NodeId>,
+    /// Signals lead from a sensor to a final element.
+    is_connected: bool,
+    /// The only initiators are hand switches, which may only reset the trip.
+    is_reset_only: bool,
 }
 
 impl LoopParts {
@@ -56,20 +86,58 @@ impl LoopParts {
         let is_function = |node: &NodeId| search.is_instrument(*node) && final_elements.binary_search(node).is_err();
         let instruments: Vec<NodeId> = search.found.members.iter().copied().filter(is_function).collect();
         charge(instruments.iter().map(|node| search.degree(*node)).sum())?;
-        let (own_sensors, functions): (Vec<NodeId>, Vec<NodeId>) =
+        let (own_sensors, mut functions): (Vec<NodeId>, Vec<NodeId>) =
             instruments.iter().partition(|node| search.is_sensor(**node));
+        // One bubble may sense and control.
+        functions.extend(own_sensors.iter().filter(|node| controls(drawing, **node)));
+        functions.sort_unstable();
         let (sensors, sources) = search.sensors(own_sensors, &functions, &passed, charge)?;
+        let sensors = search.without_feedback(sensors, &final_elements, charge)?;
+        let by_hand = if sensors.is_empty() { search.hand_switches(&sources, charge)? } else { Vec::new() };
+        functions.retain(|node| by_hand.binary_search(node).is_err());
+        let is_reset_only = !by_hand.is_empty() && !search.has_trip_switch(&by_hand, charge)?;
+        let sensors = if sensors.is_empty() { by_hand } else { sensors };
+        let path = connection::Path { sensors: &sensors, final_elements: &final_elements };
+        let others = search.found.members.iter().chain(&passed).chain(&sources).copied();
+        let is_connected = path.is_connected(drawing, others, charge)?;
         let used = sensors.iter().chain(&final_elements).chain(&passed).chain(&sources);
         let mut shared: Vec<NodeId> = used.copied().filter(|node| search.is_in_other_loop(*node)).collect();
         shared.sort_unstable();
         shared.dedup();
-        Ok(LoopParts { sensors, functions, final_elements, shared })
+        Ok(LoopParts { sensors, functions, final_elements, shared, is_connected, is_reset_only })
     }
 
-    /// Returns whether the loop has both a sensor and a final element.
-    pub fn is_closed(&self) -> bool {
-        !self.sensors.is_empty() && !self.final_elements.is_empty()
+    /// Returns the reason for which the loop is not known to be closed; `None` if signals lead from a sensor to a final
+    /// element.
+    pub fn gap(&self) -> Option<Gap> {
+        match (self.sensors.is_empty(), self.final_elements.is_empty()) {
+            (true, true) => Some(Gap::NoSensorAndNoFinalElement),
+            (true, false) => Some(Gap::NoSensor),
+            (false, true) => Some(Gap::NoFinalElement),
+            (false, false) if !self.is_connected => Some(Gap::NoSignal),
+            (false, false) => self.is_reset_only.then_some(Gap::OnlyByHand),
+        }
     }
+
+    /// Returns whether signals lead from a sensor to a final element; `None` if the drawing leaves it open.
+    pub fn closed(&self) -> Option<bool> {
+        match self.gap() {
+            None => Some(true),
+            Some(Gap::NoSignal | Gap::OnlyByHand) => None,
+            Some(_) => Some(false),
+        }
+    }
+
+    /// Returns whether the drawing shows that the loop is closed.
+    pub fn is_closed(&self) -> bool {
+        self.gap().is_none()
+    }
+}
+
+/// Returns whether the letters of an instrument include control.
+fn controls(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    tag.is_some_and(|tag| !tag.is_position() && tag.split().1.contains(&'C'))
 }
 
 /// Returns the final elements of the loop of a loop node.
@@ -109,12 +177,7 @@ pub(crate) fn kind(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts) -> (O
 pub(crate) fn is_hand_operated(drawing: &Drawing<'_>, parts: &LoopParts) -> bool {
     let has_letters = |node: &&NodeId| drawing.tag(**node).and_then(Tag::parse_letters).is_some();
     let mut lettered = parts.functions.iter().filter(has_letters).peekable();
-    lettered.peek().is_some() && lettered.all(|node| is_by_hand(drawing, *node))
-}
-
-/// Returns whether the letters of an instrument state that it is operated by hand.
-fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'))
+    lettered.peek().is_some() && lettered.all(|node| instrument_class::is_by_hand(drawing, *node))
 }
 
 /// Search for the parts of one loop.
@@ -165,22 +228,19 @@ impl Search<'_, '_> {
         self.role(node).closes() || topology.flow_degree(node) > 0 && arcs.any(is_actuating)
     }
 
-    /// Returns whether equipment has a drive that a trip or a switch can stop.
-    fn is_driven(&self, node: NodeId) -> bool {
-        matches!(self.role(node), Role::Equipment | Role::None) && self.drawing.class_has_word(node, vocabulary::DRIVES)
-    }
-
     fn is_sensor(&self, node: NodeId) -> bool {
-        instrument_class::senses(self.drawing, node) || self.is_switch(node)
+        instrument_class::senses(self.drawing, node)
+            || self.is_switch(node)
+            || instrument_class::senses_at_location(self.drawing, node)
+            || position_feedback::is_position(self.drawing, node) && !self.is_fed(node)
     }
 
     /// Returns whether an instrument is a switch that measures by itself, since no other instrument feeds it.
     fn is_switch(&self, node: NodeId) -> bool {
         let Some(tag) = self.drawing.tag(node).and_then(Tag::parse_letters) else { return false };
         let (modifier, functions) = tag.split();
-        let is_measured = !tag.letters.starts_with(['H', 'U', 'X', 'Y', 'K']);
         let switches = functions.contains(&'S') || modifier == Some('Z') && !functions.contains(&'V');
-        is_measured && switches && !self.is_fed(node)
+        tag.measures() && switches && !self.is_fed(node)
     }
 
     /// Returns whether another instrument feeds a node. A signal without a direction leads from an instrument that
@@ -207,7 +267,6 @@ impl Search<'_, '_> {
 
     /// Returns the final elements that are members or that members act on, and the instruments of other loops between.
     fn final_elements(&self, charge: ChargeFn<'_>) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
-        let topology = &self.drawing.topology;
         let members = &self.found.members;
         let mut seen: HashSet<NodeId> = members.iter().copied().collect();
         charge(members.iter().map(|node| self.degree(*node)).sum())?;
@@ -221,12 +280,7 @@ impl Search<'_, '_> {
             if depth == MAX_STEPS {
                 continue;
             }
-            let table = topology.table(EdgeFilter::All, Direction::Down);
-            let parts = topology.field_members(node);
-            charge(1 + (table.degree(node) + parts.len()) as u64)?;
-            let by_edge = table.arcs(node).map(|(next, edge)| (next, topology.edge_flags[edge as usize]));
-            let by_field = parts.iter().map(|next| (*next, EdgeFlags::MEMBER));
-            for (next, flags) in by_edge.chain(by_field).filter(|(_, flags)| is_action(*flags)) {
+            for (next, flags) in signals::successors(self.drawing, node, charge)? {
                 if seen.contains(&next) {
                     continue;
                 }
@@ -253,7 +307,7 @@ impl Search<'_, '_> {
             return self.moves(node, next).then_some(Reached::FinalElement);
         }
         let function = instrument_class::loop_function(self.drawing, node);
-        if flags.contains(EdgeFlags::SIGNAL) && self.is_driven(next) {
+        if flags.contains(EdgeFlags::SIGNAL) && instrument_class::is_driven(self.drawing, next) {
             return (function == LoopFunction::Acts).then_some(Reached::FinalElement);
         }
         let is_in_signal_path =
@@ -267,10 +321,7 @@ impl Search<'_, '_> {
         if instrument_class::loop_function(self.drawing, node) != LoopFunction::Measures {
             return true;
         }
-        let is_position = self
-            .drawing
-            .tag(node)
-            .is_some_and(|tag| Tag::parse_letters(tag).is_some_and(|tag| tag.letters.starts_with('Z')));
+        let is_position = self.drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.is_position());
         let transmits = self.is_protective() || instrument_class::is_transmitter(self.drawing, node);
         transmits && !is_position && self.role(valve) == Role::Control && !self.is_in_other_loop(valve)
     }
@@ -288,7 +339,7 @@ impl Search<'_, '_> {
         }
         match (self.is_protective(), self.loops.is_protective(next)) {
             (true, true) => true,
-            (false, true) => is_by_hand(self.drawing, node),
+            (false, true) => instrument_class::is_by_hand(self.drawing, node),
             (_, false) => self.is_acting(node),
         }
     }
@@ -333,6 +384,49 @@ impl Search<'_, '_> {
         Ok((sensors, sources))
     }
 
+    /// Returns the sensors without those that report the position of a final element.
+    fn without_feedback(
+        &self,
+        sensors: Vec<NodeId>,
+        final_elements: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<NodeId>> {
+        let mut initiators = Vec::with_capacity(sensors.len());
+        let mut unknown = Vec::new();
+        for node in sensors {
+            match position_feedback::of(self.drawing, node, final_elements, charge)? {
+                Feedback::No => initiators.push(node),
+                Feedback::Unknown => unknown.push(node),
+                Feedback::Yes => {}
+            }
+        }
+        Ok(if initiators.is_empty() { unknown } else { initiators })
+    }
+
+    /// Returns the hand switches that start a trip.
+    fn hand_switches(&self, sources: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        if !self.is_protective() {
+            return Ok(Vec::new());
+        }
+        charge((self.found.members.len() + sources.len()) as u64)?;
+        let nodes = self.found.members.iter().chain(sources).copied();
+        let mut switches: Vec<NodeId> =
+            nodes.filter(|node| instrument_class::is_hand_switch(self.drawing, *node)).collect();
+        switches.sort_unstable();
+        switches.dedup();
+        Ok(switches)
+    }
+
+    /// Returns whether a hand switch is stated to trip, such as an emergency stop: another one may reset the trip.
+    fn has_trip_switch(&self, switches: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
+        for node in switches {
+            if protection::of_node(self.drawing, *node, charge)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns the number of functions of other loops passed on the way back to a source; `None` if it is not passed.
     fn crossings(&self, node: NodeId, source: NodeId, crossed: u32) -> Option<u32> {
         if !self.is_in_other_loop(source) || self.is_protective() && self.loops.is_protective(source) {
@@ -341,12 +435,6 @@ impl Search<'_, '_> {
         let is_display = instrument_class::loop_function(self.drawing, node) == LoopFunction::Measures;
         (crossed == 0 && (self.is_protective() || is_display)).then_some(1)
     }
-}
-
-/// Returns whether an edge may lead to what an instrument acts on. A sensor does not act on its location.
-fn is_action(flags: EdgeFlags) -> bool {
-    let followed = [EdgeFlags::SIGNAL, EdgeFlags::ACTUATES, EdgeFlags::PART, EdgeFlags::MEMBER];
-    followed.into_iter().any(|flag| flags.contains(flag)) && !flags.contains(EdgeFlags::ZONE)
 }
 
 /// Returns the row of the loop at an index.
@@ -363,13 +451,13 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         .flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(*node).iter().copied());
     let lines = pipe_lines::lines_of(drawing, edges);
     let fail_action = parts.final_elements.iter().find_map(|node| drawing.node_field(*node, Names::FailAction));
-    let (kind, is_certain) = kind(drawing, found, &parts);
-    let closed = parts.is_closed();
+    let (kind, is_stated) = kind(drawing, found, &parts);
+    let (closed, gap) = (parts.closed(), parts.gap());
     Ok(vec![
         Datum::String(found.name.clone()),
         Datum::node(found.node),
         kind.map_or(Datum::Null, Datum::Word),
-        Datum::Bool(is_certain),
+        Datum::Bool(is_stated && closed.is_some()),
         Datum::Nodes(found.members.clone()),
         Datum::Nodes(parts.sensors),
         Datum::Nodes(points),
@@ -379,7 +467,8 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         shared_rows(loops, &parts.shared),
         Datum::strings(lines),
         Datum::value(fail_action),
-        Datum::Bool(closed),
+        closed.map_or(Datum::Null, Datum::Bool),
+        gap.map_or(Datum::Null, |gap| Datum::Word(gap.word())),
     ])
 }
 
@@ -411,10 +500,6 @@ pub(crate) fn record<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge
 pub(crate) fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     let topology = &drawing.topology;
     let has_flag = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
-    let is_process = |node: NodeId| {
-        let role = topology.roles[node as usize];
-        role != Role::Instrument && !role.closes() && (topology.flow_degree(node) > 0 || topology.is_equipment(node))
-    };
     let mut points = Vec::new();
     for sensor in sensors {
         charge(1 + topology.table(EdgeFilter::All, Direction::Both).degree(*sensor) as u64)?;
@@ -427,7 +512,9 @@ pub(crate) fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: 
         let before = points.len();
         points.extend(located.chain(tapped).chain(piped).map(|(node, _)| node));
         if points.len() == before {
-            let drawn_backward = down().filter(|(node, edge)| has_flag(*edge, EdgeFlags::SIGNAL) && is_process(*node));
+            let drawn_backward = down().filter(|(node, edge)| {
+                has_flag(*edge, EdgeFlags::SIGNAL) && instrument_class::is_process(drawing, *node)
+            });
             points.extend(drawn_backward.map(|(node, _)| node));
         }
     }

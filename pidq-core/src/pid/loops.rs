@@ -1,6 +1,13 @@
 //! Loops of a drawing: control loops, indications, trips and safety instrumented functions, with their members.
 
-mod protection;
+pub(crate) mod connection;
+mod groups;
+mod logic;
+pub(crate) mod position_feedback;
+pub(crate) mod protection;
+pub(crate) mod signals;
+mod tagged;
+mod trains;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -12,6 +19,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
+use groups::Key;
 
 /// A loop: its node, if there is one, its members, and what they state about protection.
 #[derive(Clone, Debug)]
@@ -34,8 +42,9 @@ impl Loops {
     /// Finds the loops.
     ///
     /// A loop node has the members that the drawing gives it, even if some control and some trip. Other instruments are
-    /// grouped by the measured variable and the number of their tags, those of trips and safety instrumented functions
-    /// apart from those of the control loop with the same number.
+    /// grouped by the measured variable and the number of their tags, trains by their suffix, and those of trips and
+    /// safety instrumented functions apart from those of the control loop with the same number. The groups that signals
+    /// unite to one trip are one loop.
     pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Loops> {
         let mut loops = Loops::default();
         let mut grouping = Grouping::default();
@@ -75,7 +84,7 @@ impl Loops {
             for member in &members {
                 let of_member = protection::of_node(drawing, *member, charge)?;
                 stated = stated.max(of_member);
-                grouping.keys.extend(Key::of_node(drawing, *member, of_member));
+                grouping.add_member(drawing, *member, of_member);
             }
             grouping.assigned.extend(&members);
             let name = name_of(drawing, node, &members);
@@ -90,32 +99,19 @@ impl Loops {
         grouping: &mut Grouping,
         charge: ChargeFn<'_>,
     ) -> Result<()> {
-        let topology = &drawing.topology;
-        for node in 0..topology.node_count() as u32 {
-            charge(1)?;
-            if topology.roles[node as usize] != Role::Instrument || grouping.assigned.contains(&node) {
-                continue;
+        for united in tagged::find(drawing, &grouping.assigned, charge)? {
+            for (key, suffix) in united.parts {
+                grouping.by_key.entry(key).or_default().push((suffix, self.list.len()));
             }
-            let Some(tag) = drawing.tag(node).and_then(Tag::parse) else { continue };
-            let stated = protection::of_node(drawing, node, charge)?;
-            let key = Key { variable: tag.variable_id(), is_protective: stated.is_some() };
-            let at = *grouping.by_key.entry(key).or_insert(self.list.len());
-            if at == self.list.len() {
-                self.list.push(Loop { node: None, name: tag.loop_id(), members: Vec::new(), protection: stated });
-            }
-            let found = &mut self.list[at];
-            // Of the letters of a safety instrumented function, one may have the modifier in its tag: PZT-1 and PSHH-1.
-            if stated > found.protection {
-                found.name = tag.loop_id();
-            }
-            found.protection = found.protection.max(stated);
-            found.members.push(node);
+            let groups::United { name, members, protection, .. } = united;
+            self.list.push(Loop { node: None, name, members, protection });
         }
         Ok(())
     }
 
     /// Adds control valves without another loop to the loops that their tags name: a valve alone is not a loop. The
-    /// valve of a controller that also trips, such as `PICZA`, belongs to it.
+    /// valve of a controller that also trips, such as `PICZA`, belongs to it, and `PV-1` to the loop of `PDIC-1` if
+    /// there is no loop of `PIC-1`. A valve that names several trains belongs to those that have a signal to it.
     fn add_tagged_valves(&mut self, drawing: &Drawing<'_>, grouping: &Grouping, charge: ChargeFn<'_>) -> Result<()> {
         let topology = &drawing.topology;
         for node in 0..topology.node_count() as u32 {
@@ -124,30 +120,23 @@ impl Loops {
                 continue;
             }
             let stated = protection::of_node(drawing, node, charge)?;
-            let Some(key) = Key::of_node(drawing, node, stated) else { continue };
+            let Some(tag) = drawing.tag(node).and_then(Tag::parse) else { continue };
+            let key = Key::new(&tag, stated);
             let protective = Key { variable: key.variable.clone(), is_protective: true };
-            let is_controlling = |at: &&usize| self.list[**at].members.iter().any(|member| controls(drawing, *member));
-            let own = grouping.by_key.get(&key);
-            if let Some(at) = own.or_else(|| grouping.by_key.get(&protective).filter(is_controlling)) {
-                self.list[*at].members.push(node);
+            let difference = tag.with_difference().map(|tag| Key::new(&tag, stated));
+            let controls = |at: &usize| self.list[*at].members.iter().any(|member| controls(drawing, *member));
+            let found = grouping
+                .loop_of(&key, &tag.suffix)
+                .or_else(|| grouping.loop_of(&protective, &tag.suffix).filter(controls))
+                .or_else(|| grouping.loop_of(&difference?, &tag.suffix).filter(controls));
+            if let Some(at) = found {
+                self.list[at].members.push(node);
             }
         }
-        grouping.by_key.values().for_each(|at| self.list[*at].members.sort_unstable());
+        for found in self.list.iter_mut().filter(|found| found.node.is_none()) {
+            found.members.sort_unstable();
+        }
         Ok(())
-    }
-}
-
-/// Key that groups instruments: measured variable, number, and protection.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-struct Key {
-    variable: String,
-    is_protective: bool,
-}
-
-impl Key {
-    fn of_node(drawing: &Drawing<'_>, node: NodeId, stated: Option<Protection>) -> Option<Key> {
-        let tag = drawing.tag(node).and_then(Tag::parse)?;
-        Some(Key { variable: tag.variable_id(), is_protective: stated.is_some() })
     }
 }
 
@@ -155,13 +144,36 @@ impl Key {
 #[derive(Debug, Default)]
 struct Grouping {
     assigned: HashSet<NodeId>,
-    /// Keys of the members of loop nodes.
-    keys: HashSet<Key>,
-    /// By key: the index of the loop.
-    by_key: HashMap<Key, usize>,
+    /// Keys of the members of loop nodes, and the suffixes of the controllers among them.
+    keys: HashMap<Key, HashSet<String>>,
+    /// By key: the suffixes of the trains, and the indices of their loops.
+    by_key: HashMap<Key, Vec<(String, usize)>>,
 }
 
 impl Grouping {
+    fn add_member(&mut self, drawing: &Drawing<'_>, member: NodeId, stated: Option<Protection>) {
+        let Some(tag) = drawing.tag(member).and_then(Tag::parse) else { return };
+        let suffixes = self.keys.entry(Key::new(&tag, stated)).or_default();
+        if tag.split().1.contains(&'C') {
+            suffixes.insert(tag.suffix);
+        }
+    }
+
+    /// Returns the loop that a tag with a suffix names: the only one, the train with the suffix, or else what belongs to
+    /// no train.
+    fn loop_of(&self, key: &Key, suffix: &str) -> Option<usize> {
+        let loops = self.by_key.get(key)?;
+        let of = |suffix: &str| {
+            let is_named =
+                |train: &str| train == suffix || !suffix.is_empty() && train.split('/').any(|one| one == suffix);
+            loops.iter().find(|(train, _)| is_named(train)).map(|(_, at)| *at)
+        };
+        match loops.as_slice() {
+            [(_, only)] => Some(*only),
+            _ => of(suffix).or_else(|| of("")),
+        }
+    }
+
     /// Assigns the instruments connected to those of loop nodes that have no loop of their own: without a tag, with the
     /// tag of the same loop, transmitters of its functions, and actuators. Another instrument with another tag has its
     /// own loop: a trip at the transmitter of a control loop.
@@ -196,7 +208,12 @@ impl Grouping {
         if stated.is_none() && instrument_class::is_transmitter(drawing, node) {
             return Ok(false);
         }
-        Ok(Key::of_node(drawing, node, stated).is_some_and(|key| !self.keys.contains(&key)))
+        let Some(tag) = tag else { return Ok(false) };
+        Ok(match self.keys.get(&Key::new(&tag, stated)) {
+            None => true,
+            // A controller with the suffix of another train.
+            Some(suffixes) => tag.split().1.contains(&'C') && !suffixes.is_empty() && !suffixes.contains(&tag.suffix),
+        })
     }
 }
 

@@ -167,22 +167,54 @@ impl Tag {
         })
     }
 
-    /// Returns the loop of the tag: first letter and number, with the `Z` of a safety instrumented system.
+    /// Returns the loop of the tag: measured variable and number, with the `Z` of a safety instrumented system.
     pub fn loop_id(&self) -> String {
         let is_safety = self.word().is_none() && self.letters.chars().skip(1).any(|letter| letter == 'Z');
         self.loop_of(if is_safety { "Z" } else { "" })
     }
 
-    /// Returns the first letter and the number, whether of a safety instrumented system or not.
+    /// Returns the measured variable and the number, whether of a safety instrumented system or not. A difference is a
+    /// variable of its own: `PDIC-1` does not belong to the loop of `PIC-1`.
     pub fn variable_id(&self) -> String {
         self.loop_of("")
     }
 
     fn loop_of(&self, modifier: &str) -> String {
-        let first: String = self.letters.chars().take(1).collect();
+        let length = if self.measures_difference() { 2 } else { 1 };
+        let first: String = self.letters.chars().take(length).collect();
         let letters = self.word().map_or(&*first, |(_, letters, _)| letters);
         let prefix = if self.prefix.is_empty() { String::new() } else { format!("{}-", self.prefix) };
         format!("{prefix}{letters}{modifier}-{}", self.number)
+    }
+
+    /// Returns whether the measured variable is a difference: `PDT`, `TDIC`.
+    pub fn measures_difference(&self) -> bool {
+        self.split().0 == Some('D')
+    }
+
+    /// Returns the same tag with the letter of a difference: the loop of `PDIC-1` for `PV-1`; `None` for letters that are
+    /// a word or that have a modifier.
+    pub fn with_difference(&self) -> Option<Tag> {
+        let is_plain = self.word().is_none() && self.split().0.is_none();
+        let (first, rest) = Some(&self.letters).filter(|_| is_plain)?.split_at_checked(1)?;
+        Some(Tag { letters: format!("{first}D{rest}"), ..self.clone() })
+    }
+
+    /// Returns the same tag without the letter of a difference: the loop of `PT-1` for `PDT-1`.
+    pub fn without_difference(&self) -> Tag {
+        let letters = self.letters.chars().take(1).chain(self.letters.chars().skip(2)).collect();
+        Tag { letters, ..self.clone() }
+    }
+
+    /// Returns whether the first letter is that of a measured variable: not by hand, several variables, unclassified,
+    /// an event or time, or the `I` of an interlock.
+    pub fn measures(&self) -> bool {
+        self.word().is_none() && self.letters != "I" && !self.letters.starts_with(['H', 'U', 'X', 'Y', 'K'])
+    }
+
+    /// Returns whether the variable is a position, by its first letter: `Z` in ISA-5.1, `G` in IEC 62424.
+    pub fn is_position(&self) -> bool {
+        self.word().is_none() && self.letters.starts_with(['Z', 'G'])
     }
 
     /// Returns the row of letters that are a word.
@@ -440,6 +472,21 @@ mod tests {
         check("PSHH-101", ["P-101", "P-101"]);
         check("ESDV-101", ["ESD-101", "ESD-101"]);
         check("ZSO-101", ["Z-101", "Z-101"]);
+    }
+
+    #[test]
+    fn a_difference_is_a_variable_of_its_own() {
+        let loops = |text: &str| Tag::parse(text).map(|tag| [tag.loop_id(), tag.variable_id()]);
+        for (text, ids) in [
+            ("PDT-7", ["PD-7", "PD-7"]),
+            ("100-PDIC-7A", ["100-PD-7", "100-PD-7"]),
+            ("PDZT-7", ["PDZ-7", "PD-7"]),
+            ("SDV-7", ["SD-7", "SD-7"]),
+            ("PD-7", ["P-7", "P-7"]),
+            ("FFIC-7", ["F-7", "F-7"]),
+        ] {
+            assert_eq!(loops(text), Some(ids.map(String::from)), "{text}");
+        }
     }
 
     #[test]

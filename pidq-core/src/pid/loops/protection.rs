@@ -12,7 +12,7 @@ use crate::pid::tag::{Protection, Tag};
 use crate::value::Value;
 
 /// Returns what the tag, the classes and the attributes of an instrument, a valve or a loop state about protection.
-pub(super) fn of_node(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<Protection>> {
+pub(crate) fn of_node(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<Protection>> {
     let role = drawing.topology.roles[node as usize];
     let is_loop = drawing.has_type(node, Names::LoopType);
     // A safety valve acts by itself.

@@ -1,0 +1,60 @@
+//! Connection of the sensors of a loop with its final elements, along its signals.
+
+use hashbrown::HashSet;
+
+use super::signals;
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::ChargeFn;
+
+/// Ends of the signals of a loop.
+pub(crate) struct Path<'p> {
+    pub sensors: &'p [NodeId],
+    pub final_elements: &'p [NodeId],
+}
+
+impl Path<'_> {
+    /// Returns whether signals lead from a sensor to a final element, through the other items of the loop.
+    pub fn is_connected(
+        &self,
+        drawing: &Drawing<'_>,
+        others: impl Iterator<Item = NodeId>,
+        charge: ChargeFn<'_>,
+    ) -> Result<bool> {
+        let final_elements: HashSet<NodeId> = self.final_elements.iter().copied().collect();
+        let mut left: HashSet<NodeId> = others.chain(final_elements.iter().copied()).collect();
+        self.sensors.iter().for_each(|sensor| _ = left.remove(sensor));
+        charge(1 + (left.len() + self.sensors.len()) as u64)?;
+        let mut queue: Vec<NodeId> = self.sensors.to_vec();
+        while let Some(node) = queue.pop() {
+            if final_elements.contains(&node) {
+                return Ok(true);
+            }
+            let mut next: Vec<NodeId> =
+                signals::successors(drawing, node, charge)?.into_iter().map(|(next, _)| next).collect();
+            next.extend(wholes(drawing, node, charge)?);
+            queue.extend(next.into_iter().filter(|next| left.remove(next)));
+        }
+        Ok(false)
+    }
+}
+
+/// Returns the instruments and valves that an item is a part of: a function has its sensor and its actuator as parts.
+fn wholes(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Up);
+    charge(1 + table.degree(node) as u64)?;
+    let is_part = |edge: u32| {
+        let flags = topology.edge_flags[edge as usize];
+        flags.contains(EdgeFlags::PART) || flags.contains(EdgeFlags::MEMBER)
+    };
+    let by_edge = table.arcs(node).filter(|(_, edge)| is_part(*edge)).map(|(whole, _)| whole);
+    let is_item = |whole: &NodeId| {
+        let role = topology.roles[*whole as usize];
+        role == Role::Instrument || role.closes()
+    };
+    Ok(by_edge.chain(topology.field_group(node)).filter(is_item).collect())
+}

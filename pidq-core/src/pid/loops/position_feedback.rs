@@ -1,0 +1,96 @@
+//! Position feedback: limit switches and position transmitters of the final elements of a loop.
+//!
+//! They report what the loop did, so they do not start it. The same switch may start another trip: a pump stops when the
+//! valve in its suction closes.
+
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
+use crate::pid::tag::Tag;
+use crate::pid::{ChargeFn, instrument_class};
+
+/// Relation of a sensor to the final elements of a loop.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Feedback {
+    /// It reports nothing about them.
+    No,
+    /// It reports the position of a valve that the drawing does not show.
+    Unknown,
+    /// It reports the position of one of them.
+    Yes,
+}
+
+/// Returns whether an instrument reports the position of a final element: by a connection to it, or by its number.
+pub(crate) fn of(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    final_elements: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<Feedback> {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    if !reports_position(drawing, node, tag.as_ref()) {
+        return Ok(Feedback::No);
+    }
+    let (valves, is_at_process) = connected(drawing, node, charge)?;
+    charge(1 + (valves.len() + final_elements.len()) as u64)?;
+    if !valves.is_empty() {
+        let is_own = valves.iter().any(|valve| final_elements.contains(valve));
+        return Ok(if is_own { Feedback::Yes } else { Feedback::No });
+    }
+    let has_number = |valve: &NodeId| {
+        let other = drawing.tag(*valve).and_then(Tag::parse);
+        drawing.topology.roles[*valve as usize].closes()
+            && tag.as_ref().zip(other).is_some_and(|(tag, other)| is_same_number(tag, &other))
+    };
+    let states_end = tag.as_ref().is_some_and(|tag| tag.letters.chars().skip(1).any(|letter| "OC".contains(letter)));
+    Ok(match () {
+        () if final_elements.iter().any(has_number) => Feedback::Yes,
+        () if is_at_process => Feedback::No,
+        () if states_end => Feedback::Unknown,
+        () => Feedback::No,
+    })
+}
+
+/// Returns whether an instrument reports a position, by its letters or its class.
+pub(crate) fn is_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    reports_position(drawing, node, drawing.tag(node).and_then(Tag::parse_letters).as_ref())
+}
+
+/// Returns the same with a tag that has been read. A controller of a position acts.
+fn reports_position(drawing: &Drawing<'_>, node: NodeId, tag: Option<&Tag>) -> bool {
+    let by_tag = tag.is_some_and(|tag| {
+        let controls = tag.letters.contains('C') && !tag.letters.contains('S') && tag.letters.contains('I');
+        tag.is_position() && !controls && !tag.split().1.contains(&'V')
+    });
+    by_tag || drawing.class_has_word(node, vocabulary::POSITION_SWITCHES)
+}
+
+fn is_same_number(tag: &Tag, other: &Tag) -> bool {
+    let is_same_train = tag.suffix.is_empty() || other.suffix.is_empty() || tag.suffix == other.suffix;
+    !tag.number.is_empty() && tag.number == other.number && tag.prefix == other.prefix && is_same_train
+}
+
+/// Returns the valves that an instrument is connected to other than through another instrument, with those of the
+/// actuators at which it is, and whether it is at another process item.
+fn connected(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<(Vec<NodeId>, bool)> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    charge(1 + table.degree(node) as u64)?;
+    let mut valves = Vec::new();
+    let mut is_at_process = false;
+    for other in table.nodes(node).iter().copied().chain(topology.field_group(node)) {
+        if topology.roles[other as usize].closes() {
+            valves.push(other);
+        } else if topology.roles[other as usize] == Role::Instrument {
+            if instrument_class::acts_by_class(drawing, other) {
+                valves.extend(drawing.moved_valve(other, charge)?);
+            }
+        } else {
+            is_at_process |= instrument_class::is_process(drawing, other);
+        }
+    }
+    Ok((valves, is_at_process))
+}

@@ -1,0 +1,178 @@
+//! Trains: loops of the same variable and number that the suffixes of their tags distinguish, such as `PIC-101A` and
+//! `PIC-101B`.
+//!
+//! A suffix also distinguishes the voting transmitters, the converters and the valves of one loop. It stands for a train
+//! only if two suffixes have a controller, or a display or switch with a sensor, and no signal unites them.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::groups::{Group, Item};
+use super::signals;
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::pid::ChargeFn;
+use crate::pid::instrument_class::{self, LoopFunction, Stage};
+
+/// Splits a group into its trains, and what belongs to none of them. A sensor belongs to the trains that it feeds; one
+/// without a suffix and without a signal to all.
+pub(super) fn split(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -> Result<Vec<Group>> {
+    charge(group.items.len() as u64)?;
+    let suffixes = suffixes_of_trains(drawing, &group.items, charge)?;
+    if suffixes.len() < 2 {
+        return Ok(vec![group]);
+    }
+    let mut sets = connected(drawing, &group, charge)?;
+    let mut trains: Vec<(NodeId, Vec<&str>)> = Vec::new();
+    for (suffix, node) in &suffixes {
+        let root = sets.root(*node);
+        match trains.iter_mut().find(|(known, _)| *known == root) {
+            Some((_, names)) => names.push(*suffix),
+            None => trains.push((root, vec![*suffix])),
+        }
+    }
+    if trains.len() < 2 {
+        return Ok(vec![group]);
+    }
+    let roots: Vec<NodeId> = trains.iter().map(|(root, _)| *root).collect();
+    let names = trains.iter().map(|(_, names)| names.join("/"));
+    let part = |suffix: String| Group { key: group.key.clone(), suffix, items: Vec::new() };
+    let mut parts: Vec<Group> = names.chain([String::new()]).map(part).collect();
+    let rest = parts.len() - 1;
+    for item in &group.items {
+        for at in trains_of(drawing, item, &mut sets, &roots, charge)? {
+            parts[at.unwrap_or(rest)].items.push(item.clone());
+        }
+    }
+    parts.retain(|part| !part.items.is_empty());
+    Ok(parts)
+}
+
+/// Returns the suffixes with a controller, with a display or a switch next to another instrument, or with a switch that
+/// has a signal to something; each with its first instrument.
+fn suffixes_of_trains<'i>(
+    drawing: &Drawing<'_>,
+    items: &'i [Item],
+    charge: ChargeFn<'_>,
+) -> Result<Vec<(&'i str, NodeId)>> {
+    let mut by_suffix: Vec<(&str, Vec<&Item>)> = Vec::new();
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    for item in items.iter().filter(|item| names_one_train(&item.tag.suffix)) {
+        let at = *positions.entry(&item.tag.suffix).or_insert(by_suffix.len());
+        if at == by_suffix.len() {
+            by_suffix.push((&item.tag.suffix, Vec::new()));
+        }
+        by_suffix[at].1.push(item);
+    }
+    let mut found = Vec::new();
+    for (suffix, items) in by_suffix {
+        let has_several = items.iter().any(|item| item.tag.letters != items[0].tag.letters);
+        for item in &items {
+            let functions = item.tag.split().1;
+            let is_bubble = functions.iter().any(|letter| "ACIKRS".contains(*letter))
+                && instrument_class::stage(drawing, item.node) != Stage::Sensor;
+            let acts = item.protection.is_some() && !signals::successors(drawing, item.node, charge)?.is_empty();
+            if functions.contains(&'C') || is_bubble && (has_several || acts) {
+                found.push((suffix, items[0].node));
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns whether a suffix names one train: not `A/B`.
+fn names_one_train(suffix: &str) -> bool {
+    !suffix.is_empty() && suffix.chars().all(|c| c.is_alphanumeric() || c == '-')
+}
+
+/// Unites the instruments of a group with the same suffix, and those whose signals lead to each other or to the same
+/// item. Sensors unite nothing: several trains may share one.
+fn connected(drawing: &Drawing<'_>, group: &Group, charge: ChargeFn<'_>) -> Result<Sets> {
+    let mut sets = Sets::default();
+    let members: HashSet<NodeId> = group.items.iter().map(|item| item.node).collect();
+    let mut first: HashMap<&str, NodeId> = HashMap::new();
+    let is_own = |node: NodeId| members.contains(&node) || drawing.tag(node).is_none();
+    let passes = |node: NodeId| {
+        drawing.topology.roles[node as usize] == Role::Instrument
+            && instrument_class::stage(drawing, node) != Stage::Sensor
+            && (is_own(node) || group.key.is_protective)
+            && instrument_class::loop_function(drawing, node) != LoopFunction::Measures
+    };
+    for item in &group.items {
+        charge(1)?;
+        if names_one_train(&item.tag.suffix) {
+            let first = *first.entry(&item.tag.suffix).or_insert(item.node);
+            sets.unite(first, item.node);
+        }
+        if instrument_class::stage(drawing, item.node) == Stage::Sensor {
+            continue;
+        }
+        for node in signals::reached(drawing, item.node, &passes, charge)? {
+            if passes(node) || signals::is_target(drawing, node) {
+                sets.unite(item.node, node);
+            }
+        }
+    }
+    Ok(sets)
+}
+
+/// Returns the indices of the trains of an instrument; `None` for the rest of the group.
+fn trains_of(
+    drawing: &Drawing<'_>,
+    item: &Item,
+    sets: &mut Sets,
+    roots: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<Vec<Option<usize>>> {
+    let own = sets.root(item.node);
+    if let Some(at) = roots.iter().position(|root| *root == own) {
+        return Ok(vec![Some(at)]);
+    }
+    if instrument_class::stage(drawing, item.node) != Stage::Sensor {
+        return Ok(vec![None]);
+    }
+    let passes = |node: NodeId| drawing.tag(node).is_none() || instrument_class::stage(drawing, node) == Stage::Sensor;
+    let fed = signals::reached(drawing, item.node, &passes, charge)?;
+    let mut trains: Vec<usize> = Vec::new();
+    for node in fed.iter().copied() {
+        let root = sets.root(node);
+        trains.extend(roots.iter().position(|known| *known == root));
+    }
+    trains.sort_unstable();
+    trains.dedup();
+    Ok(match () {
+        () if !trains.is_empty() => trains.into_iter().map(Some).collect(),
+        () if item.tag.suffix.is_empty() && fed.is_empty() => (0..roots.len()).map(Some).collect(),
+        () => vec![None],
+    })
+}
+
+/// Sets of nodes that are united step by step.
+#[derive(Debug, Default)]
+struct Sets {
+    parents: HashMap<NodeId, NodeId>,
+}
+
+impl Sets {
+    fn root(&mut self, node: NodeId) -> NodeId {
+        let mut root = node;
+        while let Some(parent) = self.parents.get(&root) {
+            root = *parent;
+        }
+        // Shorten the way for the next look-up.
+        let mut at = node;
+        while at != root {
+            at = self.parents.insert(at, root).unwrap_or(root);
+        }
+        root
+    }
+
+    fn unite(&mut self, one: NodeId, other: NodeId) {
+        let [one, other] = [self.root(one), self.root(other)];
+        if one != other {
+            self.parents.insert(one.max(other), one.min(other));
+        }
+    }
+}
