@@ -57,9 +57,9 @@ pub const FORMATS: &[Format] = &[
         name: "proteus",
         media_type: "application/xml",
         extension: "xml",
-        summary: "Proteus XML 3.3 and 4.0 to 4.2, as DEXPI uses it",
+        summary: "Proteus XML 3.3 and 4.0 to 4.2, as DEXPI uses it; written as 4.2",
         read: Some(Reader { files: &["drawing.xml"], further_files: None, read: |files| proteus::read(files[0]) }),
-        write: None,
+        write: Some(Writer { files: &["drawing.xml"], write: proteus::write }),
     },
     Format {
         name: "dexpi",
@@ -195,7 +195,8 @@ pub const FORMATS: &[Format] = &[
 type ListLosses = fn(Value<'_>) -> Result<Vec<Diagnostic>>;
 
 /// Formats that leave out parts of a drawing which a reader would expect, with the list of these parts.
-const LOSSES: &[(&str, ListLosses)] = &[("dexpi", dexpi::losses), ("sfiles", sfiles::losses)];
+const LOSSES: &[(&str, ListLosses)] =
+    &[("dexpi", dexpi::losses), ("proteus", proteus::losses), ("sfiles", sfiles::losses)];
 
 impl Format {
     /// Finds a format by name.
@@ -340,9 +341,9 @@ mod tests {
     #[test]
     fn unknown_formats_and_wrong_file_counts_are_rejected() {
         assert_eq!(Format::find("dwg").expect_err("there is none").code(), Code::UnknownFormat);
-        let proteus = Format::find("proteus").expect("there is one");
-        assert_eq!(proteus.import(&[]).expect_err("no file").code(), Code::WrongParts);
-        assert_eq!(proteus.export(Value::Null).expect_err("not written").code(), Code::UnknownFormat);
+        let dexpi = Format::find("dexpi").expect("there is one");
+        assert_eq!(dexpi.import(&[]).expect_err("no file").code(), Code::WrongParts);
+        assert_eq!(dexpi.export(Value::Null).expect_err("not written").code(), Code::UnknownFormat);
     }
 
     #[test]

@@ -119,6 +119,28 @@ impl Model<'_> {
     }
 }
 
+/// Parts of a document that are not in the model.
+pub struct OtherParts {
+    /// Names of members beside the graph.
+    pub members: Vec<String>,
+    /// The number of entries of the lists that are not objects.
+    pub rows: usize,
+}
+
+impl Model<'_> {
+    /// Returns the parts of the document of this model that are not in it. Members of node-link JSON that say how to
+    /// read it count as read.
+    pub fn others(&self, value: Value<'_>) -> OtherParts {
+        const READ: &[&str] = &["pid_graph", "nodes", "edges", "links", "metadata", "graph", "directed", "multigraph"];
+        let root = value.as_object();
+        let graph = root.and_then(|root| root.get("pid_graph")).and_then(Value::as_object);
+        let members = root.into_iter().chain(graph).flat_map(|object| object.iter().map(|(key, _)| key.to_owned()));
+        let members: Vec<String> = members.filter(|key| !READ.contains(&key.as_str())).collect();
+        let rows = item_count(value).saturating_sub(self.nodes.len() + self.edges.len());
+        OtherParts { members, rows }
+    }
+}
+
 /// Returns the number of nodes and edges of a graph, or of rows of a list.
 pub fn item_count(value: Value<'_>) -> usize {
     let parts = graph_parts(value, &TopologyConfig::from_document(value));
@@ -238,6 +260,11 @@ impl<'a> Node<'a> {
     /// Returns the nominal diameter.
     pub fn size(&self) -> Option<f64> {
         first(self.fields, self.config.list("size")).and_then(Value::as_f64)
+    }
+
+    /// Returns true if the configuration lists a node type under a name.
+    pub fn is_of_type(&self, list: &str, kind: &str) -> bool {
+        self.config.contains_word(list, kind)
     }
 
     /// Returns true for a word of a closed position.

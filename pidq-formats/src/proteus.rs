@@ -8,6 +8,7 @@
 mod attribute;
 mod attributes;
 mod coordinates;
+mod corrections;
 mod elements;
 mod graphics;
 mod items;
@@ -15,6 +16,7 @@ mod plant_import;
 mod relations;
 mod segments;
 mod signals;
+mod write;
 
 use std::collections::BTreeMap;
 
@@ -28,6 +30,7 @@ pub use attributes::number;
 pub use elements::snake_case;
 pub use graphics::alignment;
 pub use plant_import::PlantImport;
+pub use write::{losses, write};
 
 /// Reads a plant model.
 ///
@@ -40,16 +43,23 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
     if fragment.is_some() {
         tree.wrap(ROOT);
     }
-    let mut plant = import_items(&tree);
+    let mut plant = import(&tree);
     if let Some(name) = fragment {
         let message = format!("the file is a fragment of a plant model: its root element is `{name}`");
         plant.builder.report(Finding::Fragment, message, &[]);
     }
+    corrections::apply(&mut plant);
+    Ok(plant.builder.finish())
+}
+
+/// Converts a plant model, without the corrections that an export adds.
+fn import(tree: &Tree) -> PlantImport<'_> {
+    let mut plant = import_items(tree);
     add_metadata(&mut plant);
     graphics::add(&mut plant);
     coordinates::report_invalid(&mut plant);
     report_omitted(&mut plant);
-    Ok(plant.builder.finish())
+    plant
 }
 
 /// Converts the items of a plant model and what connects them, without the metadata and the graphics of the file.

@@ -41,6 +41,11 @@ impl Element {
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
+
+    /// Adds an attribute. Characters that XML does not allow are replaced.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.attributes.push((name.to_owned(), replace_forbidden(value)));
+    }
 }
 
 impl Tree {
@@ -72,6 +77,47 @@ impl Tree {
         let root =
             Element { name: name.to_owned(), attributes: Vec::new(), text: String::new(), parent: None, children };
         self.elements.insert(0, root);
+    }
+
+    /// Adds an element as the last child of another one, and returns its index. Without a parent it is the root.
+    pub fn add(&mut self, parent: Option<usize>, name: &str) -> usize {
+        let index = self.elements.len();
+        if let Some(parent) = parent {
+            self.elements[parent].children.push(index);
+        }
+        let (attributes, text, children) = (Vec::new(), String::new(), Vec::new());
+        self.elements.push(Element { name: name.to_owned(), attributes, text, parent, children });
+        index
+    }
+
+    /// Writes the document: one element a line. The depth is at most that of a document that is read.
+    pub fn write(&self) -> String {
+        let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        if !self.elements.is_empty() {
+            self.write_element(0, &mut out);
+        }
+        out
+    }
+
+    fn write_element(&self, index: usize, out: &mut String) {
+        let element = &self.elements[index];
+        out.push('<');
+        out.push_str(&element.name);
+        for (name, value) in &element.attributes {
+            out.push_str(&format!(" {name}=\"{}\"", escape(value)));
+        }
+        if element.children.is_empty() && element.text.is_empty() {
+            return out.push_str("/>\n");
+        }
+        out.push('>');
+        out.push_str(&escape(&element.text));
+        if !element.children.is_empty() {
+            out.push('\n');
+        }
+        for child in &element.children {
+            self.write_element(*child, out);
+        }
+        out.push_str(&format!("</{}>\n", element.name));
     }
 
     /// Returns the children of an element.
@@ -262,6 +308,12 @@ fn unknown(name: &str) -> Error {
 /// Returns true if XML allows all characters of a text.
 pub fn is_xml_text(text: &str) -> bool {
     text.chars().all(|c| !matches!(c, '\u{FFFE}' | '\u{FFFF}') && (c >= ' ' || matches!(c, '\t' | '\n' | '\r')))
+}
+
+/// Replaces the characters that XML does not allow.
+fn replace_forbidden(text: &str) -> String {
+    let is_allowed = |c: char| !matches!(c, '\u{FFFE}' | '\u{FFFF}') && (c >= ' ' || matches!(c, '\t' | '\n' | '\r'));
+    text.chars().map(|c| if is_allowed(c) { c } else { '\u{FFFD}' }).collect()
 }
 
 /// Escapes characters that XML reserves and replaces those that it does not allow.

@@ -177,3 +177,76 @@ fn tables_and_lines_hold_all_nodes_and_edges() {
         }
     }
 }
+
+#[test]
+fn proteus_holds_any_node_link_document() {
+    let format = Format::find("proteus").expect("there is one");
+    let mut random = Random(5);
+    for _ in 0..1000 {
+        let json = document(&mut random);
+        let [before, after] = round_trip(format, &json);
+        assert_eq!(before, after, "{json}");
+    }
+}
+
+/// Writes a drawing as Proteus XML, reads it again, and compares everything.
+#[track_caller]
+fn check_proteus(name: &str, json: &str) -> usize {
+    let format = Format::find("proteus").expect("there is one");
+    let graph = Graph::from_json(json).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let files = format.export(graph.root()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let imported = format.import(&[&files[0].bytes]).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let [before, mut after] = [parsed(json), parsed(&imported.json)];
+    if before["pid_graph"]["metadata"].get("diagnostics").is_none() {
+        let metadata = after["pid_graph"]["metadata"].as_object_mut().expect("metadata");
+        assert_eq!(metadata.remove("diagnostics"), Some(json!([])), "{name}");
+    }
+    for list in ["nodes", "edges"] {
+        let [before, after] = [&before, &after].map(|graph| graph["pid_graph"][list].as_array().expect("a list"));
+        for (before, after) in before.iter().zip(after) {
+            assert_eq!(before, after, "{name}");
+        }
+        assert_eq!(before.len(), after.len(), "{name}: {list}");
+    }
+    assert_eq!(before["pid_graph"]["metadata"], after["pid_graph"]["metadata"], "{name}");
+    assert_eq!(format.losses(graph.root()).map(|losses| losses.len()), Ok(0), "{name}");
+    files[0].bytes.len()
+}
+
+#[test]
+fn proteus_holds_the_example_drawings() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/");
+    for name in ["plant.json", "plant_b.json", "plant_vendor.json", "storage.json"] {
+        let json = std::fs::read_to_string(format!("{folder}{name}")).expect(name);
+        check_proteus(name, &json);
+    }
+    for (name, format) in [("skid.xml", "proteus"), ("skid_dexpi.xml", "dexpi")] {
+        let bytes = std::fs::read(format!("{folder}{name}")).expect(name);
+        let imported = Format::find(format).and_then(|format| format.import(&[&bytes])).expect(name);
+        check_proteus(name, &imported.json);
+    }
+    let imported = Format::find("sfiles").and_then(|format| format.import(&[b"(raw)(pp)<&|(raw)&|(r)(prod)"]));
+    check_proteus("sfiles", &imported.expect("a flowsheet").json);
+}
+
+#[test]
+fn proteus_holds_real_drawings() {
+    let neighbor_dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data");
+    let folder = std::env::var_os("PIDQ_TEST_DRAWINGS").map_or_else(|| neighbor_dir.into(), std::path::PathBuf::from);
+    let folders = ["proteus", "proteus-4.1.1", "dexpi2", "."].map(|name| folder.join(name));
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let mut count = 0;
+    for path in entries.map(|entry| entry.path()) {
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        let Some(format) = Format::sniff(&bytes).filter(|format| ["proteus", "dexpi"].contains(&format.name)) else {
+            continue;
+        };
+        let Ok(imported) = format.import(&[&bytes]) else { continue };
+        let size = check_proteus(&path.display().to_string(), &imported.json);
+        println!("{}: {} bytes, written {size}", path.display(), bytes.len());
+        count += 1;
+    }
+    if count == 0 {
+        eprintln!("SKIPPED: no drawings in ../shared/data and none in PIDQ_TEST_DRAWINGS");
+    }
+}

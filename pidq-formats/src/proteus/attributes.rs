@@ -5,6 +5,7 @@ use crate::json::{Fields, Json, is_number};
 use crate::xml::{Element, Tree};
 
 use super::attribute::{Attribute, Point, is_value};
+use super::corrections;
 use super::plant_import::PlantImport;
 
 /// Names of attribute properties in the document.
@@ -39,7 +40,7 @@ pub fn collect(plant: &mut PlantImport<'_>, element: usize) -> Vec<Attribute> {
     let mut list = Vec::new();
     for (child, child_element) in tree.children(element) {
         match child_element.name.as_str() {
-            "GenericAttributes" => generic(plant, child, &mut list),
+            "GenericAttributes" if !corrections::is_own_set(child_element) => generic(plant, child, &mut list),
             // Some systems write attributes next to the points they belong to.
             "ConnectionPoints" => {
                 for (set, _) in tree.named(child, "GenericAttributes") {
@@ -217,7 +218,7 @@ pub fn diameter(attributes: &[Attribute]) -> Option<Json> {
 }
 
 /// Common fields, and the attributes that may hold them.
-const FIELDS: &[(&str, &[&str])] = &[
+pub const FIELDS: &[(&str, &[&str])] = &[
     ("line_number", &["LineNumberAssignmentClass", "LineNumber"]),
     ("segment_number", &["SegmentNumberAssignmentClass", "SegmentNumber"]),
     ("fluid_code", &["FluidCodeAssignmentClass", "FluidCode", "Fluid", "OperFluidCode"]),

@@ -6,6 +6,7 @@ use crate::json::{Fields, Json};
 use crate::xml::Element;
 
 use super::attributes;
+use super::corrections;
 use super::elements::{self, Mapping, Ownership};
 use super::plant_import::{IdTarget, Item, PlantImport};
 
@@ -91,6 +92,7 @@ fn line_number_of_segments(plant: &PlantImport<'_>, line: usize) -> Option<Strin
         return None;
     }
     let sets = tree.named(line, "PipingNetworkSegment").flat_map(|(run, _)| tree.named(run, "GenericAttributes"));
+    let sets = sets.filter(|(_, set)| !corrections::is_own_set(set));
     let attributes = sets.flat_map(|(set, _)| tree.named(set, "GenericAttribute"));
     let line_numbers =
         attributes.filter(|(_, attribute)| attribute.get("Name").is_some_and(|name| NAMES.contains(&name)));
