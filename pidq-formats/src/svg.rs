@@ -284,6 +284,7 @@ impl SvgWriter<'_, '_, '_> {
         if let Some(frame) = symbol_marks::frame(node).filter(|_| placed.symbol.placement == Placement::Bubble) {
             body = frame.to_owned();
         }
+        let is_in_room = placed.symbol.placement == Placement::Bubble && symbol_marks::is_in_control_room(node);
         let class = placed.symbol.name;
         let id = escape(&node.name);
         let title = escape(&node.title());
@@ -291,17 +292,8 @@ impl SvgWriter<'_, '_, '_> {
         self.write_fmt(format_args!(
             "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}{mirror}\"><title>{title}</title>{body}{}</g>\n",
             turn(placed),
-            if self.is_in_control_room(index) { control_room_line(placed) } else { String::new() }
+            if is_in_room { control_room_line(placed) } else { String::new() }
         ));
-    }
-
-    /// Returns true for instruments in the control room, which have a line through them.
-    fn is_in_control_room(&self, index: usize) -> bool {
-        let location =
-            self.symbols.model.nodes[index].fields.get("location").and_then(Value::as_str).unwrap_or_default();
-        let location = location.to_lowercase();
-        let is_bubble = self.symbols.symbols[index].placement == Placement::Bubble;
-        is_bubble && ["control", "central", "panel", "board"].iter().any(|word| location.contains(word))
     }
 
     fn label(&mut self, label: &Label) {

@@ -163,20 +163,21 @@ pub const SYMBOLS: &[Symbol] = &[
         (10.0, 8.0),
         "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M0 0V-6L4 -8L-4 -11L4 -14L-4 -17L0 -19\"/>",
     ),
-    // Chosen by the pipes of a safety valve: the outlet is below the inlet's axis, or above it.
+    // Chosen by the pipes of a safety valve: the outlet is below the inlet's axis, or above it. The spring is opposite the
+    // inlet.
     inline(
         "angle_safety_valve",
         &[],
         (10.0, 10.0),
         "<path class=\"s\" d=\"M-10 -7V7L0 0Z\"/><path class=\"s\" d=\"M-7 10H7L0 0Z\"/>\
-         <path class=\"n\" d=\"M0 0V-4L4 -6L-4 -9L4 -12L-4 -15L0 -17\"/>",
+         <path class=\"n\" d=\"M0 0H4L6 4L9 -4L12 4L15 -4L17 0\"/>",
     ),
     inline(
         "angle_safety_valve_left",
         &[],
         (10.0, 10.0),
         "<path class=\"s\" d=\"M-10 -7V7L0 0Z\"/><path class=\"s\" d=\"M-7 -10H7L0 0Z\"/>\
-         <path class=\"n\" d=\"M0 0V4L4 6L-4 9L4 12L-4 15L0 17\"/>",
+         <path class=\"n\" d=\"M0 0H4L6 -4L9 4L12 -4L15 4L17 0\"/>",
     ),
     inline(
         "rupture_disc",

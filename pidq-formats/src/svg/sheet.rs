@@ -5,6 +5,7 @@
 
 mod affine;
 mod bounds;
+mod instruments;
 mod marks;
 mod members;
 mod outline;
@@ -12,6 +13,7 @@ mod paint;
 mod source;
 mod substitute;
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use pidq_core::Value;
@@ -21,7 +23,7 @@ use crate::model::{EdgeRole, text};
 use crate::xml::escape;
 
 use super::scene::{NodeSymbols, Point};
-use super::{DrawOptions, MAX_BYTES, Style};
+use super::{DrawOptions, MAX_BYTES, Style, signals};
 
 use bounds::Bounds;
 use outline::{Align, Drawn, LINE_SPACING, MissingUse, Outline, Outliner, Step};
@@ -70,7 +72,8 @@ pub fn draw(options: &DrawOptions, symbols: &NodeSymbols<'_, '_>, source: &Sourc
         view.high.1 += marks::LEGEND_HEIGHT;
     }
     let palette = Palette::new(options.style, source.sheets.first().and_then(|sheet| sheet.background));
-    let writer = SheetWriter { options, symbols, source, palette, view, out: String::new() };
+    let flanged = flanged_nozzles(symbols);
+    let writer = SheetWriter { options, symbols, source, palette, view, flanged, out: String::new() };
     writer.write(&pictures, is_extract)
 }
 
@@ -91,6 +94,7 @@ fn pictures<'a>(symbols: &NodeSymbols<'_, 'a>, source: &Source<'a>) -> Result<Ve
     let edges = model.edges.iter().enumerate().map(|(index, edge)| {
         let paint = match edge.role() {
             EdgeRole::Flow => Paint::new(PIPE_WIDTH),
+            _ if signals::is_process_connection(edge.class()) => Paint::new(LINE_WIDTH),
             _ => Paint::new(LINE_WIDTH).dashed(SIGNAL_DASH),
         };
         (Item::Edge(index), edge.fields, edge.from.node.map_or("", |node| model.nodes[node].name.as_str()), paint)
@@ -113,6 +117,14 @@ fn pictures<'a>(symbols: &NodeSymbols<'_, 'a>, source: &Source<'a>) -> Result<Ve
         return Err(too_large());
     }
     Ok(pictures)
+}
+
+/// Returns the nozzles at which the pipe starts with a flange.
+fn flanged_nozzles(symbols: &NodeSymbols<'_, '_>) -> HashSet<usize> {
+    let is_flange = |node: usize| matches!(symbols.symbols[node].name, "flange" | "blind");
+    let pipes = symbols.model.edges.iter().filter(|edge| edge.role() == EdgeRole::Flow);
+    let ends = pipes.filter_map(|edge| Some([edge.from.node?, edge.to.node?]));
+    ends.flat_map(|[a, b]| [(a, b), (b, a)]).filter(|(_, other)| is_flange(*other)).map(|(node, _)| node).collect()
 }
 
 fn too_large() -> Error {
@@ -152,6 +164,8 @@ struct SheetWriter<'d, 'm, 'a> {
     source: &'d Source<'a>,
     palette: Palette,
     view: Bounds,
+    /// Nozzles next to a flange or a blind in the pipe.
+    flanged: HashSet<usize>,
     out: String,
 }
 
@@ -201,10 +215,11 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             }
             None => self.out.push_str("<g class=\"sheet\">"),
         }
-        self.drawn(&picture.drawn);
+        // Symbols in the place of shapes are filled, and must not cover the texts of the file.
         for usage in &picture.missing {
             self.substitute(picture, usage);
         }
+        self.drawn(&picture.drawn);
         self.out.push_str("</g>\n");
     }
 

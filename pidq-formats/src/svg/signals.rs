@@ -16,8 +16,12 @@ pub struct SignalKind {
     pub mark: &'static str,
 }
 
+/// Words of lines from an instrument to the process.
+const PROCESS_CONNECTIONS: &[&str] = &["measuring_line", "measuringline", "process_connection"];
+
 /// Kinds of signals, specific ones first.
 const KINDS: &[SignalKind] = &[
+    SignalKind { words: PROCESS_CONNECTIONS, class: "o", mark: "" },
     SignalKind { words: &["pneumatic"], class: "o", mark: "M-4 4L0 -4M0 4L4 -4" },
     SignalKind { words: &["hydraulic"], class: "o", mark: "M-2 -4V4H3" },
     SignalKind { words: &["capillary", "filled_system"], class: "o", mark: "M-3 -3L3 3M-3 3L3 -3" },
@@ -36,6 +40,12 @@ const MARK_DISTANCE: f64 = 60.0;
 const MIN_SECTION: f64 = 24.0;
 /// Maximum number of marks of a section.
 const MAX_MARKS: usize = 50;
+
+/// Returns true for the line from an instrument to the process, which is solid.
+pub fn is_process_connection(class: &str) -> bool {
+    let class = class.to_lowercase();
+    PROCESS_CONNECTIONS.iter().any(|word| class.contains(word))
+}
 
 /// Returns the kind of a signal.
 pub fn kind(class: &str) -> &'static SignalKind {

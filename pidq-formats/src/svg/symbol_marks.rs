@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pidq_core::Value;
 
 use crate::model::{EdgeRole, Model, Node, text};
+use crate::proteus::snake_case;
 use crate::symbols::{Placement, Symbol};
 
 /// Locks by words of the normal position.
@@ -46,6 +47,9 @@ const FRAMES: &[(&[&str], &str)] = &[
     ),
 ];
 const SYSTEM_FIELDS: &[&str] = &["location", "system", "control_system", "display", "function_system"];
+/// Attributes with the kind of an instrument, and words of its location that give its bubble a line.
+const SYSTEM_ATTRIBUTES: &[&str] = &["ProcessInstrumentationFunctionType", "ProcessInstrumentationFunctionLocation"];
+const ROOM_WORDS: &[&str] = &["control", "central", "panel", "board", "primary"];
 
 /// Returns the texts next to a symbol: fail position, lock, set pressure.
 pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
@@ -69,9 +73,28 @@ pub fn is_normally_closed(node: &Node<'_>, symbol: &Symbol) -> bool {
 pub fn frame(node: &Node<'_>) -> Option<&'static str> {
     let class = node.class();
     let fields = SYSTEM_FIELDS.iter().filter_map(|key| node.fields.get(key).and_then(Value::as_str)).map(words);
-    let all: Vec<String> = fields.chain([words(&class)]).collect();
+    let attributes = SYSTEM_ATTRIBUTES.iter().map(|name| snake_case(&attribute(node, name)));
+    let all: Vec<String> = fields.chain(attributes).chain([words(&class)]).collect();
     let has_word = |word: &str| all.iter().any(|text| format!("_{text}_").contains(&format!("_{word}_")));
     FRAMES.iter().find(|(names, _)| names.iter().any(|name| has_word(name))).map(|(_, frame)| *frame)
+}
+
+/// Returns true for an instrument in the control room, whose bubble has a line through it.
+pub fn is_in_control_room(node: &Node<'_>) -> bool {
+    let field = node.fields.get("location").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    let location = attribute(node, SYSTEM_ATTRIBUTES[1]).to_lowercase();
+    ROOM_WORDS.iter().any(|word| field.contains(word) || location.contains(word))
+}
+
+/// Returns the first listed attribute with one of the endings that profiles add to a name; empty if there is none.
+pub fn attribute(node: &Node<'_>, name: &str) -> String {
+    const ENDINGS: &[&str] = &["", "AssignmentClass", "Specialization", "RepresentationAssignmentClass"];
+    let listed = node.fields.get("attributes").and_then(Value::as_array);
+    let listed = listed.into_iter().flat_map(|list| list.iter()).filter_map(Value::as_object);
+    let is_named = |found: &str| found.strip_prefix(name).is_some_and(|ending| ENDINGS.contains(&ending));
+    let named = listed.filter(|row| row.get("name").and_then(Value::as_str).is_some_and(is_named));
+    let values = named.filter_map(|row| row.get("value").and_then(Value::as_str));
+    values.map(str::trim).find(|value| !value.is_empty()).unwrap_or_default().to_owned()
 }
 
 /// Fields with the diameter at the outlet of a reducer.
@@ -101,7 +124,8 @@ pub fn widening_reducers(model: &Model<'_>, symbols: &[&Symbol]) -> BTreeSet<usi
     reducers.filter(widens).collect()
 }
 
-fn fail_position(word: &str) -> Option<&'static str> {
+/// Returns the mark of a fail position.
+pub fn fail_position(word: &str) -> Option<&'static str> {
     let code = word.trim().to_uppercase();
     if let Some(code) = FAIL_CODES.iter().find(|known| **known == code) {
         return Some(code);

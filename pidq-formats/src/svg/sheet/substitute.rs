@@ -3,9 +3,11 @@
 use pidq_core::Value;
 
 use crate::svg::scene::Point;
-use crate::symbols::{Body, Placement, Shape, Symbol, without_actuator};
+use crate::symbols::{self, Body, Placement, Shape, Symbol, without_actuator};
+use crate::svg::symbol_marks::attribute as stated;
 use crate::xml::escape;
 
+use super::instruments::with_stroke;
 use super::members::{point as pair, text};
 use super::outline::{MissingUse, Outline, Step, attribute};
 use super::{Bounds, Item, Picture, SheetWriter, number};
@@ -14,13 +16,19 @@ use super::{Bounds, Item, Picture, SheetWriter, number};
 const SCALE: f64 = 1.0 / 3.0;
 /// Heights of texts, in millimeters.
 const TAG_HEIGHT: f64 = 3.3;
-const SMALL_HEIGHT: f64 = 2.5;
+pub const SMALL_HEIGHT: f64 = 2.5;
+/// Width of lines of symbols.
+const STROKE: f64 = 0.33;
 /// Smallest and largest half length of an off-page connector, in millimeters.
 const CONNECTORS: std::ops::RangeInclusive<f64> = 5.0..=40.0;
 /// Smallest and largest radius of a bubble, in millimeters.
 const BUBBLES: std::ops::RangeInclusive<f64> = 2.0..=10.0;
 /// Attributes with the name under which an item is shown.
-const DISPLAY_NAMES: &[&str] = &["ObjectDisplayNameAssignmentClass", "ObjectDisplayName"];
+pub const DISPLAY_NAMES: &[&str] = &["ObjectDisplayNameAssignmentClass", "ObjectDisplayName"];
+/// Distance from a nozzle to the end of the side of the equipment that it is on, in millimeters.
+const NOZZLE_MARGIN: f64 = 4.0;
+/// Equipment with space for its tag inside.
+const HOLLOW: &[&str] = &["vessel", "tank", "drum", "standing_drum", "reactor", "column", "equipment"];
 /// Margins of a frame: the filing margin on the left, and the others.
 const FRAME: [f64; 2] = [20.0, 10.0];
 
@@ -41,10 +49,15 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let Some(item) = picture.item else { return self.frame(picture, usage) };
         match (item, usage.role) {
             (_, "flow_arrow") => self.mark_along(usage, "M1.5 0L-1.5 -1V1Z", true),
-            (_, "pipe_slope_symbol") => self.mark_along(usage, "M-3 0H3L3 -1.2Z", false),
+            (_, "pipe_slope_symbol") => self.mark_along(usage, "M0 0H-12L0 -2.9Z", false),
             (_, "insulation_symbol") => self.mark_along(usage, "M-2 -1.5V1.5M0 -1.5V1.5M2 -1.5V1.5", false),
             (Item::Node(node), "") if self.symbols.symbols[node].name == "nozzle" => self.nozzle(picture, node, usage),
-            (Item::Node(node), "") => self.symbol(picture, node, usage),
+            (Item::Node(node), "") => match self.symbols.symbols[node].name {
+                "actuator" => self.actuator(picture, node, usage),
+                "instrument" if self.function(picture, node, usage) => {}
+                "property_break" if self.property_break(node, usage) => {}
+                _ => self.symbol(picture, node, usage),
+            },
             (Item::Node(node), _) => self.tag_at(picture, node, usage),
             (Item::Edge(_), _) => {}
         }
@@ -84,18 +97,63 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         ));
     }
 
-    /// Draws a nozzle: a line from the equipment to the connection point, with its flange.
+    /// Draws a property break with its values on both sides; false if the item does not state them.
+    fn property_break(&mut self, node: usize, usage: &MissingUse<'a>) -> bool {
+        let item = &self.symbols.model.nodes[node];
+        let [before, after] = ["BreakValue1", "BreakValue2"].map(|name| stated(item, name));
+        if before.is_empty() || after.is_empty() {
+            return false;
+        }
+        let (x, y) = usage.placement.apply((0.0, 0.0));
+        let style = self.outline_style();
+        let ink = self.palette.css([0; 3]);
+        let [left, top] = [x, y].map(number);
+        self.write_fmt(format_args!(
+            "<g transform=\"translate({left} {top})\"><path d=\"M0 0V-12M-8 -10H8\"{style}/>\
+             <path d=\"M0 -10L-2 -10.9V-9.1ZM0 -10L2 -10.9V-9.1Z\" fill=\"{ink}\"/></g>"
+        ));
+        self.own_text(&before, (x - 2.0, y - 12.7), 0.0, TAG_HEIGHT, "end");
+        self.own_text(&after, (x + 2.0, y - 12.7), 0.0, TAG_HEIGHT, "start");
+        true
+    }
+
+    /// Draws a nozzle: a line from the equipment to the connection point, with its flange unless the pipe has one.
     fn nozzle(&mut self, picture: &Picture<'a>, node: usize, usage: &MissingUse<'a>) {
         let ink = self.palette.css([0; 3]);
         let start = usage.placement.apply((0.0, 0.0));
         let end = self.ports(picture, node).first().copied().unwrap_or(start);
+        let start = self.outside_circle(picture, node, start, end);
         let length = (end.0 - start.0).hypot(end.1 - start.1);
         let angle = if length > 0.1 { (end.1 - start.1).atan2(end.0 - start.0).to_degrees() } else { direction(usage) };
         let [x, y, angle, end, gap] = [start.0, start.1, angle, length, (length - 0.8).max(0.0)].map(number);
+        let path = match self.flanged.contains(&node) {
+            true => format!("M0 0H{end}"),
+            false => format!("M0 0H{gap}M{gap} -1.6V1.6M{end} -1.6V1.6"),
+        };
         self.write_fmt(format_args!(
-            "<path transform=\"translate({x} {y}) rotate({angle})\" d=\"M0 0H{gap}M{gap} -1.6V1.6M{end} -1.6V1.6\" fill=\"none\" \
-             stroke=\"{ink}\" stroke-width=\".25\"/>"
+            "<path transform=\"translate({x} {y}) rotate({angle})\" d=\"{path}\" fill=\"none\" stroke=\"{ink}\" \
+             stroke-width=\".25\"/>"
         ));
+    }
+
+    /// Returns the start of a nozzle, which some systems place in the center of a pump, on the circle of the pump.
+    fn outside_circle(&self, picture: &Picture<'a>, nozzle: usize, start: Point, end: Point) -> Point {
+        let on_circle = || {
+            let owner = self.symbols.visibility.owner[nozzle]?;
+            let symbol = self.symbols.symbols[owner];
+            let is_circle = symbol.shape == Shape::Circle && matches!(symbol.body, Body::Fixed(_));
+            let center = self.place(picture, owner).filter(|_| is_circle)?;
+            let radius = self.nozzle_half(picture, owner, center)?;
+            let radius = radius.0.max(radius.1);
+            // The larger solution of |start + t · (end - start) - center| = radius.
+            let (dx, dy) = (end.0 - start.0, end.1 - start.1);
+            let (x, y) = (start.0 - center.0, start.1 - center.1);
+            let (a, b, c) = (dx * dx + dy * dy, x * dx + y * dy, x * x + y * y - radius * radius);
+            let root = (b * b - a * c).sqrt();
+            let share = (root - b) / a;
+            (c < 0.0 && share > 0.0 && share < 1.0).then_some((start.0 + share * dx, start.1 + share * dy))
+        };
+        on_circle().unwrap_or(start)
     }
 
     /// Draws a mark at a place, along the x axis of its shape.
@@ -114,24 +172,33 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let Some(text) = self.displayed_tag(node) else { return };
         let at = usage.placement.apply((0.0, 0.0));
         let lines = crate::svg::labels::bubble_lines(&text);
-        let is_inline = self.symbols.symbols[node].placement == Placement::Inline;
+        let placement = self.symbols.symbols[node].placement;
+        let is_inline = placement == Placement::Inline;
+        if placement == Placement::Upright && usage.role == "label" {
+            // The tag of equipment is at its symbol. What else a label of it shows is in its shape, but for an elevation.
+            let elevation = stated(&self.symbols.model.nodes[node], "Elevation");
+            if !elevation.is_empty() {
+                self.own_text(&format!("EL: {elevation}"), at, 0.0, TAG_HEIGHT, "middle");
+            }
+            return;
+        }
         if let (true, 2, Some(radius)) = (is_inline, lines.len(), leader_distance(picture, at)) {
             let ink = self.palette.css([0; 3]);
             let [x, y, r] = [at.0, at.1, radius].map(number);
             self.write_fmt(format_args!(
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\".25\"/>"
             ));
-            return self.bubble_text(&lines, at, radius);
+            return self.bubble_tag(&text, at, radius);
         }
         self.own_text(&text, at, upright(direction(usage)), TAG_HEIGHT, "middle");
     }
 
     /// Writes the lines of a tag into a bubble.
-    fn bubble_text(&mut self, lines: &[&str], (x, y): Point, radius: f64) {
+    pub fn bubble_text(&mut self, lines: &[&str], (x, y): Point, radius: f64) {
         for (row, line) in lines.iter().enumerate() {
-            let shift = (row as f64 - (lines.len() - 1) as f64 / 2.0) * radius * 0.75;
+            let shift = (row as f64 - (lines.len() - 1) as f64 / 2.0) * radius * 0.8;
             let letters = line.chars().count().max(1) as f64;
-            let height = (radius * 3.0 / letters).min(radius * 0.6);
+            let height = (radius * 3.0 / letters).min(radius * 0.55);
             self.own_text(line, (x, y + shift), 0.0, height, "middle");
         }
     }
@@ -149,7 +216,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         (!title.is_empty() && (title != node.name || node.tag() == Some(&title))).then_some(title)
     }
 
-    fn own_text(&mut self, text: &str, at: Point, angle: f64, height: f64, anchor: &str) {
+    pub fn own_text(&mut self, text: &str, at: Point, angle: f64, height: f64, anchor: &str) {
         let ink = self.palette.css([0; 3]);
         let [x, y, angle, dy, size] = [at.0, at.1, angle, height * 0.36, height].map(number);
         self.write_fmt(format_args!(
@@ -163,16 +230,34 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     fn symbol(&mut self, picture: &Picture<'a>, node: usize, usage: &MissingUse<'a>) {
         let Some(fitted) = self.fit(picture, node, usage) else { return };
         let Fitted { symbol, center, half, angle, flip } = fitted;
+        if symbol.placement == Placement::Bubble {
+            self.bubble(node, center, half.0);
+            return self.tag_unless_written(picture, node, &fitted);
+        }
         let (body, scale) = match symbol.body {
             Body::Stretched(draw) => (draw(half.0 / SCALE, half.1 / SCALE), (SCALE, SCALE)),
-            Body::Fixed(body) => (body.to_owned(), (half.0 / symbol.half.0, half.1 / symbol.half.1)),
+            Body::Fixed(body) => {
+                let scale = (half.0 / symbol.half.0, half.1 / symbol.half.1);
+                (with_stroke(body, STROKE / (scale.0 * scale.1).sqrt().max(1e-6)), scale)
+            }
         };
         let [x, y, turn, sx, sy] = [center.0, center.1, angle, scale.0 * flip.0, scale.1 * flip.1].map(number);
         self.write_fmt(format_args!("<g transform=\"translate({x} {y}) rotate({turn}) scale({sx} {sy})\">{body}</g>"));
-        let has_text = picture.drawn.iter().any(|drawn| matches!(drawn.outline, Outline::Text(_)));
-        let has_label = picture.missing.iter().any(|usage| usage.role == "label");
+        self.tag_unless_written(picture, node, &fitted);
+    }
+
+    /// Writes the tag of a node, unless the file draws a text for it.
+    fn tag_unless_written(&mut self, picture: &Picture<'a>, node: usize, fitted: &Fitted) {
+        let is_equipment = fitted.symbol.placement == Placement::Upright;
+        let displayed = self.displayed_tag(node);
+        let has_text = picture.drawn.iter().any(|drawn| match &drawn.outline {
+            // A note at equipment is not its tag.
+            Outline::Text(text) => !is_equipment || text.lines.iter().any(|line| displayed.as_deref() == Some(line)),
+            _ => false,
+        });
+        let has_label = !is_equipment && picture.missing.iter().any(|usage| usage.role == "label");
         if !has_text && !has_label {
-            self.tag_of(node, &Fitted { symbol, center, half, angle, flip });
+            self.tag_of(node, fitted);
         }
     }
 
@@ -183,7 +268,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         match (fitted.symbol.placement, fitted.symbol.name) {
             (_, "actuator" | "nozzle" | "tee" | "flange" | "property_break" | "other" | "open_end" | "part") => {}
             (Placement::Bubble, _) => {
-                self.bubble_text(&crate::svg::labels::bubble_lines(&text), fitted.center, fitted.half.0);
+                self.bubble_tag(&text, fitted.center, fitted.half.0);
             }
             (Placement::Inline, _) => {
                 let angle = upright(fitted.angle);
@@ -192,8 +277,12 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 self.own_text(&text, (x + sin * distance, y - cos * distance), angle, SMALL_HEIGHT, "middle");
             }
             (Placement::Connector, _) => self.own_text(&text, (x, y), upright(fitted.angle), SMALL_HEIGHT, "middle"),
-            (Placement::Upright, _) => {
-                self.own_text(&text, (x, y + fitted.half.1 + TAG_HEIGHT), 0.0, TAG_HEIGHT, "middle");
+            (Placement::Upright, name) => {
+                let width = text.chars().count() as f64 * TAG_HEIGHT * 0.6;
+                let is_inside = HOLLOW.contains(&name) && width < 2.0 * fitted.half.0;
+                // Notes and nozzles are in the middle and at the bottom of a vessel.
+                let shift = if is_inside { -0.4 * fitted.half.1 } else { fitted.half.1 + 1.6 * TAG_HEIGHT };
+                self.own_text(&text, (x, y + shift), 0.0, TAG_HEIGHT, "middle");
             }
         }
     }
@@ -208,6 +297,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         Some(match (symbol.placement, symbol.name) {
             (_, "nozzle") => between(placed, at, ports.first().copied()),
             (_, "actuator") => lifted(placed, usage),
+            (_, "safety_valve") if ports.len() == 2 => angled(placed, at, [ports[0], ports[1]]),
             (Placement::Inline, _) => {
                 let symbol = if self.has_actuator(node) { without_actuator(symbol) } else { symbol };
                 let placed = Fitted { symbol, ..placed };
@@ -229,6 +319,9 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             (Placement::Upright, _) => {
                 let half =
                     self.nozzle_half(picture, node, at).map_or(own_half, |half| proportioned(symbol, own_half, half));
+                let sides = self.nozzle_sides(picture, node, at);
+                let is_circle = symbol.shape == Shape::Circle && matches!(symbol.body, Body::Fixed(_));
+                let half = if is_circle { half } else { (half.0.max(sides.0), half.1.max(sides.1)) };
                 let (x, _) = usage.placement.vector((1.0, 0.0));
                 Fitted { half, angle: 0.0, flip: (if x < -1e-9 { -1.0 } else { 1.0 }, 1.0), ..placed }
             }
@@ -236,7 +329,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     }
 
     /// Returns the distinct connection points of a node.
-    fn ports(&self, picture: &Picture<'a>, node: usize) -> Vec<Point> {
+    pub fn ports(&self, picture: &Picture<'a>, node: usize) -> Vec<Point> {
         let transform = self.source.transform(picture.sheet);
         let ports = self.symbols.model.nodes[node].fields.get("ports").and_then(Value::as_array);
         let ports = ports.into_iter().flat_map(|ports| ports.iter()).filter_map(Value::as_object);
@@ -250,6 +343,22 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     /// Returns true if an actuator is drawn for a valve.
     fn has_actuator(&self, node: usize) -> bool {
         matches!(self.symbols.model.nodes[node].fields.get("actuated"), Some(Value::Bool(true)))
+    }
+
+    /// Returns the half size that equipment has at least, since it extends beyond the nozzles on each of its sides.
+    fn nozzle_sides(&self, picture: &Picture<'a>, node: usize, at: Point) -> Point {
+        let mut half = (0.0_f64, 0.0_f64);
+        for part in &self.symbols.parts[node] {
+            let port = self.ports(picture, *part).first().copied();
+            let Some((place, port)) = self.place(picture, *part).zip(port) else { continue };
+            let (dx, dy) = ((place.0 - at.0).abs(), (place.1 - at.1).abs());
+            if (port.0 - place.0).abs() < (port.1 - place.1).abs() {
+                half.0 = half.0.max(dx + NOZZLE_MARGIN);
+            } else {
+                half.1 = half.1.max(dy + NOZZLE_MARGIN);
+            }
+        }
+        half
     }
 
     /// Returns the distances from the center of equipment to its outermost nozzles.
@@ -304,8 +413,20 @@ fn between(placed: Fitted, start: Point, end: Option<Point>) -> Fitted {
     let half = dx.hypot(dy) / 2.0;
     let scale = half / placed.symbol.half.0;
     let center = ((start.0 + end.0) / 2.0, (start.1 + end.1) / 2.0);
-    let height = (placed.symbol.half.1 * scale).clamp(1.2, placed.half.1 * 1.5);
+    let height = (placed.symbol.half.1 * scale).clamp(1.2, placed.half.1);
     Fitted { center, half: (half, height), angle: dy.atan2(dx).to_degrees(), ..placed }
+}
+
+/// Fits a safety valve to its inlet and outlet, which are at a right angle or in line.
+fn angled(placed: Fitted, at: Point, [inlet, outlet]: [Point; 2]) -> Fitted {
+    let (a, b) = ((at.0 - inlet.0, at.1 - inlet.1), (outlet.0 - at.0, outlet.1 - at.1));
+    let length = a.0.hypot(a.1);
+    let turn = (a.0 * b.1 - a.1 * b.0).atan2(a.0 * b.0 + a.1 * b.1).to_degrees();
+    let symbol = symbols::with_outlet(placed.symbol, (turn / 90.0).round() as i32);
+    if length < 0.5 || symbol.name == placed.symbol.name {
+        return between(placed, inlet, Some(outlet));
+    }
+    Fitted { symbol, half: (length, length), angle: a.1.atan2(a.0).to_degrees(), ..placed }
 }
 
 /// Turns a symbol so that its upper side is that of the shape.
