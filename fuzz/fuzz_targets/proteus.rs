@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         FORMATS.iter().filter(|format| format.write.is_some() && !["csv", "xlsx", "svg"].contains(&format.name))
     {
         let parts = format.export(graph.root()).expect("an import can be exported");
-        if ["dexpi", "graphml"].contains(&format.name) {
+        if ["dexpi", "graphml", "proteus"].contains(&format.name) {
             format.import(&[&parts[0].bytes]).expect("an export can be imported");
         }
     }

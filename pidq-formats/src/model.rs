@@ -135,7 +135,12 @@ impl Model<'_> {
         let root = value.as_object();
         let graph = root.and_then(|root| root.get("pid_graph")).and_then(Value::as_object);
         let members = root.into_iter().chain(graph).flat_map(|object| object.iter().map(|(key, _)| key.to_owned()));
-        let members: Vec<String> = members.filter(|key| !READ.contains(&key.as_str())).collect();
+        let paths = ["paths.nodes", "paths.edges", "paths.metadata"].map(|key| self.config.list(key));
+        let is_path = |key: &str| {
+            let first = |path: &String| path.trim_start_matches('.').split('.').next() == Some(key);
+            paths.iter().any(|list| list.iter().any(first))
+        };
+        let members: Vec<String> = members.filter(|key| !READ.contains(&key.as_str()) && !is_path(key)).collect();
         let rows = item_count(value).saturating_sub(self.nodes.len() + self.edges.len());
         OtherParts { members, rows }
     }

@@ -253,8 +253,9 @@ pub fn apply(plant: &mut PlantImport<'_>) {
     for item in &plant.items {
         nodes.extend(of_item(tree, item.element).map(|row| Correction { of: Some(item.id.clone()), ..row }));
     }
-    apply_rows(&mut plant.builder.nodes, nodes);
-    apply_rows(&mut plant.builder.edges, rows_of(tree, drawing, EDGES));
+    let surplus: HashSet<String> = nodes.iter().filter(|row| row.is_surplus).filter_map(|row| row.of.clone()).collect();
+    apply_rows(&mut plant.builder.nodes, nodes, |_| false);
+    apply_rows(&mut plant.builder.edges, rows_of(tree, drawing, EDGES), |edge| touches(edge, &surplus));
     metadata.apply(&mut plant.builder.metadata);
     remove_findings(plant, drawing);
 }
@@ -288,12 +289,19 @@ fn of_item(tree: &Tree, element: usize) -> Option<Correction> {
     (!row.is_empty()).then_some(row)
 }
 
-/// Corrects a list of rows: their fields, their order, and which of them there are.
-fn apply_rows(rows: &mut Vec<Fields>, corrections: Vec<Correction>) {
+/// Returns true for an edge with an end in a set of ids.
+pub fn touches(edge: &Fields, ids: &HashSet<String>) -> bool {
+    ["from", "to"].iter().any(|end| matches!(edge.get(end), Some(Json::String(id)) if ids.contains(id)))
+}
+
+/// Corrects a list of rows: their fields, their order, and which of them there are. A row without a correction is left
+/// out if it is not needed.
+fn apply_rows(rows: &mut Vec<Fields>, corrections: Vec<Correction>, is_surplus: impl Fn(&Fields) -> bool) {
     let ids = rows.iter().map(id).zip(occurrences(rows)).enumerate();
     let by_id: HashMap<(String, usize), usize> =
         ids.filter_map(|(index, (id, occurrence))| Some(((id?, occurrence), index))).collect();
-    let mut orders: Vec<Order> = rows.iter().map(|_| Order::Next).collect();
+    let mut orders: Vec<Order> =
+        rows.iter().map(|row| if is_surplus(row) { Order::Surplus } else { Order::Next }).collect();
     for correction in corrections {
         match &correction.of {
             None => {

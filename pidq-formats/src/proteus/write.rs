@@ -10,7 +10,7 @@ mod items;
 mod roles;
 mod runs;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use pidq_core::{Object, Value};
 
@@ -127,7 +127,19 @@ fn edge_corrections(model: &Model<'_>, plant: &PlantImport<'_>, ids: &[String]) 
             }
         }
     }
-    corrected(rows, model.edges.iter().map(|edge| edge.fields), &matches)
+    let mut corrections = corrected(rows, model.edges.iter().map(|edge| edge.fields), &matches);
+    // Edges of rows that are not in the graph are left out with them.
+    let nodes: HashSet<&str> = ids.iter().map(String::as_str).collect();
+    let surplus: HashSet<String> =
+        plant.builder.nodes.iter().filter_map(corrections::id).filter(|id| !nodes.contains(id.as_str())).collect();
+    let touched: HashSet<(Option<String>, usize)> = rows
+        .iter()
+        .zip(corrections::occurrences(rows))
+        .filter(|(row, _)| corrections::touches(row, &surplus))
+        .map(|(row, occurrence)| (corrections::id(row), occurrence))
+        .collect();
+    corrections.retain(|row| !row.is_surplus || !touched.contains(&(row.of.clone(), row.occurrence)));
+    corrections
 }
 
 /// Returns the keys by which an edge is found, the most exact one first.

@@ -277,7 +277,11 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
         let id = self.ids[index].clone();
         self.set(element, "ID", &id);
         self.set_optional(element, "TagName", node.tag());
-        self.set(element, "ComponentClass", &roles::class(node));
+        self.set_optional(
+            element,
+            "ComponentClass",
+            Some(roles::class(node).as_str()).filter(|class| !class.is_empty()),
+        );
         let text = |key| node.fields.get(key).and_then(|value: Value<'a>| value.as_str());
         self.set_optional(element, "ComponentClassURI", text("component_class_uri"));
         let usage = usage(node);
@@ -452,22 +456,25 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
 
     /// Adds lines and segments for the pipes that are in none.
     fn add_new_lines(&mut self, root: usize) {
-        let mut systems: HashMap<String, usize> = HashMap::new();
+        let mut lines: Vec<(String, Vec<Run>)> = Vec::new();
+        let mut index_by_line: HashMap<String, usize> = HashMap::new();
         for run in std::mem::take(&mut self.new_runs) {
-            let system = match systems.get(&run.line) {
-                Some(system) => *system,
-                None => {
-                    let system = self.add_structure(root, "PipingNetworkSystem", "line");
-                    self.set_optional(system, "TagName", Some(run.line.as_str()).filter(|line| !line.is_empty()));
-                    systems.insert(run.line.clone(), system);
-                    system
-                }
-            };
-            let segment = self.add_structure(system, "PipingNetworkSegment", "segment");
-            for item in &run.items {
-                self.add_item(segment, *item);
+            let index = *index_by_line.entry(run.line.clone()).or_insert(lines.len());
+            match lines.get_mut(index) {
+                Some((_, runs)) => runs.push(run),
+                None => lines.push((run.line.clone(), vec![run])),
             }
-            self.add_run(segment, &run);
+        }
+        for (line, runs) in lines {
+            let system = self.add_structure(root, "PipingNetworkSystem", "line");
+            self.set_optional(system, "TagName", Some(line.as_str()).filter(|line| !line.is_empty()));
+            for run in runs {
+                let segment = self.add_structure(system, "PipingNetworkSegment", "segment");
+                for item in &run.items {
+                    self.add_item(segment, *item);
+                }
+                self.add_run(segment, &run);
+            }
         }
     }
 
