@@ -146,21 +146,27 @@ impl Sheet {
         })
     }
 
-    /// Returns graphical elements. Angles are counterclockwise as drawn, in both directions of y.
+    /// Returns graphical elements.
     fn graphics(&self, elements: Array<'_>, turn: Option<f64>) -> Json {
         let element = |element: Value<'_>| match element {
-            Value::Object(fields) => self.object(fields, &mut |key, value| match (key, value) {
-                ("elements", Value::Array(elements)) => Some(self.graphics(elements, turn)),
-                (key, Value::Array(_)) if GRAPHICS_POINTS.contains(&key) => self.pairs(value, turn).map(Json::Array),
-                (key, value) if GRAPHICS_LENGTHS.contains(&key) => match value {
-                    Value::Array(list) => {
-                        let lengths = list.iter().map(|length| Some(self.length(length.as_f64()?)));
-                        lengths.collect::<Option<Vec<Json>>>().map(Json::Array)
+            Value::Object(fields) => turned(
+                fields,
+                turn,
+                self.object(fields, &mut |key, value| match (key, value) {
+                    ("elements", Value::Array(elements)) => Some(self.graphics(elements, turn)),
+                    (key, Value::Array(_)) if GRAPHICS_POINTS.contains(&key) => {
+                        self.pairs(value, turn).map(Json::Array)
                     }
-                    value => Some(self.length(value.as_f64()?)),
-                },
-                _ => None,
-            }),
+                    (key, value) if GRAPHICS_LENGTHS.contains(&key) => match value {
+                        Value::Array(list) => {
+                            let lengths = list.iter().map(|length| Some(self.length(length.as_f64()?)));
+                            lengths.collect::<Option<Vec<Json>>>().map(Json::Array)
+                        }
+                        value => Some(self.length(value.as_f64()?)),
+                    },
+                    _ => None,
+                }),
+            ),
             other => Json::from_value(other),
         };
         Json::Array(elements.iter().map(element).collect())
@@ -190,6 +196,30 @@ impl Sheet {
         let low = self.turn.map_or(y, |sum| sum - y - height);
         Some(Json::Array([x, low, width, height].map(|number| self.length(number)).into()))
     }
+}
+
+/// Returns an element with the angles of a sheet on which y grows downwards. Angles run from the x axis to the y axis. A
+/// shape is mirrored left to right then, and at its x axis before: half a turn more.
+fn turned(element: Object<'_>, turn: Option<f64>, converted: Json) -> Json {
+    let mut fields = match (turn, converted) {
+        (Some(_), Json::Object(fields)) => fields,
+        (_, converted) => return converted,
+    };
+    let angle = |key: &str| element.get(key).and_then(Value::as_f64);
+    let is_mirrored = matches!(element.get("mirrored"), Some(Value::Bool(true)));
+    match angle("rotation") {
+        rotation if is_mirrored => match 180.0 - rotation.unwrap_or(0.0) {
+            0.0 => fields.0.retain(|(key, _)| key != "rotation"),
+            rotation => fields.set("rotation", number(rotation)),
+        },
+        Some(rotation) => fields.set("rotation", number(-rotation)),
+        None => {}
+    }
+    if let (Some(start), Some(end)) = (angle("start"), angle("end")) {
+        fields.set("start", number(-end));
+        fields.set("end", number(-start));
+    }
+    Json::Object(fields)
 }
 
 fn numbers(value: Value<'_>) -> Option<Vec<f64>> {
