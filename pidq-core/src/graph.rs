@@ -20,6 +20,7 @@ pub(crate) mod scratch_pool;
 pub(crate) mod snake_case;
 mod tag_spelling;
 pub(crate) mod topology;
+pub(crate) mod trip_words;
 pub mod vocabulary;
 pub(crate) mod walk;
 

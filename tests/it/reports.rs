@@ -163,6 +163,23 @@ fn a_signal_that_cannot_be_followed_is_listed() {
 }
 
 #[test]
+fn a_limit_switch_of_the_valve_that_closes_is_no_cause() {
+    let feedback = format!("{TRIP}    ZSC-1 instrument.limit_switch\n    ZSC-1 @ SDV-1\n    ZSC-1 ~ LZ-1\n");
+    check(&feedback, "causeAndEffect().links | map(.initiator.id) | uniq()", json!(["LT-1"]));
+    check(&feedback, "causeAndEffect() | [.without_effect, .without_cause]", json!([[], []]));
+    // The position of another valve may be the cause.
+    let other = feedback.replace("ZSC-1 @ SDV-1", "ZSC-1 @ LV-1");
+    check(&other, "causeAndEffect().links | map(.initiator.id) | uniq()", json!(["LT-1", "ZSC-1"]));
+}
+
+#[test]
+fn a_strip_is_no_trip() {
+    let plant = "\n    PT-1 instrument.transmitter\n    X-1 instrument.strip_chart\n    V-1 piping_component.control_valve\n    PT-1 ~ X-1\n    X-1 ~ V-1\n";
+    check(plant, "causeAndEffect().links", json!([]));
+    check(&plant.replace("strip_chart", "trip_unit"), "causeAndEffect().links | map(.basis)", json!(["class"]));
+}
+
+#[test]
 fn a_drawing_without_trips_has_an_empty_table() {
     check(
         "",

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use super::roles::{self, EmergencyValve, Passage, Role, Rule};
+use super::roles::{self, Passage, Role, Rule};
 use super::snake_case::snake_case;
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
@@ -511,12 +511,6 @@ impl TopologyConfig {
     /// Returns whether a class is a valve that joins three pipes or more.
     pub(crate) fn has_several_ways(&self, class: &str) -> bool {
         class.len() <= MAX_CLASS && roles::has_several_ways(&snake_case(class))
-    }
-
-    /// Returns the function of a valve in the emergency shutdown by its class.
-    pub(crate) fn emergency_valve(class: &str) -> Option<EmergencyValve> {
-        let class = Some(class).filter(|class| class.len() <= MAX_CLASS).map(snake_case)?;
-        roles::emergency_valve_by_class(last_part(&class))
     }
 
     /// Returns whether a class is a valve that can be operated but whose type is not stated.

@@ -395,20 +395,12 @@ impl<'a> Drawing<'a> {
 
     /// Returns whether a class of a node contains one of some words, as words: `trip` is not in `strip`.
     pub fn class_has_word(&self, node: NodeId, words: &[&str]) -> bool {
-        let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-        self.classes(node).any(|class| {
-            let has_word = |word: &&str| {
-                class.match_indices(word).any(|(at, _)| {
-                    is_boundary(class[..at].chars().next_back()) && is_boundary(class[at + word.len()..].chars().next())
-                })
-            };
-            words.iter().any(has_word)
-        })
+        self.classes(node).any(|class| words.iter().any(|word| has_word(&class, word)))
     }
 
     /// Returns the classes of a node in snake_case. Strings longer than a class are skipped, since scanning them on
     /// each call would be too slow.
-    fn classes(&self, node: NodeId) -> impl Iterator<Item = String> + use<'_, 'a> {
+    pub(super) fn classes(&self, node: NodeId) -> impl Iterator<Item = String> + use<'_, 'a> {
         self.class_texts(node).filter(|class| class.len() <= MAX_CLASS).map(super::snake_case::snake_case)
     }
 
@@ -526,4 +518,12 @@ fn neighborhood(items: &[Cell], id: ContainerId) -> Option<(usize, usize)> {
         radius *= 8;
     }
     None
+}
+
+/// Returns whether a class in snake_case contains a word, as a word.
+pub(super) fn has_word(class: &str, word: &str) -> bool {
+    let is_boundary = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    class.match_indices(word).any(|(at, _)| {
+        is_boundary(class[..at].chars().next_back()) && is_boundary(class[at + word.len()..].chars().next())
+    })
 }

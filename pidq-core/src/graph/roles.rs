@@ -396,39 +396,6 @@ pub(super) fn passage(full_class: &str, last: &str) -> Option<Passage> {
     PASSED.iter().any(matches).then_some(Passage::Through)
 }
 
-/// Function of a valve in the emergency shutdown.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum EmergencyValve {
-    Shutdown,
-    Blowdown,
-    /// A valve that is switched, for a purpose that the drawing does not state.
-    Possible,
-}
-
-/// Classes of emergency valves. The first matching row applies.
-const EMERGENCY_CLASSES: &[(EmergencyValve, &[Words])] = &[
-    (EmergencyValve::Blowdown, &[Last(&["bdv"]), Driven(&["blowdown", "blow_down"]), Has(&["emergency_depressur"])]),
-    (
-        EmergencyValve::Shutdown,
-        &[
-            Last(&["esdv", "esv", "sdv", "eiv"]),
-            Driven(&["shutdown", "shut_down", "esd"]),
-            Has(&["emergency_shut", "emergency_isolation", "emergency_block"]),
-        ],
-    ),
-    (
-        EmergencyValve::Possible,
-        &[Last(&["xv", "rov"]), Driven(&["on_off", "onoff", "trip", "slam_shut", "quick_closing"])],
-    ),
-];
-
-/// The same by the letters of tags.
-const EMERGENCY_LETTERS: &[(EmergencyValve, &[&str])] = &[
-    (EmergencyValve::Blowdown, &["BDV"]),
-    (EmergencyValve::Shutdown, &["ESDV", "ESV", "SDV", "EIV", "ESD"]),
-    (EmergencyValve::Possible, &["XV", "UV", "ROV", "EBV", "XZV", "UZV"]),
-];
-
 /// What the letters of a tag say about a valve that its class calls a hand valve.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum TagLetters {
@@ -445,7 +412,7 @@ const SELF_ACTING_LETTERS: &[&str] =
     &["NRV", "CHV", "PSV", "PRV", "TRV", "TSV", "PSE", "SRV", "PVRV", "PVSV", "VRV", "BPV", "EFV", "XFV", "EXFV"];
 
 /// Letters of the tags of other valves with an actuator.
-const ACTUATED_LETTERS: &[&str] = &["ESD", "MOV", "HCV", "HIC", "HZV", "HSV", "BDV"];
+const ACTUATED_LETTERS: &[&str] = &["ESD", "MOV", "HCV", "HIC", "HZV", "HSV", "BDV", "EBV"];
 
 /// First letters of the tags of valves in a loop: measured variables and safety functions. `H` is a hand valve. Hand
 /// valves often have the letters of their type or purpose: `BV`, `DV`, `GV`, `IV`, `MV`, `NV`, `VV`.
@@ -465,19 +432,8 @@ pub(crate) fn tag_letters(letters: &str) -> TagLetters {
         () if SELF_ACTING_LETTERS.contains(&letters) => TagLetters::SelfActing,
         () if letters == "RV" => TagLetters::HandValve,
         () if ACTUATED_LETTERS.contains(&letters) || is_automatic(letters) => TagLetters::Actuated,
-        () if emergency_valve_by_letters(letters).is_some() => TagLetters::Actuated,
         () => TagLetters::HandValve,
     }
-}
-
-/// Returns the function of a valve in the emergency shutdown by its class in snake_case, without its namespace.
-pub(super) fn emergency_valve_by_class(class: &str) -> Option<EmergencyValve> {
-    EMERGENCY_CLASSES.iter().find(|(_, any)| any.iter().any(|words| words.matches(class))).map(|(valve, _)| *valve)
-}
-
-/// Returns the function of a valve in the emergency shutdown by the letters of its tag.
-pub(crate) fn emergency_valve_by_letters(letters: &str) -> Option<EmergencyValve> {
-    EMERGENCY_LETTERS.iter().find(|(_, known)| known.contains(&letters)).map(|(valve, _)| *valve)
 }
 
 /// Built-in classes. The first matching row applies.

@@ -204,36 +204,11 @@ pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "
 pub const POSITION_SWITCHES: &[&str] =
     &["limit_switch", "position_switch", "end_switch", "position_indicator", "position_transmitter"];
 
-/// Words in the classes of safety instrumented functions.
-pub const SAFETY_FUNCTIONS: &[&str] = &["sis", "sif", "safety", "hipps"];
-
-/// Words in the classes of trips and interlocks.
-pub const TRIPS: &[&str] = &["trip", "interlock", "esd", "emergency", "shutdown", "shut_down", "logic_solver"];
-
-/// Words in the classes of shutdown and blowdown valves.
-pub const SHUTDOWN_VALVES: &[&str] =
-    &["esd", "esdv", "sdv", "bdv", "emergency", "shutdown", "shut_down", "blowdown", "blow_down"];
-
 /// Words in the classes of what drives other equipment, and is not open to it.
 pub const PRIME_MOVERS: &[&str] = &["motor", "turbine", "engine", "gearbox", "gear_box", "driver"];
 
 /// Words in the classes of equipment that only groups other equipment.
 pub const ASSEMBLIES: &[&str] = &["package", "package_unit", "skid", "unit", "train", "system", "assembly", "plant"];
-
-/// Words in the classes of equipment with a drive, which a trip can stop.
-pub const DRIVES: &[&str] = &[
-    "motor",
-    "drive",
-    "pump",
-    "compressor",
-    "blower",
-    "fan",
-    "agitator",
-    "mixer",
-    "turbine",
-    "centrifuge",
-    "conveyor",
-];
 
 /// Fields and attributes that state that an item belongs to a safety instrumented function.
 pub const SAFETY_FIELDS: &[&str] = &[
@@ -259,13 +234,6 @@ pub const GROUP_TYPES: &[&str] = &["plant_structure_item", "drawing", "group"];
 /// Endings of attribute names that say how a source stores a value, not what it is.
 pub const ATTRIBUTE_ENDINGS: &[&str] = &["_assignment_class", "_specialization", "_representation"];
 
-/// Words in the classes of trips, interlocks and emergency shutdown.
-pub const TRIP_CLASSES: &[&str] =
-    &["trip", "interlock", "shutdown", "shut_down", "emergency", "blowdown", "blow_down", "safety_instrumented", "esd"];
-
-/// Letters in the tags of valves that trips move.
-pub const TRIP_VALVES: &[&str] = &["ESDV", "ESV", "EBV", "SDV", "BDV", "XV", "XZV", "UV", "UZV", "ZV"];
-
 /// Words in the classes of equipment with a drive, which a signal can stop and which raises or holds back pressure.
 pub const DRIVEN_EQUIPMENT: &[&str] = &[
     "pump",
@@ -277,6 +245,7 @@ pub const DRIVEN_EQUIPMENT: &[&str] = &[
     "agitator",
     "mixer",
     "centrifuge",
+    "conveyor",
     "expander",
     "ejector",
     "drive",

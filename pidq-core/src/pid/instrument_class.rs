@@ -82,10 +82,14 @@ pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
     by_tag || drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
 }
 
-/// Returns whether equipment has a drive that a signal can stop, by its class: a pump, a compressor.
+/// Returns whether an item has a drive, by its class: a pump, a compressor.
+pub(crate) fn has_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has(node, vocabulary::DRIVEN_EQUIPMENT)
+}
+
+/// Returns whether an item is equipment with a drive, which a signal can stop.
 pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    matches!(drawing.topology.roles[node as usize], Role::Equipment | Role::None)
-        && drawing.class_has_word(node, vocabulary::DRIVES)
+    matches!(drawing.topology.roles[node as usize], Role::Equipment | Role::None) && has_drive(drawing, node)
 }
 
 /// Returns whether a bubble without a separate sensor senses by itself: it has a measured variable, it is located at a

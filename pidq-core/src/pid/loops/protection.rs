@@ -6,6 +6,7 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
+use crate::graph::trip_words::{EmergencyValve, TripFunction, emergency_valve_by_letters};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::tag::{Protection, Tag};
@@ -32,11 +33,32 @@ fn by_tag(drawing: &Drawing<'_>, node: NodeId) -> Option<Protection> {
 
 fn by_class(drawing: &Drawing<'_>, node: NodeId) -> Option<Protection> {
     let is_valve = drawing.topology.roles[node as usize].closes();
-    let words = [
-        (Protection::Safety, vocabulary::SAFETY_FUNCTIONS),
-        (Protection::Trip, if is_valve { vocabulary::SHUTDOWN_VALVES } else { vocabulary::TRIPS }),
-    ];
-    words.into_iter().find(|(_, words)| drawing.class_has_word(node, words)).map(|(protection, _)| protection)
+    match drawing.trip_function(node) {
+        Some(TripFunction::Safety) => Some(Protection::Safety),
+        Some(TripFunction::Trip) if !is_valve => Some(Protection::Trip),
+        _ => drawing.emergency_valve(node).filter(|valve| *valve != EmergencyValve::Possible).map(|_| Protection::Trip),
+    }
+}
+
+/// Returns the function of a valve in the emergency shutdown, and what states it: its class, or the letters of its tag.
+pub(crate) fn emergency_valve(drawing: &Drawing<'_>, node: NodeId) -> Option<(EmergencyValve, &'static str)> {
+    let by_class = drawing.emergency_valve(node).map(|valve| (valve, "class"));
+    let role = drawing.topology.roles[node as usize];
+    let is_valve = matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::None);
+    let by_tag = || {
+        let tag = drawing.tag(node).filter(|_| is_valve).and_then(Tag::parse_letters)?;
+        emergency_valve_by_letters(&tag.letters).map(|valve| (valve, "tag"))
+    };
+    match by_class {
+        Some((EmergencyValve::Possible, _)) | None => by_tag().or(by_class),
+        known => known,
+    }
+}
+
+/// Returns whether a valve is moved by a trip, by its tag or its class.
+pub(crate) fn is_shutdown_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let stated = by_tag(drawing, node).max(by_class(drawing, node));
+    drawing.topology.roles[node as usize].closes() && stated.is_some_and(|stated| stated != Protection::Unclear)
 }
 
 /// Returns whether a field or an attribute states a safety instrumented function: `sil: 2`, `sis: true`.

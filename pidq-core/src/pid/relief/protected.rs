@@ -8,8 +8,7 @@ use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
-use crate::pid::{ChargeFn, lists};
+use crate::pid::{ChargeFn, instrument_class, lists};
 
 /// One side of equipment: the equipment, and its chamber or `NONE`.
 pub(crate) type EquipmentSide = (NodeId, u32);
@@ -105,5 +104,5 @@ pub(crate) fn may_block(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether equipment has a drive, by its class: a pump, a compressor.
 pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.class_has(node, vocabulary::DRIVEN_EQUIPMENT)
+    instrument_class::has_drive(drawing, node)
 }

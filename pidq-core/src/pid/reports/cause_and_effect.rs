@@ -12,9 +12,9 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
-use crate::pid::relief::protected::is_driven;
+use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::stated_values::stated_values;
-use crate::pid::{Budget, Datum, instrument_class, push_row};
+use crate::pid::{Budget, ChargeFn, Datum, instrument_class, push_row};
 use crate::value::{Value, convert};
 
 const RESULT: &[&str] = &["links", "matrix", "without_effect", "without_cause", "not_followed"];
@@ -94,7 +94,7 @@ impl<'d, 'a> Report<'d, 'a> {
         let mut others = Vec::new();
         for node in (0..drawing.topology.node_count() as u32).filter(is_instrument) {
             budget.charge(1 + drawing.topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
-            let is_hand = trips::is_hand_switch(drawing, node);
+            let is_hand = instrument_class::is_hand_switch(drawing, node);
             let is_sensor = instrument_class::senses(drawing, node) && !instrument_class::acts_by_class(drawing, node);
             if is_hand || is_sensor && !self.has_sensor_before(node, budget)? {
                 sensors.push(node);
@@ -148,6 +148,12 @@ impl<'d, 'a> Report<'d, 'a> {
         }
         let mut ends: Vec<usize> = best.into_values().collect();
         ends.sort_unstable();
+        let final_elements: Vec<NodeId> = ends.iter().map(|at| steps[*at].node).collect();
+        let charge: ChargeFn<'_> = &mut |units| budget.charge(units);
+        // The limit switch of a valve reports what the trip did.
+        if position_feedback::of(self.drawing, initiator, &final_elements, charge)? == Feedback::Yes {
+            return Ok(());
+        }
         self.effects.extend(ends.iter().map(|at| steps[*at].node));
         if ends.is_empty() && (self.all || steps.iter().any(|step| step.is_trip)) {
             self.without_effect.push(initiator);
@@ -230,7 +236,8 @@ impl<'d, 'a> Report<'d, 'a> {
         match role {
             Role::Instrument => Ok(Some(trips::is_alarm(drawing, node).then_some("alarm"))),
             Role::Equipment => {
-                let reason = match (is_driven(drawing, node), instrument_class::senses(drawing, from)) {
+                let reason = match (instrument_class::is_driven(drawing, node), instrument_class::senses(drawing, from))
+                {
                     (true, false) => return Ok(Some(Some("equipment"))),
                     (true, true) => "sensing_point_or_effect",
                     (false, false) => "effect_not_stated",

@@ -5,47 +5,37 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::vocabulary;
+use crate::pid::loops::protection;
 use crate::pid::stated_values::stated_values;
-use crate::pid::tag::Tag;
+use crate::pid::tag::{Protection, Tag};
 
 /// Returns the reason for which a node is part of a trip or an interlock; `None` if nothing says so. Callers charge for
 /// the node: its fields are read once.
 pub(crate) fn trip_reason(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
     let role = drawing.topology.roles[node as usize];
-    let is_valve = role.closes() || role == Role::None;
-    if role != Role::Instrument && !is_valve {
+    let is_instrument = role == Role::Instrument;
+    if !(is_instrument || role.closes() || role == Role::None) {
         return None;
     }
-    if drawing.class_has(node, vocabulary::TRIP_CLASSES) {
+    let valve = protection::emergency_valve(drawing, node).map(|(_, basis)| basis);
+    if valve == Some("class") || !role.closes() && drawing.trip_function(node).is_some() {
         return Some("class");
     }
     let stated = stated_values(drawing, drawing.node(node), [Names::IntegrityLevel], &mut |_| Ok(()));
     if stated.is_ok_and(|[level]| level.is_some()) {
         return Some("integrity_level");
     }
-    let tag = drawing.tag(node).and_then(Tag::parse_letters)?;
-    let is_trip = if role == Role::Instrument { has_trip_letter(&tag) } else { is_trip_valve(&tag) };
-    is_trip.then_some("tag")
+    let has_letter = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| has_trip_letter(&tag));
+    valve.or_else(|| (is_instrument && has_letter()).then_some("tag"))
 }
 
 /// Returns whether the letters after the first contain the S of a switch or the Z of a safety function (ISA-5.1,
 /// IEC 62424). The S of a safety device, as in PSV, is a modifier.
 fn has_trip_letter(tag: &Tag) -> bool {
     let (modifier, functions) = tag.split();
-    // ZSO and ZSC are the limit switches of a valve.
-    let is_limit_switch = tag.letters.starts_with("ZS") || tag.letters.starts_with("ZI");
+    // ZSO and ZSC are the limit switches of a valve; ZSHH trips.
+    let is_limit_switch = tag.is_position() && tag.protection() != Some(Protection::Trip);
     !is_limit_switch && (modifier == Some('Z') || functions.iter().any(|letter| matches!(letter, 'S' | 'Z')))
-}
-
-fn is_trip_valve(tag: &Tag) -> bool {
-    vocabulary::TRIP_VALVES.contains(&tag.letters.as_str())
-}
-
-/// Returns whether an instrument is operated by hand: HS, HZS, a push button.
-pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let tag = drawing.tag(node).and_then(Tag::parse_letters);
-    tag.is_some_and(|tag| tag.letters.starts_with('H') && has_trip_letter(&tag))
-        || drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
 }
 
 /// Returns whether an instrument is a switch by its tag or class.

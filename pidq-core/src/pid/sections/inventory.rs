@@ -7,12 +7,12 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::config::TopologyConfig;
 use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::{EmergencyValve, Role, emergency_valve_by_letters};
+use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
-use crate::pid::tag::Tag;
+use crate::graph::trip_words::EmergencyValve;
+use crate::pid::loops::protection;
 use crate::pid::{ChargeFn, Datum, pipe_lines};
 
 const SECTION: &[&str] = &[
@@ -62,7 +62,7 @@ pub(crate) fn sections<'a>(
         if topology.flow_degree(node) == 0 || topology.is_equipment(node) {
             continue;
         }
-        let kind = emergency_kind(drawing, node);
+        let kind = protection::emergency_valve(drawing, node).map(|(valve, _)| valve);
         let is_shutdown = match cut {
             Some(cut) => cut.contains(&node),
             None => kind == Some(EmergencyValve::Shutdown),
@@ -80,24 +80,6 @@ pub(crate) fn sections<'a>(
     let found = collect(drawing, &ends, &possible, charge)?;
     let rows = found.iter().zip(1..).map(|(section, number)| row(drawing, section, number));
     Ok(Datum::Table(SECTION, rows.collect()))
-}
-
-/// Returns whether a valve belongs to the emergency shutdown, by its class or the letters of its tag.
-fn emergency_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<EmergencyValve> {
-    let role = drawing.topology.roles[node as usize];
-    if role == Role::Instrument {
-        return None;
-    }
-    let by_class = drawing.class_texts(node).find_map(TopologyConfig::emergency_valve);
-    let is_valve = matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::None);
-    let by_tag = || {
-        let tag = drawing.tag(node).filter(|_| is_valve).and_then(Tag::parse_letters)?;
-        emergency_valve_by_letters(&tag.letters)
-    };
-    match by_class {
-        Some(EmergencyValve::Possible) | None => by_tag().or(by_class),
-        known => known,
-    }
 }
 
 /// Returns the sections in the order of their first items.

@@ -9,10 +9,9 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::vocabulary;
 use crate::pid::loop_parts::{self, LoopParts};
-use crate::pid::loops::Loops;
+use crate::pid::loops::{Loops, protection};
 use crate::pid::relief::ReliefPath;
 use crate::pid::relief::protected::{EquipmentSide, Protected};
-use crate::pid::tag::{Protection, Tag};
 use crate::pid::valve_state::is_not_installed;
 use crate::pid::{ChargeFn, Datum};
 
@@ -185,7 +184,9 @@ impl Safeguards {
         let (kind, is_certain) = match (role, passive) {
             (Role::Relief, _) => ("relief", self.relief.get(&node).copied().unwrap_or(false)),
             (_, Some(kind)) => (kind, !is_not_installed(drawing, node)),
-            _ if is_shutdown_valve(drawing, node) => ("shutdown_valve", trip.is_some_and(|trip| trip.is_certain)),
+            _ if protection::is_shutdown_valve(drawing, node) => {
+                ("shutdown_valve", trip.is_some_and(|trip| trip.is_certain))
+            }
             _ => return None,
         };
         Some(vec![
@@ -205,12 +206,4 @@ impl Safeguards {
 fn passive_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
     let known = vocabulary::PASSIVE_SAFEGUARDS.iter();
     known.copied().find(|(word, _)| drawing.class_has(node, &[*word])).map(|(_, kind)| kind)
-}
-
-/// Returns whether a valve is a shutdown valve, by its tag or its class.
-fn is_shutdown_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let stated = || drawing.tag(node).and_then(Tag::parse_letters).and_then(|tag| tag.protection());
-    drawing.topology.roles[node as usize].closes()
-        && (stated().is_some_and(|stated| stated != Protection::Unclear)
-            || drawing.class_has_word(node, vocabulary::SHUTDOWN_VALVES))
 }

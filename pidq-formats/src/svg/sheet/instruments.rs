@@ -96,7 +96,8 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let bubbles = others.filter(|other| self.symbols.symbols[*other].placement == Placement::Bubble);
         let places = bubbles.filter_map(|other| self.place(picture, other));
         // Trips at the same bubble are not what they belong to.
-        let places = places.filter(|place| (place.0 - at.0).abs() < 1.0 && (5.0..=12.0).contains(&(place.1 - at.1).abs()));
+        let places =
+            places.filter(|place| (place.0 - at.0).abs() < 1.0 && (5.0..=12.0).contains(&(place.1 - at.1).abs()));
         places.min_by(|a, b| distance(*a, at).total_cmp(&distance(*b, at))).is_some_and(|place| place.1 > at.1)
     }
 
@@ -146,9 +147,10 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     pub fn bubble_tag(&mut self, text: &str, at: Point, radius: f64) {
         let lines = bubble_lines(text);
         self.bubble_text(&lines, at, radius);
-        let rest = lines.iter().rev().try_fold(text, |rest, line| {
-            rest.strip_suffix(line).map(|rest| rest.trim_end_matches(['-', ' ', '_']))
-        });
+        let rest = lines
+            .iter()
+            .rev()
+            .try_fold(text, |rest, line| rest.strip_suffix(line).map(|rest| rest.trim_end_matches(['-', ' ', '_'])));
         if let Some(prefix) = rest.filter(|prefix| !prefix.is_empty()) {
             let place = (at.0 - radius * 1.17, at.1 - radius * 0.73);
             self.own_text(prefix, place, 0.0, (radius * 0.55).min(HEIGHT), "end");

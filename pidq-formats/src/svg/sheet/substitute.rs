@@ -3,8 +3,8 @@
 use pidq_core::Value;
 
 use crate::svg::scene::Point;
-use crate::symbols::{self, Body, Placement, Shape, Symbol, without_actuator};
 use crate::svg::symbol_marks::attribute as stated;
+use crate::symbols::{self, Body, Placement, Shape, Symbol, without_actuator};
 use crate::xml::escape;
 
 use super::instruments::with_stroke;
