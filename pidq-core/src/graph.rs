@@ -18,7 +18,7 @@ pub(crate) mod roles;
 pub(crate) mod routes;
 pub(crate) mod scratch_pool;
 pub(crate) mod snake_case;
-mod tag_spelling;
+pub(crate) mod tag_spelling;
 pub(crate) mod topology;
 pub(crate) mod trip_words;
 pub mod vocabulary;

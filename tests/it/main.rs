@@ -27,6 +27,8 @@ mod isolation;
 mod isolation_drawings;
 mod isolation_oracle;
 mod isolation_parts;
+mod joined_sheets;
+mod joined_sheets_oracle;
 mod language;
 mod layers;
 mod limits;

@@ -12,6 +12,24 @@ pub(super) fn is_same(a: &str, b: &str) -> bool {
         && breaks(a) == breaks(b)
 }
 
+/// Returns a tag in the spelling that all tags share which differ only in case, blanks and hyphens.
+pub(crate) fn normalized(text: &str) -> String {
+    let mut found = String::with_capacity(text.len());
+    let (mut before, mut is_separated) = (None, false);
+    for c in text.chars() {
+        if is_separator(c) {
+            is_separated = true;
+            continue;
+        }
+        if is_separated && before.is_some_and(|before: char| before.is_numeric() && c.is_numeric()) {
+            found.push('-');
+        }
+        found.extend(c.to_uppercase());
+        (before, is_separated) = (Some(c), false);
+    }
+    found
+}
+
 /// Returns the characters other than separators.
 fn characters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| !is_separator(*c))
@@ -46,7 +64,7 @@ fn is_separator(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_same;
+    use super::{is_same, normalized};
 
     #[test]
     fn tags_may_differ_in_blanks_and_hyphens_between_letters_and_digits() {
@@ -55,6 +73,14 @@ mod tests {
         }
         assert!(is_same("20-FIC-101A", "20FIC101-A"));
         assert!(is_same("P-10-1", "P10 1"));
+    }
+
+    #[test]
+    fn normalized_tags_keep_separators_between_digits_only() {
+        assert_eq!(normalized("100-PL-1 a1a"), "100PL1A1A");
+        assert_eq!(normalized(" 1 - 11 "), "1-11");
+        assert_ne!(normalized("1-11"), normalized("11-1"));
+        assert_eq!(normalized("-"), "");
     }
 
     #[test]

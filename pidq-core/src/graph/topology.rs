@@ -295,6 +295,12 @@ impl Topology {
         self.table(EdgeFilter::Flow, Direction::Both).degree(node)
     }
 
+    /// Returns whether a node is an off-page connector whose continuation is not in the drawing. On joined sheets, a
+    /// connector leads to its partner.
+    pub fn is_sheet_end(&self, node: NodeId) -> bool {
+        self.roles[node as usize] == Role::OffPage && self.flow_degree(node) < 2
+    }
+
     /// Returns whether the direction of an edge is assumed, since the drawing does not define one.
     pub fn is_assumed(&self, edge: EdgeId) -> bool {
         self.is_undirected.contains(edge)

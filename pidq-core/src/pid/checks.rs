@@ -721,10 +721,8 @@ fn joints_of_different_pipes(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>
     let joint_edges: Vec<EdgeId> = drawing.topology.edges_of(EdgeFlags::FLOW).filter(is_joint).collect();
     for edge in joint_edges {
         let ends = drawing.topology.flow_ends(edge);
-        for end in ends {
-            charge(1 + drawing.topology.flow_degree(end) as u64)?;
-        }
-        let [from, to] = ends.map(|end| joints::values(drawing, end));
+        let from = joints::values(drawing, ends[0], charge)?;
+        let to = joints::values(drawing, ends[1], charge)?;
         for difference in joints::differences(&from, &to) {
             let names = ends.map(|end| checker.name(end));
             let [from, to] = difference.values;

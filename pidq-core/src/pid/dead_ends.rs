@@ -46,7 +46,7 @@ pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Ve
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
         let is_end = topology.flow_degree(node) == 1 && !topology.is_equipment(node);
-        if is_end && topology.roles[node as usize] != Role::OffPage {
+        if is_end && !topology.is_sheet_end(node) {
             found.extend(branch_to(topology, node, charge)?);
         }
     }
@@ -67,7 +67,7 @@ fn branch_to(topology: &Topology, end: NodeId, charge: ChargeFn<'_>) -> Result<O
             return Ok(is_first.then_some(Branch { at: NONE, items }));
         };
         let is_branching = table.degree(next) > 2 || topology.is_equipment(next);
-        let is_stop = is_branching || topology.roles[next as usize] == Role::OffPage;
+        let is_stop = is_branching || topology.is_sheet_end(next);
         if is_stop || items.len() > topology.node_count() {
             items.reverse();
             return Ok(Some(Branch { at: next, items }));

@@ -30,7 +30,7 @@ use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
 use super::dead_ends::{has_instrument, is_inline_item, is_manhole};
 use super::valve_state::{self, BlindPosition, Presence, Spool, blind_position, is_closed, is_locked_open};
-use super::{ChargeFn, Datum, segments};
+use super::{ChargeFn, Datum, joints, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -279,6 +279,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         isolation.find_dangling(visitor)?;
         isolation.find_unknown_connections(visitor)?;
         isolation.find_shared_ids(visitor)?;
+        isolation.find_contradicting_joints(visitor)?;
         isolation.remove_internal_barriers(visitor)?;
         Ok(isolation)
     }
@@ -839,6 +840,26 @@ impl<'p, 'a> Isolation<'p, 'a> {
         if is_unstated && topology.flow_degree(port) > 0 && !self.visited.contains(&port) {
             self.note("unstated_side", port);
         }
+    }
+
+    /// Finds joints of two sheets inside the volume whose pipes differ: the connectors may be no pair, and the line may
+    /// go elsewhere.
+    fn find_contradicting_joints<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let mut seen = HashSet::new();
+        let connectors = self.inside.iter().copied().filter(|node| topology.roles[*node as usize] == Role::OffPage);
+        for node in connectors.collect::<Vec<NodeId>>() {
+            let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
+            visitor.charge(1 + edges.len() as u64)?;
+            for edge in edges.iter().copied().filter(|edge| joints::is_joint(self.drawing, *edge)) {
+                let is_new = seen.insert(edge);
+                if is_new && joints::is_contradicting(self.drawing, edge, &mut |units| visitor.charge(units))? {
+                    let reason = "joint_of_different_pipes";
+                    self.uncertainties.push(Uncertainty { reason, at: node, edge });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Moves barriers with both sides inside the volume into it: closing them separates nothing.

@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Budget, ChargeFn, Datum, joints, pipe_lines};
+use super::joints::{self, Medium};
+use super::{Budget, ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, TopologyConfig};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::tag_spelling;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::value::{Object, Value, compare, convert, write};
 
@@ -39,6 +41,7 @@ struct Connector {
     drawing: Option<String>,
     label: Option<String>,
     enters: Option<bool>,
+    medium: Option<Medium>,
     /// The name of `drawing`, if a sheet has it.
     named: Option<usize>,
 }
@@ -58,6 +61,9 @@ const MISSING_PARTNER: &[&str] = &["id", "sheet", "label", "reason"];
 /// Key of the report of the join in the metadata, and of the list of partners that a sheet lacks.
 pub(crate) const REPORT: &str = "joined";
 pub(crate) const MISSING_PARTNERS: &str = "missing_partners";
+
+/// Key of the metadata of the sheets in the metadata.
+const SHEETS: &str = "sheets";
 
 /// Maximum number of candidates that are listed for a connector. Equal labels would give their square.
 const MAX_CANDIDATES: usize = 100;
@@ -136,7 +142,18 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
         };
         if pairing.is_source(at, other) {
             let [from, to] = [at, other].map(|at| pairing.id(at));
-            edges.push(joint_edge(config, &from, &to, pairs.len() + 1, pairing.has_direction(at, other)));
+            let joint = Joint {
+                config,
+                number: pairs.len() + 1,
+                has_direction: pairing.has_direction(at, other),
+                is_signal: pairing.is_signal(at, other),
+                line: pairing.line(at, other, budget)?,
+            };
+            edges.push(joint.edge(None, &from, &to));
+            if joint.is_signal {
+                let through = pairing.signals_through(at, other, budget)?;
+                edges.extend(through.iter().enumerate().map(|(at, [from, to])| joint.edge(Some(at + 1), from, to)));
+            }
             differences.extend(pairing.difference_rows(at, other, budget)?);
             pairs.push(vec![Datum::String(from), Datum::String(to), Datum::Word(criterion)]);
         }
@@ -188,6 +205,11 @@ impl<'a> Pairing<'_, 'a> {
         [at, other].iter().any(|at| self.connectors[*at].enters.is_some())
     }
 
+    /// Returns whether the connectors continue a signal.
+    fn is_signal(&self, at: usize, other: usize) -> bool {
+        [at, other].iter().any(|at| self.connectors[*at].medium == Some(Medium::Signal))
+    }
+
     /// Returns the row of an unpaired connector.
     fn unpaired_row(&self, at: usize, budget: &mut dyn Budget) -> Result<Vec<Datum<'a>>> {
         let connector = &self.connectors[at];
@@ -198,15 +220,44 @@ impl<'a> Pairing<'_, 'a> {
         Ok(texts.into_iter().chain([candidates]).collect())
     }
 
+    /// Returns the line of the pipes on both sides. `None` if it differs, or is not known on both.
+    fn line(&self, from: usize, to: usize, budget: &mut dyn Budget) -> Result<Option<String>> {
+        let [from, to] = [self.values(from, budget)?, self.values(to, budget)?];
+        let line = joints::common_line(&from, &to);
+        budget.reserve(line.map_or(0, str::len))?;
+        Ok(line.map(String::from))
+    }
+
+    fn values(&self, at: usize, budget: &mut dyn Budget) -> Result<joints::Values> {
+        let connector = &self.connectors[at];
+        joints::values(self.sheets[connector.sheet].drawing, connector.node, &mut |units| budget.charge(units))
+    }
+
+    /// Returns the items between which signals pass a pair of connectors, from one sheet to the other.
+    fn signals_through(&self, from: usize, to: usize, budget: &mut dyn Budget) -> Result<Vec<[String; 2]>> {
+        let [sources, targets] = [self.signal_items(from), self.signal_items(to)];
+        let mut found = Vec::new();
+        for source in &sources {
+            for target in &targets {
+                budget.charge(1)?;
+                budget.reserve(source.len() + target.len() + size_of::<[String; 2]>())?;
+                found.push([source.clone(), target.clone()]);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the ids of the items with a signal to or from a connector.
+    fn signal_items(&self, at: usize) -> Vec<String> {
+        let connector = &self.connectors[at];
+        let sheet = &self.sheets[connector.sheet];
+        let items = joints::signals(sheet.drawing, connector.node, Direction::Both).map(|(item, _)| item);
+        items.map(|item| sheet.drawing.id(item)).filter(|id| !id.is_null()).map(|id| sheet.node_id(id)).collect()
+    }
+
     /// Returns a row for each property in which the pipes of two joined connectors differ.
     fn difference_rows(&self, from: usize, to: usize, budget: &mut dyn Budget) -> Result<Vec<Vec<Datum<'a>>>> {
-        let mut values = Vec::with_capacity(2);
-        for at in [from, to] {
-            let (connector, drawing) = (&self.connectors[at], self.sheets[self.connectors[at].sheet].drawing);
-            budget.charge(1 + drawing.topology.flow_degree(connector.node) as u64)?;
-            values.push(joints::values(drawing, connector.node));
-        }
-        let found = joints::differences(&values[0], &values[1]);
+        let found = joints::differences(&self.values(from, budget)?, &self.values(to, budget)?);
         let row = |difference: joints::Difference| {
             let [from_value, to_value] = difference.values.map(Datum::String);
             let ids = [from, to].map(|at| Datum::String(self.id(at)));
@@ -229,19 +280,21 @@ impl<'a> Pairing<'_, 'a> {
         let Some(sheet) = index.sheets.first_other(name, connector.sheet) else { return Ok(None) };
         let linked = connector.linked.as_deref().and_then(|id| index.by_id.get(id));
         let own = Group::of(connector);
-        let (mut is_found, mut is_opposite) = (false, false);
+        let (mut is_found, mut is_same_medium, mut is_opposite) = (false, false, false);
         for group in linked.into_iter().chain(index.with_label(connector)).flat_map(Groups::keys) {
             budget.charge(1)?;
             if group.sheet != own.sheet && index.names_sheet(name, group.sheet) {
                 is_found = true;
-                is_opposite |= !own.is_same_direction(*group);
+                is_same_medium |= !own.is_other_medium(*group);
+                is_opposite |= !own.is_other_medium(*group) && !own.is_same_direction(*group);
             }
         }
-        let reason = match (is_found, is_opposite) {
-            (false, _) if connector.linked.is_none() && connector.label.is_none() => "no_label",
-            (false, _) => "no_connector",
-            (true, false) => "same_direction",
-            (true, true) => "no_reference_back",
+        let reason = match (is_found, is_same_medium, is_opposite) {
+            (false, ..) if connector.linked.is_none() && connector.label.is_none() => "no_label",
+            (false, ..) => "no_connector",
+            (true, false, _) => "pipe_and_signal",
+            (true, true, false) => "same_direction",
+            (true, true, true) => "no_reference_back",
         };
         let own = connector.has_id.then(|| self.id(at));
         let texts = [own, Some(self.sheets[sheet].name.to_owned()), connector.label.clone()].map(Datum::string);
@@ -266,7 +319,7 @@ fn metadata<'a>(
         ("job_id", Datum::String(job_id(sheets, names))),
         ("schema_version", version),
         ("change_version", Datum::String("1".into())),
-        ("sheets", Datum::Array(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
+        (SHEETS, Datum::Array(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
         (REPORT, report),
     ];
     let mut topologies = sheets.iter().map(own_topology);
@@ -329,11 +382,14 @@ impl SheetIndex {
     fn new(sheets: &[Drawing<'_>], prefixes: &[String]) -> SheetIndex {
         let mut index = SheetIndex::default();
         for (at, (sheet, prefix)) in sheets.iter().zip(prefixes).enumerate() {
-            let titles = [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.metadata_string(names));
+            // A sheet that was joined earlier keeps the names of its own sheets.
+            let earlier = sheet.metadata.as_object().and_then(|metadata| metadata.get(SHEETS)?.as_array());
+            let all = std::iter::once(sheet.metadata).chain(earlier.into_iter().flat_map(|sheets| sheets.iter()));
+            let titles = all.flat_map(|metadata| titles(sheet, metadata)).flatten();
             let mut own_names: Vec<usize> = Vec::new();
-            for name in titles.into_iter().flatten().chain([prefix.as_str()]) {
+            for name in titles.chain([prefix.as_str()]) {
                 let next = index.sheets.len();
-                let name = *index.names.entry(normalize(name)).or_insert(next);
+                let name = *index.names.entry(tag_spelling::normalized(name)).or_insert(next);
                 if name == next {
                     index.sheets.push(Vec::new());
                 }
@@ -351,6 +407,11 @@ impl SheetIndex {
     fn first_other(&self, name: usize, sheet: usize) -> Option<usize> {
         self.sheets[name].iter().copied().find(|other| *other != sheet)
     }
+}
+
+/// Returns the name and the number that the metadata of a sheet state.
+fn titles<'a>(sheet: &Drawing<'a>, metadata: Value<'a>) -> [Option<&'a str>; 2] {
+    [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.field(metadata, names)?.as_str())
 }
 
 /// Returns an object with changed values for some fields.
@@ -397,29 +458,49 @@ fn prefixed_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
     })
 }
 
-/// Returns the edge between two connectors, with the field names of a config. Its direction is that of the pipes there.
-fn joint_edge<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, has_direction: bool) -> Datum<'a> {
-    let first = |names: Names| config.names(names).first().cloned().unwrap_or_default();
-    let [from_key, to_key] = config.endpoints().first().cloned().unwrap_or_default();
-    let fields = [
-        (first(Names::EdgeId), format!("{JOINT}#{number}")),
-        (first(Names::EdgeKind), first(Names::Flow)),
-        (first(Names::EdgeClass), "off_page_connection".into()),
-        (from_key, from.into()),
-        (to_key, to.into()),
-    ];
-    let direction = (!has_direction).then(|| (first(Names::Direction), first(Names::Undirected)));
-    let fields = fields.into_iter().chain(direction);
-    Datum::Map(fields.map(|(key, text)| (key, Datum::String(text))).collect())
+/// The edges of a pair of connectors.
+struct Joint<'i> {
+    config: &'i TopologyConfig,
+    number: usize,
+    has_direction: bool,
+    is_signal: bool,
+    /// The line of the pipes on both sides.
+    line: Option<String>,
+}
+
+impl Joint<'_> {
+    /// Returns an edge with the field names of the config. Its kind and direction are those of the edges there.
+    fn edge<'a>(&self, part: Option<usize>, from: &str, to: &str) -> Datum<'a> {
+        let first = |names: Names| self.config.names(names).first().cloned().unwrap_or_default();
+        let [from_key, to_key] = self.config.endpoints().first().cloned().unwrap_or_default();
+        let part = part.map(|part| format!(".{part}")).unwrap_or_default();
+        let fields = [
+            (first(Names::EdgeId), format!("{JOINT}#{}{part}", self.number)),
+            (first(Names::EdgeKind), first(if self.is_signal { Names::Signal } else { Names::Flow })),
+            (first(Names::EdgeClass), "off_page_connection".into()),
+            (from_key, from.into()),
+            (to_key, to.into()),
+        ];
+        let direction = (!self.has_direction).then(|| (first(Names::Direction), first(Names::Undirected)));
+        let line = self.line.clone().map(|line| (first(Names::Line), line));
+        let fields = fields.into_iter().chain(direction).chain(line);
+        Datum::Map(fields.map(|(key, text)| (key, Datum::String(text))).collect())
+    }
 }
 
 fn connectors(sheets: &[Drawing<'_>], index: &SheetIndex) -> Vec<Connector> {
     let mut connectors = Vec::new();
     for (sheet, drawing) in sheets.iter().enumerate() {
         let topology = &drawing.topology;
-        for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::OffPage) {
+        let is_open =
+            |node: &NodeId| topology.roles[*node as usize] == Role::OffPage && !joints::is_joined(drawing, *node);
+        for node in (0..topology.node_count() as u32).filter(is_open) {
             let text = |names: Names| drawing.cross_page(node, names).map(convert::to_text);
-            let degree = |dir: Direction| topology.table(EdgeFilter::Flow, dir).degree(node);
+            let medium = joints::medium(drawing, node);
+            let degree = |dir: Direction| match medium {
+                Some(Medium::Signal) => joints::signals(drawing, node, dir).count(),
+                _ => topology.table(EdgeFilter::Flow, dir).degree(node),
+            };
             let drawing_name = text(Names::CrossPageDrawing);
             connectors.push(Connector {
                 sheet,
@@ -427,9 +508,13 @@ fn connectors(sheets: &[Drawing<'_>], index: &SheetIndex) -> Vec<Connector> {
                 has_id: !drawing.id(node).is_null(),
                 persistent_id: drawing.node_field(node, Names::PersistentId).map(convert::to_text),
                 linked: text(Names::CrossPagePartner),
-                named: drawing_name.as_deref().and_then(|name| index.names.get(&normalize(name))).copied(),
+                named: drawing_name
+                    .as_deref()
+                    .and_then(|name| index.names.get(&tag_spelling::normalized(name)))
+                    .copied(),
                 drawing: drawing_name,
                 label: text(Names::CrossPageLabel),
+                medium,
                 // A connector with outgoing flow is an inlet of the sheet.
                 enters: match (degree(Direction::Down), degree(Direction::Up)) {
                     (0, 0) => None,
@@ -484,20 +569,27 @@ type Groups = BTreeMap<Group, Vec<usize>>;
 struct Group {
     sheet: usize,
     enters: Option<bool>,
+    medium: Option<Medium>,
     named: Option<usize>,
     has_id: bool,
 }
 
 impl Group {
     fn of(connector: &Connector) -> Group {
-        let Connector { sheet, enters, named, has_id, .. } = *connector;
-        Group { sheet, enters, named, has_id }
+        let Connector { sheet, enters, medium, named, has_id, .. } = *connector;
+        Group { sheet, enters, medium, named, has_id }
     }
 
-    /// Returns whether the connectors of two groups may be paired: opposite directions, different sheets, and both with
-    /// ids for the edge.
+    /// Returns whether the connectors of two groups may be paired: opposite directions, different sheets, not a pipe
+    /// and a signal, and both with ids for the edge.
     fn may_be_paired(self, other: Group) -> bool {
-        self.sheet != other.sheet && self.has_id && other.has_id && !self.is_same_direction(other)
+        let have_ids = self.has_id && other.has_id;
+        self.sheet != other.sheet && have_ids && !self.is_same_direction(other) && !self.is_other_medium(other)
+    }
+
+    /// Returns whether pipes end in one group, and signals in the other.
+    fn is_other_medium(self, other: Group) -> bool {
+        self.medium.zip(other.medium).is_some_and(|(own, other)| own != other)
     }
 
     /// Returns whether the flow enters the sheets in both groups, or leaves them in both.
@@ -526,7 +618,11 @@ impl<'c> ConnectorIndex<'c> {
             }
             if let Some(label) = &connector.label {
                 for name in &sheets.names_of[connector.sheet] {
-                    add_to_group(index.by_label.entry((*name, normalize(label))).or_default(), at, connector);
+                    add_to_group(
+                        index.by_label.entry((*name, tag_spelling::normalized(label))).or_default(),
+                        at,
+                        connector,
+                    );
                 }
             }
         }
@@ -552,7 +648,7 @@ impl<'c> ConnectorIndex<'c> {
 
     /// Returns the connectors with the same label on the sheets that a connector names.
     fn with_label(&self, connector: &Connector) -> Option<&Groups> {
-        self.by_label.get(&(connector.named?, normalize(connector.label.as_deref()?)))
+        self.by_label.get(&(connector.named?, tag_spelling::normalized(connector.label.as_deref()?)))
     }
 
     /// Returns whether a sheet has a name.
@@ -597,9 +693,4 @@ fn links_agree(a: &Connector, b: &Connector, by: &str) -> bool {
         both.is_some_and(|(linked, id)| linked != id)
     };
     by == LABEL || !conflicts(a, b) && !conflicts(b, a)
-}
-
-/// Normalizes a label to upper case without spaces and hyphens, since exporters spell them differently.
-fn normalize(label: &str) -> String {
-    label.chars().filter(|c| !c.is_whitespace() && *c != '-').flat_map(char::to_uppercase).collect()
 }

@@ -1,12 +1,17 @@
-//! Joints of off-page connectors: whether the pipes on both sides have the same line, class, size and fluid.
+//! Joints of off-page connectors: whether pipes or signals end there, and whether the pipes on both sides have the same line, class, size and fluid.
+
+use hashbrown::HashSet;
 
 use super::lists::{EdgeField, edge_value};
-use super::pipe_lines;
+use super::quantity::nominal_size;
+use super::{ChargeFn, pipe_lines};
+use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::tag_spelling;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::value::{Value, convert};
 
 /// Properties that a pipe keeps from one sheet to the next, and their names in results.
@@ -20,30 +25,127 @@ pub(crate) const PROPERTIES: [(Names, &str); 4] = [
 /// Values of the properties at a connector, as the drawing writes them; several if its pipes differ.
 pub(crate) type Values = [Vec<String>; PROPERTIES.len()];
 
-/// Returns the values of the pipes at a connector, or else those of the connector itself.
-pub(crate) fn values(drawing: &Drawing<'_>, connector: NodeId) -> Values {
-    PROPERTIES.map(|(names, _)| {
+/// Limit on the segments and lines of a connector that are read.
+const MAX_GROUPS: usize = 32;
+
+/// Returns the values of the pipes at a connector, or else those of the connector itself, or of the segments and lines
+/// that they belong to.
+pub(crate) fn values(drawing: &Drawing<'_>, connector: NodeId, charge: ChargeFn<'_>) -> Result<Values> {
+    let edges = drawing.topology.table(EdgeFilter::Flow, Direction::Both).edges(connector);
+    charge(1 + edges.len() as u64)?;
+    let pipes: Vec<EdgeId> = edges.iter().copied().filter(|edge| !is_joint(drawing, *edge)).collect();
+    let groups = groups(drawing, connector, &pipes, charge)?;
+    Ok(PROPERTIES.map(|(names, _)| {
         let field = EdgeField::Named(names);
-        let pipes = drawing.topology.table(EdgeFilter::Flow, Direction::Both).edges(connector);
-        let pipes = pipes.iter().filter(|edge| !is_joint(drawing, **edge));
-        let is_known = |value: &Value<'_>| !value.is_null() && value.as_str() != Some("");
         let mut values: Vec<Value<'_>> =
-            pipes.filter_map(|edge| edge_value(drawing, *edge, &field)).filter(is_known).collect();
+            pipes.iter().filter_map(|edge| edge_value(drawing, *edge, &field)).filter(is_stated).collect();
         if values.is_empty() {
-            values.extend(drawing.node_field(connector, names));
+            values.extend(drawing.node_field(connector, names).filter(is_stated));
         }
         let text = |value: Value<'_>| match names {
             Names::Line => pipe_lines::line_name(drawing, value),
             _ => convert::to_text(value),
         };
-        let mut texts: Vec<String> = Vec::new();
-        for text in values.into_iter().map(text) {
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
+        let mut texts: Vec<String> = values.into_iter().map(text).collect();
+        if texts.is_empty() {
+            texts.extend(groups.iter().find_map(|group| group_value(drawing, *group, names)));
         }
+        let mut seen = HashSet::new();
+        texts.retain(|text| seen.insert(text.clone()));
         texts
+    }))
+}
+
+fn is_stated(value: &Value<'_>) -> bool {
+    !value.is_null() && value.as_str() != Some("")
+}
+
+/// Returns the segments and lines of a connector and its pipes, the nearest first.
+fn groups(drawing: &Drawing<'_>, connector: NodeId, pipes: &[EdgeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let mut found = parents(drawing, connector, charge)?;
+    let segments = pipes.iter().filter_map(|edge| drawing.by_id(drawing.edge_field(*edge, Names::Segment)?));
+    found.extend(segments);
+    let mut seen: HashSet<NodeId> = [connector].into();
+    found.retain(|group| seen.insert(*group));
+    let mut at = 0;
+    while at < found.len().min(MAX_GROUPS) {
+        if !drawing.has_type(found[at], Names::LineType) {
+            let next = parents(drawing, found[at], charge)?;
+            found.extend(next.into_iter().filter(|group| seen.insert(*group)));
+        }
+        at += 1;
+    }
+    found.truncate(MAX_GROUPS);
+    Ok(found)
+}
+
+/// Returns the groups of an item: by its fields, and by the edges of its groups.
+fn parents(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(item);
+    charge(1 + arcs.len() as u64)?;
+    let mut found: Vec<NodeId> = topology.field_group(item).into_iter().collect();
+    found.extend(drawing.node_field(item, Names::Segment).and_then(|id| drawing.by_id(id)));
+    let is_group = |edge: EdgeId| {
+        let ([from, to], flags) = (topology.ends[edge as usize], topology.edge_flags[edge as usize]);
+        flags.contains(EdgeFlags::MEMBER) && to == item || flags.contains(EdgeFlags::MEMBER_REVERSED) && from == item
+    };
+    found.extend(arcs.filter(|(_, edge)| is_group(*edge)).map(|(group, _)| group));
+    Ok(found)
+}
+
+/// Returns the value that a segment or line gives to its pipes: for the line number, the name of the line.
+fn group_value(drawing: &Drawing<'_>, group: NodeId, names: Names) -> Option<String> {
+    let own = drawing.node_field(group, names).filter(is_stated);
+    match names {
+        Names::Line if drawing.has_type(group, Names::LineType) => {
+            Some(drawing.tag(group).map_or_else(|| convert::to_text(drawing.id(group)), String::from))
+        }
+        Names::Line => own.map(|line| pipe_lines::line_name(drawing, line)),
+        _ => own.map(convert::to_text),
+    }
+}
+
+/// Kind of the edges at a connector.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Medium {
+    Pipe,
+    Signal,
+}
+
+/// Returns whether pipes or signals end at a connector. `None` if neither or both do.
+pub(crate) fn medium(drawing: &Drawing<'_>, connector: NodeId) -> Option<Medium> {
+    let has_signal = signals(drawing, connector, Direction::Both).next().is_some();
+    match (drawing.topology.flow_degree(connector) > 0, has_signal) {
+        (true, false) => Some(Medium::Pipe),
+        (false, true) => Some(Medium::Signal),
+        _ => None,
+    }
+}
+
+/// Returns the signals at a connector in a direction, and the items that they come from or go to.
+pub(crate) fn signals<'p>(
+    drawing: &'p Drawing<'_>,
+    connector: NodeId,
+    dir: Direction,
+) -> impl Iterator<Item = (NodeId, EdgeId)> + 'p {
+    let topology = &drawing.topology;
+    topology.table(EdgeFilter::All, dir).arcs(connector).filter(|(_, edge)| {
+        let flags = topology.edge_flags[*edge as usize];
+        flags.contains(EdgeFlags::SIGNAL) && !flags.contains(EdgeFlags::FLOW)
     })
+}
+
+/// Returns whether the pipes on both sides of a joint differ in a property.
+pub(crate) fn is_contradicting(drawing: &Drawing<'_>, joint: EdgeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let [from, to] = drawing.topology.flow_ends(joint);
+    Ok(!differences(&values(drawing, from, charge)?, &values(drawing, to, charge)?).is_empty())
+}
+
+/// Returns whether a connector is joined to one of another sheet.
+pub(crate) fn is_joined(drawing: &Drawing<'_>, connector: NodeId) -> bool {
+    let edges = drawing.topology.table(EdgeFilter::All, Direction::Both).edges(connector);
+    edges.iter().any(|edge| is_joint(drawing, *edge))
 }
 
 /// Returns whether an edge connects two off-page connectors.
@@ -70,15 +172,18 @@ pub(crate) fn differences(from: &Values, to: &Values) -> Vec<Difference> {
         .collect()
 }
 
+/// Returns the line of two sides that have one each, if it is the same one.
+pub(crate) fn common_line<'v>(from: &'v Values, to: &Values) -> Option<&'v str> {
+    let at = PROPERTIES.iter().position(|(names, _)| *names == Names::Line)?;
+    let ([from], [to]) = (from[at].as_slice(), to[at].as_slice()) else { return None };
+    (normalized(Names::Line, from) == normalized(Names::Line, to)).then_some(from)
+}
+
 /// Normalizes a value for comparison: exporters write line numbers and classes with and without blanks and hyphens, and
-/// sizes as numbers, or with the prefix `DN`.
+/// sizes as numbers, with the prefix `DN`, or in inches.
 fn normalized(names: Names, value: &str) -> String {
-    let text: String = value.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_uppercase).collect();
     match names {
-        Names::Size => {
-            let digits = text.strip_prefix("DN").unwrap_or(&text);
-            digits.parse::<f64>().map_or_else(|_| text.clone(), |number| number.to_string())
-        }
-        _ => text.replace('-', ""),
+        Names::Size => nominal_size::dn(value).map_or_else(|| tag_spelling::normalized(value), |dn| dn.to_string()),
+        _ => tag_spelling::normalized(value),
     }
 }

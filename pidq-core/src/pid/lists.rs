@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::loops::Loops;
 use super::tag::{Tag, variable};
-use super::{Budget, ChargeFn, Datum, pipe_lines, segments, set_points};
+use super::{Budget, ChargeFn, Datum, joints, pipe_lines, segments, set_points};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -245,7 +245,7 @@ impl<'p, 'a> ListContext<'p, 'a> {
 }
 
 /// Returns the items an instrument is attached to: its location, or items other than instruments connected to it by
-/// signals.
+/// signals. On joined sheets, those on the other sheet instead of the connector.
 fn attached_to(drawing: &Drawing<'_>, node: NodeId) -> Vec<NodeId> {
     let topology = &drawing.topology;
     let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(node);
@@ -253,7 +253,9 @@ fn attached_to(drawing: &Drawing<'_>, node: NodeId) -> Vec<NodeId> {
         let flags = topology.edge_flags[*edge as usize];
         let is_connected =
             flags.contains(EdgeFlags::SIGNAL) || flags.contains(EdgeFlags::ZONE) || flags.contains(EdgeFlags::FLOW);
-        is_connected && topology.roles[*other as usize] != Role::Instrument
+        let is_passed =
+            |node: NodeId| topology.roles[node as usize] == Role::OffPage && joints::is_joined(drawing, node);
+        is_connected && topology.roles[*other as usize] != Role::Instrument && !is_passed(*other)
     };
     arcs.filter(is_attachment).map(|(other, _)| other).collect()
 }

@@ -2,6 +2,8 @@
 //!
 //! Factors are exact ratios by definition: 1 psi is 0.45359237 kg × 9.80665 m/s² per square of 0.0254 m.
 
+pub(crate) mod nominal_size;
+
 use crate::value::Value;
 
 /// A value as stated, and its unit.

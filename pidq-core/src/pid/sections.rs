@@ -114,7 +114,8 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Resu
     for node in nodes {
         let degree = topology.flow_degree(node);
         let role = topology.roles[node as usize];
-        let is_open = matches!(role, Role::OffPage | Role::OpenEnd)
+        let is_open = role == Role::OpenEnd
+            || role == Role::OffPage && topology.is_sheet_end(node)
             || dangling.contains(&node)
             || !topology.is_equipment(node) && degree < pipe_count(drawing, node)
             || role == Role::Port && topology.owner(node).is_none() && degree < 2;
@@ -378,8 +379,9 @@ pub(crate) fn equipment_graph<'a>(drawing: &Drawing<'a>, budget: &mut dyn Budget
     const KEYS: &[&str] = &["nodes", "edges"];
     const EDGE: &[&str] = &["from", "to", "items", "lines"];
     let topology = &drawing.topology;
-    let is_end =
-        |node: &NodeId| matches!(topology.roles[*node as usize], Role::Equipment | Role::OffPage | Role::OpenEnd);
+    let is_end = |node: &NodeId| {
+        matches!(topology.roles[*node as usize], Role::Equipment | Role::OpenEnd) || topology.is_sheet_end(*node)
+    };
     let nodes: Vec<NodeId> = (0..topology.node_count() as u32).filter(is_end).collect();
     let walk_options = walk_options(Direction::Down, EquipmentPolicy::None);
     let mut scratch = WalkScratch::default();
@@ -474,7 +476,8 @@ fn ends_section(drawing: &Drawing<'_>, cuts: SectionCuts, is_minor: &dyn Fn(Node
     };
     let is_equipment = topology.is_equipment(node) && !is_minor(topology.equipment_or_self(node));
     is_equipment
-        || matches!(topology.roles[node as usize], Role::OffPage | Role::OpenEnd)
+        || topology.roles[node as usize] == Role::OpenEnd
+        || topology.is_sheet_end(node)
         || cuts.control && topology.roles[node as usize] == Role::Control
         || cuts.size && changes(Names::Size)
         || cuts.piping_class && changes(Names::PipingClass)

@@ -1,0 +1,204 @@
+//! Joined sheets whose answer a reviewer of drawings knows in advance.
+
+use pidq::{Graph, JoinBy, Limits, join_sheets};
+use serde_json::{Value, json};
+
+use crate::drawing_notation::drawing;
+use crate::graph::evaluate;
+
+/// A sheet in the notation of `drawing_notation.rs`, with its name, and the sheet and label that its connectors name.
+fn sheet(name: &str, plant: &str, connectors: &[(&str, &str, &str)]) -> Value {
+    let mut sheet: Value = serde_json::from_str(&drawing(plant)).expect("JSON");
+    sheet["pid_graph"]["metadata"]["drawing_name"] = name.into();
+    for node in sheet["pid_graph"]["nodes"].as_array_mut().expect("nodes") {
+        if let Some((_, other, label)) = connectors.iter().find(|(id, ..)| node["id"] == *id) {
+            node["cross_page"] = json!({"drawing_name": other, "link_label": label});
+        }
+    }
+    sheet
+}
+
+/// Adds fields to the pipes of a sheet.
+fn with_pipes(mut sheet: Value, fields: Value) -> Value {
+    for edge in sheet["pid_graph"]["edges"].as_array_mut().expect("edges") {
+        for (key, value) in fields.as_object().expect("fields") {
+            edge[key] = value.clone();
+        }
+    }
+    sheet
+}
+
+fn join(sheets: &[Value]) -> Graph {
+    let graphs: Vec<Graph> =
+        sheets.iter().map(|sheet| Graph::from_json(sheet.to_string()).expect("a sheet is JSON")).collect();
+    let graphs: Vec<&Graph> = graphs.iter().collect();
+    let joined = join_sheets(&graphs, JoinBy::Any, Limits::default()).expect("drawings");
+    Graph::from_json(joined).expect("JSON")
+}
+
+fn check(sheets: &[Value], query: &str, expected: Value) {
+    let found = evaluate(&join(sheets), query, "{}").unwrap_or_else(|error| panic!("{query}: {error}"));
+    assert_eq!(found, expected, "{query}");
+}
+
+const PAIRS: &str = "graph().metadata.joined.pairs | map([.from, .to])";
+const REPORT: &str = "graph().metadata.joined | [(.pairs | map([.from, .to])), (.unmatched | map(.id)),
+    (.ambiguous | map(.id)), (.missing_partners | map([.id, .reason]))]";
+
+/// Returns two sheets with a pipe from one to the other, with fields of the pipes of each.
+fn two(from: Value, to: Value) -> [Value; 2] {
+    [
+        with_pipes(sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L")]), from),
+        with_pipes(sheet("B", "X-2 → S-1 → P-1 → V-2 → T-2", &[("X-2", "A", "L")]), to),
+    ]
+}
+
+#[test]
+fn three_sheets_in_a_chain_are_one_plant() {
+    let sheets = [
+        sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]),
+        sheet("B", "X-2 → S-1 → X-3", &[("X-2", "A", "L1"), ("X-3", "C", "L2")]),
+        sheet("C", "X-4 → P-1 → V-2 → T-2", &[("X-4", "B", "L2")]),
+    ];
+    check(&sheets, PAIRS, json!([["A#X-1", "B#X-2"], ["B#X-3", "C#X-4"]]));
+    let isolation = r#"isolate("P-1") | [(.barriers | map(.node.id)), .complete, .certain]"#;
+    check(&sheets, isolation, json!([["C#V-2", "A#V-1"], true, true]));
+    let walk = r##"downstream("T-1") | map(.id) | filter(regex(get(), "#[^X]"))"##;
+    check(&sheets, walk, json!(["A#V-1", "B#S-1", "C#P-1"]));
+}
+
+#[test]
+fn sheets_joined_one_after_the_other_are_joined_like_all_at_once() {
+    let a = sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]);
+    let b = sheet("B", "X-2 → S-1 → X-3", &[("X-2", "A", "L1"), ("X-3", "C", "L2")]);
+    let c = sheet("C", "X-4 → P-1", &[("X-4", "B", "L2")]);
+    let first: Value = evaluate(&join(&[a, b]), "get()", "{}").expect("a document");
+    let isolation = r#"isolate("P-1") | [(.barriers | map(.node.tag)), .complete]"#;
+    check(&[first.clone(), c], isolation, json!([["V-1"], true]));
+    // Nothing is joined again.
+    check(&[first], "graph().metadata.joined | [.pairs | size(), (.unmatched | size())]", json!([0, 1]));
+}
+
+#[test]
+fn connectors_are_paired_only_if_nothing_else_is_possible() {
+    let b = |connectors: &[(&str, &str, &str)]| sheet("B", "X-2 → V-2; X-3 → V-3", connectors);
+    let a = |name: &str, label: &str| sheet("A", "V-1 → X-1", &[("X-1", name, label)]);
+    // A label that a sheet has twice.
+    let found = json!([[], [], ["A#X-1", "B#X-2", "B#X-3"], []]);
+    check(&[a("B", "L"), b(&[("X-2", "A", "L"), ("X-3", "A", "L")])], REPORT, found);
+    // A connector that names its own sheet.
+    check(&[a("A", "L")], REPORT, json!([[], ["A#X-1"], [], []]));
+    // Labels in another case and spelling are the same; a hyphen between digits tells two numbers apart.
+    check(&[a("b", "50-pl 1"), b(&[("X-2", " a ", "50PL-1")])], PAIRS, json!([["A#X-1", "B#X-2"]]));
+    let found = json!([["A#X-1", "B#X-2"]]);
+    check(&[a("B", "1-11"), b(&[("X-2", "A", "1-11"), ("X-3", "A", "11-1")])], PAIRS, found);
+    // A name with the revision or leading zeros is another name: nothing is guessed.
+    for other in ["A Rev. 2", "0A", "A1"] {
+        check(&[a("B", "L"), b(&[("X-2", other, "L")])], PAIRS, json!([]));
+    }
+    // Both flows leave their sheets.
+    let out = sheet("B", "V-2 → X-2", &[("X-2", "A", "L")]);
+    let found = json!([[], ["A#X-1", "B#X-2"], [], [["A#X-1", "same_direction"], ["B#X-2", "same_direction"]]]);
+    check(&[a("B", "L"), out], REPORT, found);
+}
+
+#[test]
+fn a_pipe_does_not_continue_as_a_signal() {
+    let sheets = [sheet("A", "T-1 → X-1", &[("X-1", "B", "L")]), sheet("B", "X-2 ⇢ I-1", &[("X-2", "A", "L")])];
+    let found = json!([[], ["A#X-1", "B#X-2"], [], [["A#X-1", "pipe_and_signal"], ["B#X-2", "pipe_and_signal"]]]);
+    check(&sheets, REPORT, found);
+}
+
+#[test]
+fn signals_pass_to_the_items_of_the_other_sheet() {
+    let sheets = [
+        sheet("A", "I-1 ⇢ X-1", &[("X-1", "B", "L")]),
+        sheet("B", "X-2 ⇢ CV-1; T-1 → CV-1 → T-2", &[("X-2", "A", "L")]),
+    ];
+    check(&sheets, "instrumentIndex() | map(.attached_to)", json!(["CV-1"]));
+    check(&sheets, r#"downstream("T-1") | map(.id)"#, json!(["B#CV-1", "B#T-2"]));
+    let ids = r#"edges() | map(.id) | filter(regex(get(), "^joint"))"#;
+    check(&sheets, ids, json!(["joint#1", "joint#1.1"]));
+}
+
+#[test]
+fn the_same_size_in_inches_is_no_difference() {
+    let query = "graph().metadata.joined.differences | map([.property, .from_value, .to_value])";
+    for (from, to) in [(json!(100), json!("4\"")), (json!("DN 40"), json!("1 1/2 in")), (json!("NPS 2"), json!(50))] {
+        check(&two(json!({"nominal_diameter": from}), json!({"nominal_diameter": to})), query, json!([]));
+    }
+    let found = json!([["nominal_diameter", "100", "3\""]]);
+    check(&two(json!({"nominal_diameter": 100}), json!({"nominal_diameter": "3\""})), query, found);
+}
+
+#[test]
+fn a_class_break_at_the_border_of_sheets_is_a_finding() {
+    let sheets = two(json!({"piping_class": "A1A"}), json!({"piping_class": "B3B"}));
+    let findings = r#"validate({rules: "P120"}) | map([.ids, .evidence])"#;
+    check(&sheets, findings, json!([[["A#X-1", "B#X-2"], ["joint#1"]]]));
+}
+
+#[test]
+fn a_line_that_has_its_connector_as_a_member_is_compared() {
+    let with_line = |mut sheet: Value, line: &str, member: &str| {
+        let nodes = sheet["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+        nodes.push(json!({"id": "line", "tag": line, "node_type": "piping_network_system"}));
+        nodes.push(json!({"id": "segment", "node_type": "piping_network_segment"}));
+        let edges = sheet["pid_graph"]["edges"].as_array_mut().expect("edges");
+        for [from, to] in [["line", "segment"], ["segment", member]] {
+            edges.push(json!({"from": from, "to": to, "edge_type": "physically_has_a"}));
+        }
+        sheet
+    };
+    let sheets = |to: &str| {
+        let [from_sheet, to_sheet] = two(json!({}), json!({}));
+        [with_line(from_sheet, "100-PL-1", "X-1"), with_line(to_sheet, to, "X-2")]
+    };
+    let query = "graph().metadata.joined.differences | map([.property, .from_value, .to_value])";
+    check(&sheets("100-PL-1"), query, json!([]));
+    check(&sheets("200-CW-9"), query, json!([["line", "100-PL-1", "200-CW-9"]]));
+}
+
+#[test]
+fn an_isolation_across_a_contradicting_pair_is_uncertain() {
+    let query = r#"isolate("P-1") | [(.barriers | map(.node.id)), .certain, (.uncertain | map([.reason, .at.id]))]"#;
+    let line = |number: &str| json!({"line": number});
+    let certain = json!([["B#V-2", "A#V-1"], true, []]);
+    check(&two(line("100-PL-1"), line("100-PL-1")), query, certain);
+    let found = json!([["B#V-2", "A#V-1"], false, [["joint_of_different_pipes", "B#X-2"]]]);
+    check(&two(line("100-PL-1"), line("200-CW-9")), query, found);
+}
+
+#[test]
+fn a_boundary_leaks_at_the_border_of_the_plant_only() {
+    let sheets = two(json!({}), json!({}));
+    check(&sheets, r#"boundary("P-1", ["V-1", "V-2"]).leaks"#, json!([]));
+    check(&sheets[1..], r#"boundary("P-1", ["V-2"]).leaks | map(.id)"#, json!(["B#X-2"]));
+}
+
+#[test]
+fn a_boundary_leaks_where_a_pipe_leads_to_nothing() {
+    let mut plant: Value = serde_json::from_str(&drawing("V-1 → P-1 → V-2")).expect("JSON");
+    let edges = plant["pid_graph"]["edges"].as_array_mut().expect("edges");
+    edges.push(json!({"id": "e9", "from": "P-1", "to": "missing", "edge_type": "physically_connected_to"}));
+    check_leaks(&plant, &["P-1"]);
+    plant["pid_graph"]["edges"][2]["edge_type"] = "associated_with".into();
+    check_leaks(&plant, &[]);
+}
+
+fn check_leaks(plant: &Value, expected: &[&str]) {
+    let graph = Graph::from_json(plant.to_string()).expect("JSON");
+    let found = evaluate(&graph, r#"boundary("P-1", ["V-1", "V-2"]).leaks | map(.id)"#, "{}");
+    assert_eq!(found, Ok(json!(expected)));
+}
+
+#[test]
+fn a_line_across_sheets_is_listed_once_from_its_start_to_its_end() {
+    let line = || json!({"line": "100-PL-1"});
+    check(&two(line(), line()), "lineList() | map([.line, .from, .to])", json!([["100-PL-1", ["T-1"], ["T-2"]]]));
+    check(
+        &two(line(), line()),
+        "hazopNodes() | map(.items | map(.id)) | first()",
+        json!(["A#V-1", "A#X-1", "B#X-2", "B#S-1"]),
+    );
+}
