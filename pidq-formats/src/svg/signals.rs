@@ -138,6 +138,7 @@ mod tests {
             assert_eq!(!kind(class).mark.is_empty(), mark, "{class}");
         }
         assert_eq!(kind("signal_line.electrical").class, "g");
+        assert!(is_process_connection("signal_line.measuring_line_function") && !is_process_connection("signal_line"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use pidq_core::Value;
 
+use crate::model::Node;
 use crate::svg::labels::bubble_lines;
 use crate::svg::scene::Point;
 use crate::svg::symbol_marks::{self, attribute};
@@ -15,6 +16,9 @@ use super::{Picture, SheetWriter, number};
 
 /// Codes of trips: functions of a shutdown system, which are triangles.
 const TRIPS: &[&str] = &["ESD", "PSD", "USD", "XSD", "FSD", "APS"];
+/// Codes of functions and actuators by their names in DEXPI 2.0.
+const CODES: &[(&str, &str)] =
+    &[("MotorControlCenter", "MCC"), ("ProcessShutdown", "PSD"), ("EmergencyShutdown", "ESD"), ("UnitShutdown", "USD")];
 /// Half width of a trip, height of its box, and distance from the box to its tip without a connection point.
 const TRIP: [f64; 3] = [6.0, 4.0, 14.0];
 /// Half size of the box of a function without a tag.
@@ -37,7 +41,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     /// Returns false if it is drawn as a bubble.
     pub fn function(&mut self, picture: &Picture<'a>, node: usize, usage: &MissingUse<'a>) -> bool {
         let item = &self.symbols.model.nodes[node];
-        let code = attribute(item, "TypeCode");
+        let code = code(item);
         let tag = item.tag().unwrap_or_default();
         let is_trip = |text: &str| text.split(|c: char| !c.is_alphabetic()).any(|part| TRIPS.contains(&part));
         if is_trip(&code) || code.is_empty() && is_trip(tag) {
@@ -167,7 +171,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let length = dx.hypot(dy).max(1e-9);
         let (dx, dy) = (dx / length, dy / length);
         let length = if port.is_some() { length } else { ACTUATOR_LENGTH };
-        let code = attribute(item, "TypeCode");
+        let code = code(item);
         let fail = item.first_text("fail_action").map(str::to_owned);
         let fail = fail.unwrap_or_else(|| attribute(item, "FailAction"));
         let style = self.outline_style();
@@ -211,6 +215,16 @@ impl<'a> SheetWriter<'_, '_, 'a> {
 pub fn with_stroke(body: &str, width: f64) -> String {
     let style = |width: f64, class: &str| format!("style=\"stroke-width:{}\" class=\"{class}", number(width));
     body.replace("class=\"", &style(width, "")).replace(&style(width, "w"), &style(2.5 * width, "w"))
+}
+
+/// Returns the code of a function or an actuator: as stated, or the capitals of its name.
+fn code(node: &Node<'_>) -> String {
+    let stated = attribute(node, "TypeCode");
+    if let Some((_, code)) = CODES.iter().find(|(name, _)| *name == stated) {
+        return (*code).to_owned();
+    }
+    let is_name = stated.chars().any(char::is_lowercase);
+    if is_name { stated.chars().filter(|c| c.is_uppercase()).collect() } else { stated }
 }
 
 fn distance(a: Point, b: Point) -> f64 {

@@ -178,6 +178,8 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             // The tag of equipment is at its symbol. What else a label of it shows is in its shape, but for an elevation.
             let elevation = stated(&self.symbols.model.nodes[node], "Elevation");
             if !elevation.is_empty() {
+                // It stands on its line.
+                let at = (at.0, at.1 - 0.6 * TAG_HEIGHT);
                 self.own_text(&format!("EL: {elevation}"), at, 0.0, TAG_HEIGHT, "middle");
             }
             return;
@@ -204,15 +206,17 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     }
 
     /// Returns the displayed name or the tag of a node; `None` if it has only a generated name.
-    fn displayed_tag(&self, node: usize) -> Option<String> {
-        let node = &self.symbols.model.nodes[node];
+    fn displayed_tag(&self, index: usize) -> Option<String> {
+        let node = &self.symbols.model.nodes[index];
         let displayed = DISPLAY_NAMES.iter().map(|name| attribute(node.fields, name));
         if let Some(displayed) = displayed.map(|name| name.trim().to_owned()).find(|name| !name.is_empty()) {
             return Some(displayed);
         }
         let other_sheet = node.fields.get("cross_page").and_then(Value::as_object);
         let other_sheet = other_sheet.map(|link| text(link, "drawing_name")).filter(|name| !name.is_empty());
-        let title = node.tag().or(other_sheet).map_or_else(|| node.title(), str::to_owned);
+        let is_connector = self.symbols.symbols[index].placement == Placement::Connector;
+        let other_sheet_first = other_sheet.filter(|_| is_connector);
+        let title = other_sheet_first.or(node.tag()).or(other_sheet).map_or_else(|| node.title(), str::to_owned);
         (!title.is_empty() && (title != node.name || node.tag() == Some(&title))).then_some(title)
     }
 
@@ -314,7 +318,8 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 let distance = |port: &Point| (port.0 - at.0).hypot(port.1 - at.1);
                 let length = ports.iter().map(distance).fold(0.0, f64::max);
                 let half = if CONNECTORS.contains(&length) { (length, own_half.1) } else { own_half };
-                upside_up(Fitted { half, ..placed }, usage)
+                let angle = ports.first().and_then(|port| self.connector_angle(node, at, *port));
+                upside_up(Fitted { half, angle: angle.unwrap_or(placed.angle), ..placed }, usage)
             }
             (Placement::Upright, _) => {
                 let half =
@@ -326,6 +331,19 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 Fitted { half, angle: 0.0, flip: (if x < -1e-9 { -1.0 } else { 1.0 }, 1.0), ..placed }
             }
         })
+    }
+
+    /// Returns the angle of an off-page connector, which points along the flow whatever its shape does; `None` if its class
+    /// states no direction.
+    fn connector_angle(&self, node: usize, at: Point, port: Point) -> Option<f64> {
+        let class = self.symbols.model.nodes[node].class();
+        let (dx, dy) = (at.0 - port.0, at.1 - port.1);
+        let away = dy.atan2(dx).to_degrees();
+        match dx.hypot(dy) > 0.5 {
+            true if class.contains("flow_out") => Some(away),
+            true if class.contains("flow_in") => Some(away + 180.0),
+            _ => None,
+        }
     }
 
     /// Returns the distinct connection points of a node.

@@ -274,3 +274,112 @@ fn texts_and_fonts_are_escaped() {
     let svg = element(r#"{"type": "text", "text": "<script>", "font": "x'\"><script>", "at": [1, 1]}"#);
     assert!(!svg.contains("<script>") && svg.contains("&lt;script&gt;"), "{svg}");
 }
+
+/// Returns the picture of a node whose shape is not in the file, at (20, 20) of the sheet, 30 mm from its upper side.
+fn substitute(class: &str, members: &str, ports: &str, graphics: &str) -> String {
+    let json = format!(
+        r#"{{"pid_graph": {{"nodes": [{{"id": "V", "node_classification": "{class}", {members}
+            "graphics": [{{"type": "use", "shape": "MISSING", "at": [20, 20]}}{graphics}], "ports": [{ports}]}}],
+          "edges": [], "metadata": {{{UP}}}}}}}"#
+    );
+    let svg = draw(&json);
+    let start = svg.find("data-id=\"V\"").expect("the node is drawn");
+    let end = svg[start..].find("</g>\n").expect("the group of the node ends");
+    svg[start..start + end].to_owned()
+}
+
+#[test]
+fn the_system_and_the_location_of_an_instrument_are_read_from_its_attributes() {
+    let instrument = |kind: &str, location: &str| {
+        let members = format!(
+            r#""tag": "A-20TT0007", "attributes": [
+                {{"name": "ProcessInstrumentationFunctionTypeAssignmentClass", "value": "{kind}"}},
+                {{"name": "ProcessInstrumentationFunctionLocationAssignmentClass", "value": "{location}"}}],"#
+        );
+        substitute("instrument.process_instrumentation_function", &members, r#"{"x": 26, "y": 20}"#, "")
+    };
+    let shared = instrument("SharedDisplaySharedControl", "Primary");
+    assert!(shared.contains("M-16 -16H16V16H-16Z") && shared.contains("d=\"M14 30H26\""), "{shared}");
+    assert!([">TT<", ">0007<", ">A-20<"].iter().all(|text| shared.contains(text)), "{shared}");
+    let field = instrument("Discrete", "Field");
+    assert!(field.contains("<circle cx=\"20\" cy=\"30\" r=\"6\"") && !field.contains("M14 30H26"), "{field}");
+}
+
+#[test]
+fn a_trip_points_to_its_signal_and_a_function_without_a_tag_is_a_box() {
+    let trip = |code: &str, y: i32| {
+        let members = format!(
+            r#""tag": "A-ESD2-10", "attributes": [{{"name": "TypeCodeAssignmentClass", "value": "{code}"}},
+                {{"name": "ObjectDisplayNameAssignmentClass", "value": "2-10"}}],"#
+        );
+        let port = format!(r#"{{"x": 20, "y": {y}}}"#);
+        substitute("instrument.process_instrumentation_function", &members, &port, "")
+    };
+    let down = trip("ESD", 6);
+    assert!(
+        down.contains("M-6 0H6V4H-6ZM-6 4L0 14L6 4") && down.contains(">ESD<") && down.contains(">2-10<"),
+        "{down}"
+    );
+    assert!(trip("EmergencyShutdown", 34).contains("M-6 0H6V-4H-6ZM-6 -4L0 -14L6 -4"));
+    let function = r#""attributes": [{"name": "TypeCodeSpecialization", "value": "MotorControlCenter"}],"#;
+    let ports = r#"{"x": 15, "y": 20}, {"x": 20, "y": 18}"#;
+    let function = substitute("instrument.process_instrumentation_function", function, ports, "");
+    assert!(
+        function.contains("x=\"15\" y=\"28\" width=\"10\" height=\"4\"") && function.contains(">MCC<"),
+        "{function}"
+    );
+}
+
+#[test]
+fn an_actuator_reaches_to_its_signal_and_shows_its_code_and_fail_position() {
+    let members = r#""attributes": [{"name": "TypeCodeAssignmentClass", "value": "M"},
+        {"name": "FailActionSpecialization", "value": "FailClose"}],"#;
+    let motor = substitute("instrument.controlled_actuator", members, r#"{"x": 7, "y": 20}"#, "");
+    assert!(motor.contains("translate(20 30) rotate(270)"), "{motor}");
+    assert!(motor.contains("M0 0V-7") && motor.contains("cy=\"-10\" r=\"3\""), "{motor}");
+    assert!(motor.contains(">M<") && motor.contains(">FC<"), "{motor}");
+    let diaphragm = substitute("instrument.controlled_actuator", "", r#"{"x": 20, "y": 29}"#, "");
+    assert!(diaphragm.contains("M0 0V-6.2M-2.8 -6.2A"), "{diaphragm}");
+}
+
+#[test]
+fn an_angle_safety_valve_has_its_spring_opposite_the_inlet() {
+    let valve = |outlet: &str| {
+        let ports = format!(r#"{{"x": 20, "y": 16}}, {outlet}"#);
+        substitute("piping_component.safety_valve_or_fitting", "", &ports, "")
+    };
+    // The inlet is below, so that the symbol is turned by a quarter, and its size is the distance of the inlet.
+    let left = valve(r#"{"x": 16, "y": 20}"#);
+    assert!(left.contains("translate(20 30) rotate(-90) scale(0.4 0.4)") && left.contains("M-7 -10H7L0 0Z"), "{left}");
+    assert!(valve(r#"{"x": 24, "y": 20}"#).contains("M-7 10H7L0 0Z"));
+    assert!(left.contains("M0 0H4") && left.contains("L17 0"), "{left}");
+    assert!(valve(r#"{"x": 20, "y": 24}"#).contains("M-10 -7V7L10 -7V7Z"));
+}
+
+#[test]
+fn an_off_page_connector_points_along_the_flow() {
+    let connector = |class: &str| substitute(class, "", r#"{"x": 10, "y": 20}"#, "");
+    assert!(connector("reference.flow_out_pipe_off_page_connector").contains("rotate(0)"));
+    let inward = connector("reference.flow_in_pipe_off_page_connector");
+    assert!(inward.contains("rotate(180)"), "{inward}");
+}
+
+#[test]
+fn a_label_of_equipment_without_its_shape_shows_an_elevation_and_the_tag_is_at_the_symbol() {
+    let label = r#", {"type": "group", "role": "label", "elements": [{"type": "use", "shape": "L", "at": [40, 10]}]},
+        {"type": "group", "role": "label", "elements": [{"type": "text", "text": "NOTE 1", "at": [20, 20], "height": 2}]}"#;
+    let members = r#""tag": "B-1", "attributes": [{"name": "Elevation", "value": "500"}],"#;
+    let vessel = substitute("equipment.pressure_vessel", members, "", label);
+    assert_eq!((vessel.matches(">B-1</text>").count(), vessel.matches(">EL: 500<").count()), (1, 1), "{vessel}");
+    let (symbol, note) = (vessel.find("class=\"s\""), vessel.find(">NOTE 1<"));
+    assert!(symbol.is_some() && symbol < note, "the note is not covered: {vessel}");
+}
+
+#[test]
+fn a_property_break_shows_its_values() {
+    let members = r#""attributes": [{"name": "BreakValue1AssignmentClass", "value": "AS1"},
+        {"name": "BreakValue2AssignmentClass", "value": "AD7"}],"#;
+    let both = substitute("piping_component.property_break", members, "", "");
+    assert!(both.contains(">AS1<") && both.contains(">AD7<"), "{both}");
+    assert!(!substitute("piping_component.property_break", "", "", "").contains("<text"));
+}
