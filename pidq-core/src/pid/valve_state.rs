@@ -219,7 +219,7 @@ fn state<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> Option<Value<
 }
 
 /// Returns the texts of an item under some names.
-pub(crate) fn texts<'d, 'a>(drawing: &'d Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = &'a str> {
+pub(crate) fn texts<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = &'a str> {
     values(drawing, node, names).filter_map(Value::as_str)
 }
 
@@ -229,7 +229,7 @@ pub(crate) fn numbers(drawing: &Drawing<'_>, node: NodeId, names: Names) -> impl
 }
 
 /// Returns the strings and Booleans of an item under some names.
-fn states<'d, 'a>(drawing: &'d Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
+fn states<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
     values(drawing, node, names).filter(|value| match value {
         Value::Bool(_) => true,
         value => value.as_str().is_some_and(|text| !text.is_empty()),
@@ -237,7 +237,7 @@ fn states<'d, 'a>(drawing: &'d Drawing<'a>, node: NodeId, names: Names) -> impl 
 }
 
 /// Returns the values of an item under some names: its fields, then its attributes.
-fn values<'d, 'a>(drawing: &'d Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
+fn values<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
     let object = drawing.node(node).as_object();
     let known = drawing.topology.config.names(names);
     let fields = known.iter().filter_map(move |name| object?.get(name));
