@@ -7,6 +7,7 @@
 
 mod diagram;
 mod extension;
+mod members;
 mod objects;
 mod plant;
 mod plant_model;
@@ -62,7 +63,7 @@ pub fn read(files: &[&[u8]]) -> Result<Import> {
     }
     builder.report_counts(Finding::MissingShape, &diagram.missing_shapes());
     builder.metadata = metadata(&objects, &mut diagram, metadata_values);
-    extension::restore(&mut builder.metadata, extension::members(&objects, model));
+    members::restore(&mut builder.metadata, members::members(&objects, model));
     report(&objects, &mut builder);
     Ok(builder.finish())
 }
@@ -134,10 +135,10 @@ fn read_plant<'t>(objects: &Objects<'t>, diagram: &mut Diagram<'t>, model: usize
     }
     add_graphics(&mut builder, diagram, &targets);
     for (id, object) in extended {
-        let members = extension::members(objects, object);
+        let members = members::members(objects, object);
         match targets.get(id) {
-            Some(GraphicsTarget::Node(node)) => extension::restore(&mut builder.nodes[*node], members),
-            Some(GraphicsTarget::Edge(edge)) => extension::restore(&mut builder.edges[*edge], members),
+            Some(GraphicsTarget::Node(node)) => members::restore(&mut builder.nodes[*node], members),
+            Some(GraphicsTarget::Edge(edge)) => members::restore(&mut builder.edges[*edge], members),
             None => {}
         }
     }
@@ -147,11 +148,11 @@ fn read_plant<'t>(objects: &Objects<'t>, diagram: &mut Diagram<'t>, model: usize
 
 /// Removes and adds the nodes and edges that a plant states to be absent, and those that have no object.
 fn restore_differences(builder: &mut ImportBuilder, objects: &Objects<'_>, plant: usize) {
-    let texts = |property| extension::texts(objects, plant, property);
+    let texts = |property| members::texts(objects, plant, property);
     let key =
         |edge: &Fields| ["edge_type", "edge_classification", "from", "to"].map(|key| edge.get(key).map(Json::to_text));
     let mut absent: HashMap<[Option<String>; 4], usize> = HashMap::new();
-    for edge in texts(extension::ABSENT_EDGES).into_iter().filter_map(extension::object) {
+    for edge in texts(extension::ABSENT_EDGES).into_iter().filter_map(members::object) {
         *absent.entry(key(&edge)).or_default() += 1;
     }
     builder.edges.retain(|edge| match absent.get_mut(&key(edge)) {
@@ -162,20 +163,20 @@ fn restore_differences(builder: &mut ImportBuilder, objects: &Objects<'_>, plant
         _ => true,
     });
     let id = |fields: &Fields| fields.get("id").map(Json::to_text);
-    let absent = texts(extension::ABSENT_NODES).into_iter().filter_map(extension::json);
+    let absent = texts(extension::ABSENT_NODES).into_iter().filter_map(members::json);
     let absent: HashSet<String> = absent.map(|id| id.to_text()).collect();
     builder.nodes.retain(|node| id(node).is_none_or(|id| !absent.contains(&id)));
     let mut places: HashMap<String, usize> = HashMap::new();
     for (index, node) in builder.nodes.iter().enumerate() {
         places.extend(id(node).map(|id| (id, index)));
     }
-    for node in texts(extension::NODES).into_iter().filter_map(extension::object) {
+    for node in texts(extension::NODES).into_iter().filter_map(members::object) {
         match id(&node).and_then(|id| places.get(&id)) {
             Some(index) => builder.nodes[*index] = node,
             None => builder.nodes.push(node),
         }
     }
-    builder.edges.extend(texts(extension::EDGES).into_iter().filter_map(extension::object));
+    builder.edges.extend(texts(extension::EDGES).into_iter().filter_map(members::object));
 }
 
 /// Returns the objects with members of the extension, with their ids.

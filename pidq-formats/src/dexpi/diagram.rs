@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::json::{Fields, Json, is_number};
 use crate::proteus::snake_case;
 
-use super::extension;
+use super::members;
 use super::objects::{Objects, Target, last_name};
 use super::primitives::{self, Point};
 
@@ -75,12 +75,12 @@ impl<'t> Diagram<'t> {
         objects.data(shape, "SymbolRegistrationNumber");
         let primitives = objects.components(shape, "Primitives");
         let element = |primitive: &usize| {
-            let groups = extension::enclosing_groups(objects, *primitive);
+            let groups = members::enclosing_groups(objects, *primitive);
             Some((groups, primitives::element(objects, *primitive, None)?))
         };
         let elements = primitives.iter().filter_map(element).collect();
         let mut fields = Fields::default();
-        fields.add("elements", Json::Array(extension::nest(elements)));
+        fields.add("elements", Json::Array(members::nest(elements)));
         if self.shape_names.insert(name.clone()) {
             self.shapes.add(&name, Json::Object(fields));
         }
@@ -122,7 +122,7 @@ impl<'t> Diagram<'t> {
         let class = objects.class(group);
         let mut drawn = Vec::new();
         for element in elements {
-            let groups = extension::enclosing_groups(objects, *element);
+            let groups = members::enclosing_groups(objects, *element);
             let line = (objects.class(*element) == "ConnectorLine").then(|| self.line(objects, *element));
             let json = primitives::element(objects, *element, line.as_ref().map(|line| line.points.as_slice()));
             let Some(json) = json else { continue };
@@ -135,8 +135,8 @@ impl<'t> Diagram<'t> {
         if drawn.is_empty() {
             return;
         }
-        let members = extension::members(objects, group);
-        let mut drawn = extension::nest(drawn);
+        let members = members::members(objects, group);
+        let mut drawn = members::nest(drawn);
         if class != "Static" || !members.is_empty() {
             drawn = vec![grouped(role(class), drawn, members)];
         }
@@ -219,7 +219,7 @@ impl<'t> Diagram<'t> {
         fields.add_optional("extent", extent.map(|numbers| Json::Array(numbers.map(Json::Number).into())));
         fields.add("y_axis", Json::text("down"));
         fields.add_optional("background", primitives::color(objects, object, "BackgroundColor").map(Json::String));
-        extension::restore(&mut fields, extension::members(objects, object));
+        members::restore(&mut fields, members::members(objects, object));
         fields.add("shapes", Json::Object(std::mem::take(&mut self.shapes)));
         fields.add("elements", Json::Array(std::mem::take(&mut self.sheet)));
         Some(Json::Object(fields))
@@ -239,7 +239,7 @@ fn grouped(role: String, elements: Vec<Json>, members: Vec<(String, Option<Json>
     fields.add("type", Json::text("group"));
     fields.add("role", Json::String(role));
     fields.add("elements", Json::Array(elements));
-    extension::restore(&mut fields, members);
+    members::restore(&mut fields, members);
     Json::Object(fields)
 }
 

@@ -7,6 +7,7 @@ use crate::xml::{Element, Tree};
 
 use super::diagram::{Diagram, Drawing};
 use super::extension;
+use super::members;
 use super::objects::{Objects, Target, last_name};
 use super::primitives::Point;
 use super::segments::{self, Ends};
@@ -160,7 +161,7 @@ impl<'o, 't> Plant<'o, 't> {
 
     fn add_object(&mut self, parent: usize, object: usize, name: &str) {
         let class = self.objects.class(object);
-        let stated = extension::texts(self.objects, object, extension::ELEMENT).first().copied();
+        let stated = members::texts(self.objects, object, extension::ELEMENT).first().copied();
         let name = match stated.unwrap_or(name) {
             "PipingComponent" if class == "PropertyBreak" => "PropertyBreak",
             "PipingComponent" if class.ends_with("PipeOffPageConnector") => "PipeOffPageConnector",

@@ -4,6 +4,7 @@ use crate::json::{Fields, Json, is_number};
 use crate::proteus::{alignment, snake_case};
 
 use super::extension;
+use super::members;
 use super::objects::{Objects, Target, last_name};
 
 /// Point of the diagram, with the digits of the file.
@@ -48,7 +49,7 @@ pub fn element(objects: &Objects<'_>, object: usize, line: Option<&[Point]>) -> 
         _ => return None,
     }
     add_style(&mut fields, objects, object);
-    extension::restore(&mut fields, extension::members(objects, object));
+    members::restore(&mut fields, members::members(objects, object));
     objects.take_all(object);
     Some(Json::Object(fields))
 }
