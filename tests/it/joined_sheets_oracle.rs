@@ -302,7 +302,7 @@ fn plants() -> impl Strategy<Value = Plant> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn joined_sheets_answer_as_the_plant_in_one_piece(plant in plants()) {
