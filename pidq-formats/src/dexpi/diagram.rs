@@ -218,7 +218,10 @@ impl<'t> Diagram<'t> {
         let extent = self.extent(objects);
         fields.add_optional("extent", extent.map(|numbers| Json::Array(numbers.map(Json::Number).into())));
         fields.add("y_axis", Json::text("down"));
-        fields.add_optional("background", primitives::color(objects, object, "BackgroundColor").map(Json::String));
+        let background = primitives::color(objects, object, "BackgroundColor");
+        // Some systems write the parts of white paper from 0 to 1. As parts to 255, its black lines would be invisible.
+        let background = background.map(|color| if color == "#010101" { "#ffffff".to_owned() } else { color });
+        fields.add_optional("background", background.map(Json::String));
         members::restore(&mut fields, members::members(objects, object));
         fields.add("shapes", Json::Object(std::mem::take(&mut self.shapes)));
         fields.add("elements", Json::Array(std::mem::take(&mut self.sheet)));

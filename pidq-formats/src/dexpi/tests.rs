@@ -128,6 +128,15 @@ fn the_diagram_becomes_positions_and_graphics() {
 }
 
 #[test]
+fn white_paper_with_parts_up_to_1_is_white() {
+    let unit = SKID.replacen("<Integer>255</Integer>", "<Integer>1</Integer>", 3);
+    assert_ne!(unit, SKID);
+    for xml in [SKID, unit.as_str()] {
+        assert_eq!(graph(&import(xml))["pid_graph"]["metadata"]["graphics"]["background"], "#ffffff");
+    }
+}
+
+#[test]
 fn symbols_come_from_a_profile_that_follows_the_drawing() {
     let shape = "<Object type='Core/Diagram.PolyLine'><Data property='Points'>\
         <AggregatedDataValue type='Core/Diagram.Point'><Data property='X'><Double>1</Double></Data><Data property='Y'><Double>2</Double></Data></AggregatedDataValue>\
