@@ -1,4 +1,4 @@
-//! Proteus XML import (3.3, 4.0, 4.1, 4.2; DEXPI). No data is lost silently: everything that does not become a node, an edge
+//! Proteus XML import and export (3.3, 4.0, 4.1, 4.2; DEXPI). No data is lost silently: everything that does not become a node, an edge
 //! or a field is reported in `metadata.diagnostics`.
 //!
 //! Three passes over the elements, in document order: items become nodes, pipe runs and signal lines become edges, and

@@ -3,7 +3,7 @@
 use pidq_core::{Array, Object, Value};
 
 use crate::model;
-use crate::xml::Tree;
+use crate::xml::{Element, Tree};
 
 use super::super::elements::{self, Mapping};
 use super::identifiers::camel_case;
@@ -301,5 +301,78 @@ pub fn add_background(tree: &mut Tree, drawing: usize, background: Option<&str>)
     let presentation = tree.add(Some(drawing), "Presentation");
     for (name, part) in ["R", "G", "B"].iter().zip(color(background)) {
         tree.elements[presentation].set(name, &part);
+    }
+}
+
+/// Mirrors all coordinates at the x axis, for a drawing whose y grows downwards: in Proteus, it grows upwards.
+pub fn mirror(tree: &mut Tree) {
+    for index in 0..tree.elements.len() {
+        let element = &mut tree.elements[index];
+        match element.name.as_str() {
+            "Location" | "Coordinate" | "Min" | "Max" | "Reference" => negate(element, "Y"),
+            "Text" => negate(element, "TextAngle"),
+            "TrimmedCurve" => mirror_angles(element),
+            _ => {}
+        }
+        if tree.elements[index].name == "Extent" {
+            swap_corners(tree, index);
+        }
+    }
+}
+
+fn negate(element: &mut Element, name: &str) {
+    for (_, digits) in element.attributes.iter_mut().filter(|(key, _)| key == name) {
+        *digits = negative(digits);
+    }
+}
+
+/// Returns a number with the other sign and the same digits.
+fn negative(digits: &str) -> String {
+    match digits.strip_prefix('-') {
+        Some(positive) => positive.to_owned(),
+        None if digits.parse() == Ok(0.0_f64) => digits.to_owned(),
+        None => format!("-{digits}"),
+    }
+}
+
+/// An arc from a to b becomes one from -b to -a.
+fn mirror_angles(element: &mut Element) {
+    for (name, digits) in &mut element.attributes {
+        let other = match name.as_str() {
+            "StartAngle" => "EndAngle",
+            "EndAngle" => "StartAngle",
+            _ => continue,
+        };
+        (*name, *digits) = (other.to_owned(), negative(digits));
+    }
+}
+
+/// Puts the corners of an extent, whose children come after it, back into order.
+fn swap_corners(tree: &mut Tree, extent: usize) {
+    let corners: Vec<usize> = tree.elements[extent].children.clone();
+    let [low, high] = corners.as_slice() else { return };
+    let y = |corner: usize| tree.elements[corner].attributes.iter().position(|(name, _)| name == "Y");
+    let (Some(low_at), Some(high_at)) = (y(*low), y(*high)) else { return };
+    let low_digits = tree.elements[*low].attributes[low_at].1.clone();
+    let high_digits = std::mem::replace(&mut tree.elements[*high].attributes[high_at].1, low_digits);
+    tree.elements[*low].attributes[low_at].1 = high_digits;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_that_grow_downwards_are_mirrored() {
+        let mut tree = Tree::default();
+        let root = tree.add(None, "Drawing");
+        add_extent(&mut tree, root, ["0", "-1.50", "2", "3"]);
+        let curve = tree.add(Some(root), "TrimmedCurve");
+        tree.elements[curve].set("StartAngle", "10");
+        tree.elements[curve].set("EndAngle", "0");
+        mirror(&mut tree);
+        let xml = tree.write();
+        assert!(xml.contains("<Min X=\"0\" Y=\"-3\" Z=\"0\"/>\n<Max X=\"2\" Y=\"1.50\" Z=\"0\"/>"), "{xml}");
+        assert!(xml.contains("<TrimmedCurve EndAngle=\"-10\" StartAngle=\"0\"/>"), "{xml}");
     }
 }

@@ -42,6 +42,9 @@ pub fn plant_tree(model: &Model<'_>) -> PlantTree {
     for edge in std::mem::take(&mut writer.top_signals) {
         writer.add_signal(root, edge);
     }
+    if writer.grows_downwards() {
+        graphics::mirror(&mut writer.tree);
+    }
     PlantTree { tree: writer.tree, drawing, ids: writer.ids }
 }
 
@@ -204,6 +207,15 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
 
     fn sheet(&self) -> Option<Object<'a>> {
         self.metadata("graphics")?.as_object()
+    }
+
+    /// Returns true for a drawing that states that its y grows downwards.
+    fn grows_downwards(&self) -> bool {
+        let coordinates = self.metadata("coordinate_system").and_then(Value::as_object);
+        [self.sheet(), coordinates]
+            .iter()
+            .flatten()
+            .any(|system| system.get("y_axis").and_then(|axis| axis.as_str()) == Some("down"))
     }
 
     fn add_information(&mut self, root: usize) {
