@@ -369,6 +369,14 @@ const CASES: &[Case] = &[
         &["F-1 control: FT-1 | FIC-1 | FV-1 | closed", "L-2 trip: LT-2 | LSHH-2,UY-2 | FV-1 | closed | FV-1 of F-1"],
     ),
     case(
+        "a solenoid valve in the air to an actuator is no final element",
+        "T-1:tank → FV-1:control_valve; FT-1 ⇢ FIC-1 ⇢ FY-1:instrument.solenoid_valve ⇢ FV-1; LSHH-2 ⇢ UZ-2 ⇢ FY-1",
+        &[
+            "F-1 control: FT-1 | FIC-1,FY-1 | FV-1 | closed",
+            "L-2 trip: LSHH-2 | UZ-2 | FV-1 | closed | FV-1 of F-1, FY-1 of F-1",
+        ],
+    ),
+    case(
         "an emergency push button starts a trip; a hand switch may only reset it",
         "T-1:tank → SDV-1:control_valve → SDV-2:control_valve; HS-1:emergency_push_button_switch ⇢ UZ-1 ⇢ SDV-1; HS-2 ⇢ UZ-2 ⇢ SDV-2",
         &["UZ-1 trip: HS-1 | UZ-1 | SDV-1 | closed", "UZ-2 trip?: HS-2 | UZ-2 | SDV-2 | only_by_hand"],

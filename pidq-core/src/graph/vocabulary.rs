@@ -200,6 +200,9 @@ pub const CONTROLLERS: &[&str] = &["controller", "control_function"];
 /// Words in the classes of instruments between a function and a final element.
 pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "solenoid_valve", "converter"];
 
+/// Parts of the classes of solenoid valves.
+pub const SOLENOIDS: &[&str] = &["solenoid"];
+
 /// Words in the classes of instruments that report the position of a valve.
 pub const POSITION_SWITCHES: &[&str] =
     &["limit_switch", "position_switch", "end_switch", "position_indicator", "position_transmitter"];

@@ -195,8 +195,9 @@ enum Reached {
 }
 
 impl Search<'_, '_> {
+    /// Returns the role of a node. A solenoid valve without a pipe, in the air to an actuator, is an instrument.
     fn role(&self, node: NodeId) -> Role {
-        self.drawing.topology.roles[node as usize]
+        signals::role(self.drawing, node)
     }
 
     fn is_instrument(&self, node: NodeId) -> bool {

@@ -116,7 +116,7 @@ impl Loops {
         let topology = &drawing.topology;
         for node in 0..topology.node_count() as u32 {
             charge(1)?;
-            if topology.roles[node as usize] != Role::Control || grouping.assigned.contains(&node) {
+            if signals::role(drawing, node) != Role::Control || grouping.assigned.contains(&node) {
                 continue;
             }
             let stated = protection::of_node(drawing, node, charge)?;

@@ -7,6 +7,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::pid::{ChargeFn, instrument_class};
 
 /// Limit of the signals from a function to a final element: converter, relay, solenoid, positioner, actuator.
@@ -33,9 +34,17 @@ pub(crate) fn successors(
     Ok(by_edge.chain(by_field).filter(|(next, flags)| *next != node && is_action(*flags)).collect())
 }
 
+/// Returns the role of a node in a loop: a solenoid valve without a pipe, in the air to an actuator, is an instrument.
+pub(crate) fn role(drawing: &Drawing<'_>, node: NodeId) -> Role {
+    let topology = &drawing.topology;
+    let role = topology.roles[node as usize];
+    let is_pilot = || topology.flow_degree(node) == 0 && drawing.class_has(node, vocabulary::SOLENOIDS);
+    if role == Role::Control && is_pilot() { Role::Instrument } else { role }
+}
+
 /// Returns whether a node is what a loop may act on: it closes a line, or it is equipment with a drive.
 pub(crate) fn is_target(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.topology.roles[node as usize].closes() || instrument_class::is_driven(drawing, node)
+    role(drawing, node).closes() || instrument_class::is_driven(drawing, node)
 }
 
 /// Returns the instruments and targets that the signals of an instrument lead to. The walk passes the instruments for
@@ -53,7 +62,7 @@ pub(super) fn reached(
     while let Some((node, depth)) = queue.get(at).copied() {
         at += 1;
         for (next, flags) in successors(drawing, node, charge)? {
-            let is_instrument = drawing.topology.roles[next as usize] == Role::Instrument;
+            let is_instrument = role(drawing, next) == Role::Instrument;
             let is_known = is_instrument || is_target(drawing, next);
             if !is_known || !leads_on(drawing, node, next, flags) || !seen.insert(next) {
                 continue;
@@ -70,7 +79,7 @@ pub(super) fn reached(
 /// Returns whether a signal leads from one node to another: not to a sensor from anything but a sensor, and without a
 /// direction only toward the final element.
 fn leads_on(drawing: &Drawing<'_>, from: NodeId, to: NodeId, flags: EdgeFlags) -> bool {
-    if drawing.topology.roles[to as usize] != Role::Instrument {
+    if role(drawing, to) != Role::Instrument {
         return true;
     }
     let [from, to] = [from, to].map(|node| instrument_class::stage(drawing, node));

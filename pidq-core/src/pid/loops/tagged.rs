@@ -17,7 +17,7 @@ pub(super) fn find(drawing: &Drawing<'_>, assigned: &HashSet<NodeId>, charge: Ch
     let mut groups: Vec<Group> = Vec::new();
     for node in 0..drawing.topology.node_count() as u32 {
         charge(1)?;
-        if drawing.topology.roles[node as usize] != Role::Instrument || assigned.contains(&node) {
+        if signals::role(drawing, node) != Role::Instrument || assigned.contains(&node) {
             continue;
         }
         let Some(tag) = drawing.tag(node).and_then(Tag::parse) else { continue };

@@ -95,7 +95,7 @@ fn connected(drawing: &Drawing<'_>, group: &Group, charge: ChargeFn<'_>) -> Resu
     let mut first: HashMap<&str, NodeId> = HashMap::new();
     let is_own = |node: NodeId| members.contains(&node) || drawing.tag(node).is_none();
     let passes = |node: NodeId| {
-        drawing.topology.roles[node as usize] == Role::Instrument
+        signals::role(drawing, node) == Role::Instrument
             && instrument_class::stage(drawing, node) != Stage::Sensor
             && (is_own(node) || group.key.is_protective)
             && instrument_class::loop_function(drawing, node) != LoopFunction::Measures
