@@ -301,6 +301,17 @@ impl Topology {
         self.roles[node as usize] == Role::OffPage && self.flow_degree(node) < 2
     }
 
+    /// Returns whether an edge connects two off-page connectors.
+    pub fn is_joint(&self, edge: EdgeId) -> bool {
+        self.ends[edge as usize].iter().all(|end| *end != NONE && self.roles[*end as usize] == Role::OffPage)
+    }
+
+    /// Returns whether a node is an off-page connector that is joined to one of another sheet.
+    pub fn is_joined(&self, node: NodeId) -> bool {
+        self.roles[node as usize] == Role::OffPage
+            && self.table(EdgeFilter::All, Direction::Both).edges(node).iter().any(|edge| self.is_joint(*edge))
+    }
+
     /// Returns whether the direction of an edge is assumed, since the drawing does not define one.
     pub fn is_assumed(&self, edge: EdgeId) -> bool {
         self.is_undirected.contains(edge)

@@ -717,7 +717,7 @@ fn unmatched_connectors(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> 
 fn joints_of_different_pipes(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     let drawing = checker.drawing;
     charge(drawing.topology.edge_count() as u64)?;
-    let is_joint = |edge: &EdgeId| joints::is_joint(drawing, *edge);
+    let is_joint = |edge: &EdgeId| drawing.topology.is_joint(*edge);
     let joint_edges: Vec<EdgeId> = drawing.topology.edges_of(EdgeFlags::FLOW).filter(is_joint).collect();
     for edge in joint_edges {
         let ends = drawing.topology.flow_ends(edge);

@@ -851,7 +851,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         for node in connectors.collect::<Vec<NodeId>>() {
             let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
             visitor.charge(1 + edges.len() as u64)?;
-            for edge in edges.iter().copied().filter(|edge| joints::is_joint(self.drawing, *edge)) {
+            for edge in edges.iter().copied().filter(|edge| topology.is_joint(*edge)) {
                 let is_new = seen.insert(edge);
                 if is_new && joints::is_contradicting(self.drawing, edge, &mut |units| visitor.charge(units))? {
                     let reason = "joint_of_different_pipes";

@@ -492,8 +492,7 @@ fn connectors(sheets: &[Drawing<'_>], index: &SheetIndex) -> Vec<Connector> {
     let mut connectors = Vec::new();
     for (sheet, drawing) in sheets.iter().enumerate() {
         let topology = &drawing.topology;
-        let is_open =
-            |node: &NodeId| topology.roles[*node as usize] == Role::OffPage && !joints::is_joined(drawing, *node);
+        let is_open = |node: &NodeId| topology.roles[*node as usize] == Role::OffPage && !topology.is_joined(*node);
         for node in (0..topology.node_count() as u32).filter(is_open) {
             let text = |names: Names| drawing.cross_page(node, names).map(convert::to_text);
             let medium = joints::medium(drawing, node);

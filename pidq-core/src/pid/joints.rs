@@ -6,10 +6,9 @@ use super::lists::{EdgeField, edge_value};
 use super::quantity::nominal_size;
 use super::{ChargeFn, pipe_lines};
 use crate::error::Result;
-use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
 use crate::graph::tag_spelling;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::value::{Value, convert};
@@ -33,7 +32,7 @@ const MAX_GROUPS: usize = 32;
 pub(crate) fn values(drawing: &Drawing<'_>, connector: NodeId, charge: ChargeFn<'_>) -> Result<Values> {
     let edges = drawing.topology.table(EdgeFilter::Flow, Direction::Both).edges(connector);
     charge(1 + edges.len() as u64)?;
-    let pipes: Vec<EdgeId> = edges.iter().copied().filter(|edge| !is_joint(drawing, *edge)).collect();
+    let pipes: Vec<EdgeId> = edges.iter().copied().filter(|edge| !drawing.topology.is_joint(*edge)).collect();
     let groups = groups(drawing, connector, &pipes, charge)?;
     Ok(PROPERTIES.map(|(names, _)| {
         let field = EdgeField::Named(names);
@@ -140,18 +139,6 @@ pub(crate) fn signals<'p>(
 pub(crate) fn is_contradicting(drawing: &Drawing<'_>, joint: EdgeId, charge: ChargeFn<'_>) -> Result<bool> {
     let [from, to] = drawing.topology.flow_ends(joint);
     Ok(!differences(&values(drawing, from, charge)?, &values(drawing, to, charge)?).is_empty())
-}
-
-/// Returns whether a connector is joined to one of another sheet.
-pub(crate) fn is_joined(drawing: &Drawing<'_>, connector: NodeId) -> bool {
-    let edges = drawing.topology.table(EdgeFilter::All, Direction::Both).edges(connector);
-    edges.iter().any(|edge| is_joint(drawing, *edge))
-}
-
-/// Returns whether an edge connects two off-page connectors.
-pub(crate) fn is_joint(drawing: &Drawing<'_>, edge: EdgeId) -> bool {
-    let topology = &drawing.topology;
-    topology.ends[edge as usize].iter().all(|end| *end != NONE && topology.roles[*end as usize] == Role::OffPage)
 }
 
 /// Difference of the pipes on both sides of a joint.

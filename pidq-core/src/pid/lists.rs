@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::loops::Loops;
 use super::tag::{Tag, variable};
-use super::{Budget, ChargeFn, Datum, joints, pipe_lines, segments, set_points};
+use super::{Budget, ChargeFn, Datum, pipe_lines, segments, set_points};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -253,9 +253,7 @@ fn attached_to(drawing: &Drawing<'_>, node: NodeId) -> Vec<NodeId> {
         let flags = topology.edge_flags[*edge as usize];
         let is_connected =
             flags.contains(EdgeFlags::SIGNAL) || flags.contains(EdgeFlags::ZONE) || flags.contains(EdgeFlags::FLOW);
-        let is_passed =
-            |node: NodeId| topology.roles[node as usize] == Role::OffPage && joints::is_joined(drawing, node);
-        is_connected && topology.roles[*other as usize] != Role::Instrument && !is_passed(*other)
+        is_connected && topology.roles[*other as usize] != Role::Instrument && !topology.is_joined(*other)
     };
     arcs.filter(is_attachment).map(|(other, _)| other).collect()
 }

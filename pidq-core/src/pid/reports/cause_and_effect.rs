@@ -14,7 +14,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::stated_values::stated_values;
-use crate::pid::{Budget, ChargeFn, Datum, instrument_class, joints, push_row};
+use crate::pid::{Budget, ChargeFn, Datum, instrument_class, push_row};
 use crate::value::{Value, convert};
 
 const RESULT: &[&str] = &["links", "matrix", "without_effect", "without_cause", "not_followed"];
@@ -248,7 +248,7 @@ impl<'d, 'a> Report<'d, 'a> {
                 Ok(None)
             }
             // The signal continues on another sheet of the drawing, by an edge of its own.
-            Role::OffPage if joints::is_joined(self.drawing, node) => Ok(None),
+            Role::OffPage if self.drawing.topology.is_joined(node) => Ok(None),
             Role::OffPage => {
                 self.add_not_followed(node, via, "off_page", budget)?;
                 Ok(None)
