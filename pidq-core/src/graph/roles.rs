@@ -275,7 +275,7 @@ impl Words {
             Valve(words) => ("(^|_)", words, "_valve$"),
             Driven(words) => ("(^|_)", words, "(_operated|_actuated)?_valve$"),
             InValve(words) => {
-                let words = words.join("|");
+                let words = words.join("|").replace('.', r"\.");
                 return format!("({words}).*valve|valve.*({words})");
             }
             InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
@@ -678,7 +678,12 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     ),
     (
         Role::MultiWay,
-        &[InValve(SEVERAL_WAYS), InValve(&["mixing", "selector", "transfer", "switching"]), InValve(SEVERAL_PORTS)],
+        &[
+            InValve(SEVERAL_WAYS),
+            InValve(&["mixing", "selector", "transfer", "switching"]),
+            InValve(SEVERAL_PORTS),
+            Begins(&["l_port_", "t_port_"]),
+        ],
     ),
     (
         Role::Barrier,

@@ -29,7 +29,7 @@ use self::parts::Parts;
 use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
 use super::dead_ends::{has_instrument, is_inline_item, is_manhole};
-use super::valve_state::{self, BlindPosition, Presence, Spool, blind_position, is_closed, is_locked_open};
+use super::valve_state::{self, BlindPosition, Installation, Spool, blind_position, is_closed, is_locked_open};
 use super::{ChargeFn, Datum, joints, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -489,9 +489,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
         let role = topology.roles[node as usize];
         let can_be_absent = !matches!(role, Role::Equipment | Role::OffPage | Role::OpenEnd | Role::Port);
-        match valve_state::presence(self.drawing, node) {
-            Presence::NotInstalled if can_be_absent => return Ok(self.absent_effect(node, step)),
-            Presence::Unknown if can_be_absent => self.note("unknown_status", node),
+        match valve_state::installation(self.drawing, node) {
+            Installation::NotInstalled if can_be_absent => return Ok(self.absent_effect(node, step)),
+            Installation::Unknown if can_be_absent => self.note("unknown_status", node),
             _ => {}
         }
         Ok(match role {

@@ -13,7 +13,7 @@ use crate::value::Value;
 
 /// What the drawing states about the life cycle of an item, from the best news to the worst.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Presence {
+pub(crate) enum Installation {
     /// The drawing says that it is there, or says nothing.
     Installed,
     /// It is to be removed, or its status is in no list: it may be there or not.
@@ -24,7 +24,7 @@ pub(crate) enum Presence {
 
 /// Returns whether an item is there, by its status and by the marks that it is removed or installed. For a valve, the
 /// position `removed` counts too; for a blind or a spool, this is a position like any other.
-pub(crate) fn presence(drawing: &Drawing<'_>, node: NodeId) -> Presence {
+pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
     let marks = [(Names::RemovedMark, true), (Names::InstalledMark, false)];
     let is_absent = |(names, absent)| states(drawing, node, names).any(|value| truth(value) == Some(absent));
     let is_removed = |names| states(drawing, node, names).any(|value| is_in(drawing, Some(value), Names::Removed));
@@ -32,34 +32,34 @@ pub(crate) fn presence(drawing: &Drawing<'_>, node: NodeId) -> Presence {
         || !is_blind_or_spool(drawing, node)
             && [Names::NormalPosition, Names::BlindPosition].into_iter().any(is_removed)
     {
-        return Presence::NotInstalled;
+        return Installation::NotInstalled;
     }
     let of_status = |value: Value<'_>| match value {
-        Value::Bool(_) => Presence::Unknown,
-        value => value.as_str().map_or(Presence::Installed, |text| presence_by_status(drawing, text)),
+        Value::Bool(_) => Installation::Unknown,
+        value => value.as_str().map_or(Installation::Installed, |text| installation_by_status(drawing, text)),
     };
-    states(drawing, node, Names::Status).map(of_status).max().unwrap_or(Presence::Installed)
+    states(drawing, node, Names::Status).map(of_status).max().unwrap_or(Installation::Installed)
 }
 
 /// Returns what a status says. What is planned to be removed is still there, but not for sure when it is needed.
-fn presence_by_status(drawing: &Drawing<'_>, text: &str) -> Presence {
+fn installation_by_status(drawing: &Drawing<'_>, text: &str) -> Installation {
     let config = &drawing.topology.config;
     let words = snake_case(text);
     let has_word = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
     let is_position = [Names::Open, Names::Closed].iter().any(|names| config.contains(*names, text));
     match () {
-        () if config.contains(Names::Removed, text) => Presence::NotInstalled,
-        () if is_position || vocabulary::contains(vocabulary::INSTALLED, text) => Presence::Installed,
-        () if has_word(vocabulary::NEGATIONS) => Presence::Unknown,
-        () if has_word(vocabulary::INTENTIONS) && !has_word(vocabulary::INSTALLATIONS) => Presence::Unknown,
-        () if has_word(vocabulary::INTENTIONS) || has_word(vocabulary::NOT_INSTALLED) => Presence::NotInstalled,
-        () => Presence::Unknown,
+        () if config.contains(Names::Removed, text) => Installation::NotInstalled,
+        () if is_position || vocabulary::contains(vocabulary::INSTALLED, text) => Installation::Installed,
+        () if has_word(vocabulary::NEGATIONS) => Installation::Unknown,
+        () if has_word(vocabulary::INTENTIONS) && !has_word(vocabulary::INSTALLATIONS) => Installation::Unknown,
+        () if has_word(vocabulary::INTENTIONS) || has_word(vocabulary::NOT_INSTALLED) => Installation::NotInstalled,
+        () => Installation::Unknown,
     }
 }
 
 /// Returns whether the drawing states that an item is not there now: removed, demolished, void, for the future.
 pub(crate) fn is_not_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    presence(drawing, node) == Presence::NotInstalled
+    installation(drawing, node) == Installation::NotInstalled
 }
 
 /// Returns whether the drawing states how a valve is operated, and not by hand: an operation, or the position that it

@@ -7,7 +7,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::pid::ChargeFn;
 pub(super) use crate::pid::dead_ends::{is_bleed, is_bleed_valve, neighbors};
-use crate::pid::valve_state::{Presence, presence};
+use crate::pid::valve_state::{Installation, installation};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +43,7 @@ pub(super) fn behind(
             return Ok(found);
         }
         match topology.roles[*only as usize] {
-            _ if presence(drawing, *only) == Presence::NotInstalled => (before, node) = (node, *only),
+            _ if installation(drawing, *only) == Installation::NotInstalled => (before, node) = (node, *only),
             Role::Barrier | Role::PositiveBarrier | Role::Control | Role::Blind
                 if separates(drawing, *only, accepts_actuated, charge)? =>
             {
@@ -77,5 +77,5 @@ pub(super) fn bleed_at(
 
 /// Returns whether a valve is a bleed that is there: another one proves nothing.
 fn is_installed_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    Ok(presence(drawing, valve) == Presence::Installed && is_bleed_valve(drawing, valve, before, charge)?)
+    Ok(installation(drawing, valve) == Installation::Installed && is_bleed_valve(drawing, valve, before, charge)?)
 }

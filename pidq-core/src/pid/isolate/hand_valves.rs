@@ -9,7 +9,7 @@ use crate::graph::roles::{Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
-use crate::pid::valve_state::{self, BlindPosition, Presence, blind_position, presence};
+use crate::pid::valve_state::{self, BlindPosition, Installation, blind_position, installation};
 
 /// What a valve of the class of a hand valve is for an isolation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -52,7 +52,7 @@ pub(super) fn separates(
     accepts_actuated: bool,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
-    if presence(drawing, node) != Presence::Installed {
+    if installation(drawing, node) != Installation::Installed {
         return Ok(false);
     }
     let role = drawing.topology.roles[node as usize];
