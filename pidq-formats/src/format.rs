@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(Format::find("dwg").expect_err("there is none").code(), Code::UnknownFormat);
         let dexpi = Format::find("dexpi").expect("there is one");
         assert_eq!(dexpi.import(&[]).expect_err("no file").code(), Code::WrongParts);
-        assert_eq!(dexpi.export(Value::Null).expect_err("not written").code(), Code::UnknownFormat);
+        assert_eq!(dexpi.export(Value::Null).expect_err("no graph").code(), Code::NotGraph);
     }
 
     #[test]

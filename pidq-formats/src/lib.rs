@@ -42,6 +42,7 @@ mod model;
 mod other_fields;
 mod proteus;
 mod sfiles;
+mod snake_case;
 mod svg;
 mod symbols;
 mod tables;

@@ -26,8 +26,8 @@ use crate::import::{Finding, Import, new_metadata};
 use crate::json::{Fields, Json};
 use crate::xml::{Element, Tree};
 
+use crate::snake_case::snake_case;
 pub use attributes::number;
-pub use elements::snake_case;
 pub use graphics::alignment;
 pub use plant_import::PlantImport;
 pub use write::{losses, write};

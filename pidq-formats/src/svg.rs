@@ -284,7 +284,7 @@ impl SvgWriter<'_, '_, '_> {
         if let Some(frame) = symbol_marks::frame(node).filter(|_| placed.symbol.placement == Placement::Bubble) {
             body = frame.to_owned();
         }
-        let is_in_room = placed.symbol.placement == Placement::Bubble && symbol_marks::is_in_control_room(node);
+        let is_primary = placed.symbol.placement == Placement::Bubble && symbol_marks::is_at_primary_location(node);
         let class = placed.symbol.name;
         let id = escape(&node.name);
         let title = escape(&node.title());
@@ -292,7 +292,7 @@ impl SvgWriter<'_, '_, '_> {
         self.write_fmt(format_args!(
             "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}{mirror}\"><title>{title}</title>{body}{}</g>\n",
             turn(placed),
-            if is_in_room { control_room_line(placed) } else { String::new() }
+            if is_primary { control_room_line(placed) } else { String::new() }
         ));
     }
 

@@ -32,7 +32,7 @@ const CRATES: &[Crate] = &[
         name: "pidq-formats",
         source: "pidq-formats/src",
         layers: &[
-            &["error", "json", "symbols"],
+            &["error", "json", "snake_case", "symbols"],
             &["columns", "encoding", "import", "model", "other_fields", "xml"],
             &["cypher", "graphml", "json_formats", "sfiles", "tables", "visibility"],
             &["dot", "mermaid", "proteus", "svg"],

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::json::{Fields, Json, is_number};
-use crate::proteus::snake_case;
+use crate::snake_case::snake_case;
 
 use super::members;
 use super::objects::{Objects, Target, last_name};

@@ -1,7 +1,8 @@
 //! Graphical elements of a diagram as elements of the graph's graphics.
 
 use crate::json::{Fields, Json, is_number};
-use crate::proteus::{alignment, snake_case};
+use crate::proteus::alignment;
+use crate::snake_case::snake_case;
 
 use super::extension;
 use super::members;

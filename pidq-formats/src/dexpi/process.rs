@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::import::{Finding, ImportBuilder};
 use crate::json::{Fields, Json};
-use crate::proteus::snake_case;
+use crate::snake_case::snake_case;
 
 use super::diagram::Diagram;
 use super::objects::{Objects, Target};

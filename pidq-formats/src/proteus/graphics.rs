@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::import::Finding;
 use crate::json::{Fields, Json};
+use crate::snake_case::snake_case;
 use crate::xml::Tree;
 
 use super::attributes;
-use super::elements::{self, Mapping};
+use super::elements::Mapping;
 use super::plant_import::PlantImport;
 
 use style::Style;
@@ -284,7 +285,7 @@ impl<'p, 't> Collector<'p, 't> {
         let mut fields = Fields::default();
         fields.add("type", Json::text("group"));
         let role = ROLES.iter().find(|(name, _)| *name == xml_element.name).map(|(_, role)| (*role).to_owned());
-        fields.add("role", Json::String(role.unwrap_or_else(|| elements::snake_case(&xml_element.name))));
+        fields.add("role", Json::String(role.unwrap_or_else(|| snake_case(&xml_element.name))));
         fields.add_optional_text("id", xml_element.get("ID"));
         self.add_attributes(&mut fields, element);
         fields.add("elements", Json::Array(elements));

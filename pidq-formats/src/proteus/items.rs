@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use crate::json::{Fields, Json};
+use crate::snake_case::snake_case;
 use crate::xml::Element;
 
 use super::attributes;
 use super::corrections;
-use super::elements::{self, Mapping, Ownership};
+use super::elements::{Mapping, Ownership};
 use super::plant_import::{IdTarget, Item, PlantImport};
 
 /// Adds a node for every item, in reading order.
@@ -115,7 +116,7 @@ fn identifying_fields(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fie
     fields.add("id", Json::text(&item.id));
     fields.add("tag", Json::text(&item.tag));
     fields.add("node_type", Json::text(item.node_type));
-    fields.add("node_classification", Json::String(format!("{entity}.{}", elements::snake_case(class))));
+    fields.add("node_classification", Json::String(format!("{entity}.{}", snake_case(class))));
     fields.add("component_class", Json::text(class));
     fields.add_optional_text("component_class_uri", element.get("ComponentClassURI"));
     fields.add_optional_text("component_name", element.get("ComponentName"));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::import::Finding;
+use crate::snake_case::snake_case;
 use crate::xml::Element;
 
 use super::elements;
@@ -130,7 +131,7 @@ fn add_association(
         Some(Association::RelationTo(class)) => plant.relate("associated_with", Some(class), item_id, &other_id),
         Some(Association::RelationFrom(class)) => plant.relate("associated_with", Some(class), &other_id, item_id),
         _ => {
-            let class = format!("association.{}", elements::snake_case(relation_type));
+            let class = format!("association.{}", snake_case(relation_type));
             plant.relate("associated_with", Some(&class), item_id, &other_id)
         }
     };

@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::import::Finding;
 use crate::json::{Fields, Json};
+use crate::snake_case::snake_case;
 use crate::xml::Element;
 
 use super::attribute::Point;
 use super::attributes;
-use super::elements;
 use super::plant_import::{IdTarget, PlantImport};
 
 /// Adds the pipe edges of every segment.
@@ -559,7 +559,7 @@ fn report_head_on_joint(plant: &mut PlantImport<'_>, pair: &[RunNode; 2]) {
 
 fn class(plant: &PlantImport<'_>, segment: usize) -> String {
     let class = plant.element(segment).get("ComponentClass").unwrap_or("PipingNetworkSegment");
-    format!("piping.{}", elements::snake_case(class))
+    format!("piping.{}", snake_case(class))
 }
 
 fn port(plant: &PlantImport<'_>, run_node: &RunNode, attribute: &str) -> Option<Json> {

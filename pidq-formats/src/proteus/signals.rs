@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use crate::import::Finding;
 use crate::json::{Fields, Json};
+use crate::snake_case::snake_case;
 use crate::xml::Element;
 
 use super::attribute::Point;
 use super::attributes;
-use super::elements::{self, Mapping};
+use super::elements::Mapping;
 use super::plant_import::{IdTarget, PlantImport};
 use super::relations::is_type;
 
@@ -54,7 +55,7 @@ fn add_signal(plant: &mut PlantImport<'_>, element: usize, ends: &SignalEnds) {
     edge.add("id", Json::text(&id));
     edge.add("edge_type", Json::text("associated_with"));
     let class = xml_element.get("ComponentClass").unwrap_or(&xml_element.name);
-    edge.add("edge_classification", Json::String(format!("signal_line.{}", elements::snake_case(class))));
+    edge.add("edge_classification", Json::String(format!("signal_line.{}", snake_case(class))));
     for (index, key) in ["from", "to"].into_iter().enumerate() {
         let item_id = logical_ends[index].clone().or(drawn_ends[index].map(str::to_owned));
         let point = if index == 0 { path.first() } else { path.last() };

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pidq_core::Value;
 
 use crate::model::{EdgeRole, Model, Node, text};
-use crate::proteus::snake_case;
+use crate::snake_case::snake_case;
 use crate::symbols::{Placement, Symbol};
 
 /// Locks by words of the normal position.
@@ -49,7 +49,7 @@ const FRAMES: &[(&[&str], &str)] = &[
 const SYSTEM_FIELDS: &[&str] = &["location", "system", "control_system", "display", "function_system"];
 /// Attributes with the kind of an instrument, and words of its location that give its bubble a line.
 const SYSTEM_ATTRIBUTES: &[&str] = &["ProcessInstrumentationFunctionType", "ProcessInstrumentationFunctionLocation"];
-const ROOM_WORDS: &[&str] = &["control", "central", "panel", "board", "primary"];
+const PRIMARY_WORDS: &[&str] = &["control", "central", "panel", "board", "primary"];
 
 /// Returns the texts next to a symbol: fail position, lock, set pressure.
 pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
@@ -79,11 +79,11 @@ pub fn frame(node: &Node<'_>) -> Option<&'static str> {
     FRAMES.iter().find(|(names, _)| names.iter().any(|name| has_word(name))).map(|(_, frame)| *frame)
 }
 
-/// Returns true for an instrument in the control room, whose bubble has a line through it.
-pub fn is_in_control_room(node: &Node<'_>) -> bool {
+/// Returns true for an instrument at a primary location (ISA-5.1), whose bubble has a line through it.
+pub fn is_at_primary_location(node: &Node<'_>) -> bool {
     let field = node.fields.get("location").and_then(Value::as_str).unwrap_or_default().to_lowercase();
     let location = attribute(node, SYSTEM_ATTRIBUTES[1]).to_lowercase();
-    ROOM_WORDS.iter().any(|word| field.contains(word) || location.contains(word))
+    PRIMARY_WORDS.iter().any(|word| field.contains(word) || location.contains(word))
 }
 
 /// Returns the first listed attribute with one of the endings that profiles add to a name; empty if there is none.

@@ -6,7 +6,8 @@ use pidq_core::{Array, Object, Value};
 
 use crate::json::{Fields, Json, quote};
 use crate::model::json;
-use crate::proteus::{alignment, snake_case};
+use crate::proteus::alignment;
+use crate::snake_case::snake_case;
 
 use super::super::extension::{self, MAX_GROUPS};
 use super::document::{Document, is_kept};

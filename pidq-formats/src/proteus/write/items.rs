@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use pidq_core::{Object, Value};
 
 use crate::model::{self, Edge, EdgeRole, Endpoint, Model, Node};
+use crate::snake_case::snake_case;
 use crate::xml::Tree;
 
 use super::super::attributes::FIELDS;
@@ -226,7 +227,7 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
         let unit = coordinates.and_then(|coordinates| coordinates.get("unit")?.as_str());
         let fixed = [("SchemaVersion", "4.2"), ("OriginatingSystem", "pidq"), ("Is3D", "no"), ("Discipline", "PID")];
         for (name, default) in fixed {
-            let known = source.and_then(|source| source.get(&elements::snake_case(name))?.as_str());
+            let known = source.and_then(|source| source.get(&snake_case(name))?.as_str());
             let known = known.filter(|_| name != "SchemaVersion");
             self.set(information, name, known.unwrap_or(default));
         }

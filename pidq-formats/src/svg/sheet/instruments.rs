@@ -11,7 +11,7 @@ use crate::symbols::Placement;
 
 use super::members::point;
 use super::outline::MissingUse;
-use super::substitute::{DISPLAY_NAMES, SMALL_HEIGHT};
+use super::substitute::{DISPLAY_NAMES, SMALL_HEIGHT, with_stroke};
 use super::{Picture, SheetWriter, number};
 
 /// Codes of trips: functions of a shutdown system, which are triangles.
@@ -141,7 +141,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             }
             None => self.write_fmt(format_args!("<circle cx=\"{cx}\" cy=\"{cy}\" r=\"{r}\"{style}/>")),
         }
-        if symbol_marks::is_in_control_room(item) {
+        if symbol_marks::is_at_primary_location(item) {
             let [left, right] = [x - radius, x + radius].map(number);
             self.write_fmt(format_args!("<path d=\"M{left} {cy}H{right}\"{style}/>"));
         }
@@ -209,12 +209,6 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let (paper, ink) = self.options.style.paper_and_ink();
         format!(" fill=\"{paper}\" stroke=\"{ink}\" stroke-width=\".3\" stroke-linejoin=\"round\"")
     }
-}
-
-/// Returns the body of a symbol with another width of its lines, in its own units. Wide lines stay wider than others.
-pub fn with_stroke(body: &str, width: f64) -> String {
-    let style = |width: f64, class: &str| format!("style=\"stroke-width:{}\" class=\"{class}", number(width));
-    body.replace("class=\"", &style(width, "")).replace(&style(width, "w"), &style(2.5 * width, "w"))
 }
 
 /// Returns the code of a function or an actuator: as stated, or the capitals of its name.

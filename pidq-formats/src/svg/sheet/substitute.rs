@@ -7,7 +7,6 @@ use crate::svg::symbol_marks::attribute as stated;
 use crate::symbols::{self, Body, Placement, Shape, Symbol, without_actuator};
 use crate::xml::escape;
 
-use super::instruments::with_stroke;
 use super::members::{point as pair, text};
 use super::outline::{MissingUse, Outline, Step, attribute};
 use super::{Bounds, Item, Picture, SheetWriter, number};
@@ -476,4 +475,10 @@ fn proportioned(symbol: &Symbol, own: Point, nozzles: Point) -> Point {
     let width = if nozzles.0 > 1.0 { nozzles.0 } else { nozzles.1 / ratio };
     let height = if nozzles.1 > 1.0 { nozzles.1 } else { nozzles.0 * ratio };
     (width, height)
+}
+
+/// Returns the body of a symbol with another width of its lines, in its own units. Wide lines stay wider than others.
+pub fn with_stroke(body: &str, width: f64) -> String {
+    let style = |width: f64, class: &str| format!("style=\"stroke-width:{}\" class=\"{class}", number(width));
+    body.replace("class=\"", &style(width, "")).replace(&style(width, "w"), &style(2.5 * width, "w"))
 }
