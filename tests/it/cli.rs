@@ -344,7 +344,7 @@ fn common_mistakes_get_a_suggestion() {
     wrong(&["query", "--arg", "x=1", "$x", PLANT], "the value as the next word");
     wrong(&["functions", "=>"], "`pidq functions` lists all functions");
     wrong(&["man", "nosuch"], "`pidq --help`");
-    wrong(&["export", PLANT], "--format: json, node-link, graphml");
+    wrong(&["export", PLANT], "--format: proteus, dexpi, json, node-link, graphml");
     wrong(
         &["export", PLANT, "--format", "csv-graph", "-o", PLANT],
         "is a file; the output of several files needs a directory",

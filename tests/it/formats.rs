@@ -122,7 +122,7 @@ fn a_graph_is_exported_by_format_by_extension_and_as_a_result() {
     assert!(folder.has("tables/nodes.csv") && folder.has("tables/rels.csv"));
     folder.check(&["export", PLANT, "-f", "neo4j"], 2, "specify a directory with --output");
     folder.check(&["export", PLANT], 2, "specify the format with --format");
-    folder.check(&["export", PLANT, "-f", "dexpi"], 2, "possible values");
+    folder.check(&["export", PLANT, "-f", "dwg"], 2, "possible values");
     let loops = ".pid_graph.nodes | filter(.node_type == \"loop\") | pick(.tag, .unit)";
     let csv = folder.check(&["export", PLANT, "-f", "csv", "-q", loops], 0, "");
     assert_eq!(csv, "tag,unit\nF-1101,m³/h\nF-1102,m³/h\nL-1103,%\nP-1104,bar g\nT-1105,°C\n");

@@ -807,14 +807,16 @@ fn a_relief_list_has_what_is_protected_and_what_could_block_it() {
         RV-1 > V-2 {"nominal_diameter": 80}
         V-2 > X-1 {"nominal_diameter": 80}
     "#;
-    check(plant, list, json!([["RV-1", "6.00", "barg", 50, 80, "D-1", "V-1", "X-1", "V-2", true]]));
+    check(plant, list, json!([["RV-1", "6.00", "barg", 50, 80, "D-1", "V-1", "X-1", "V-2", false]]));
+    let open = "D-1 equipment.vessel\nRV-1 piping_component.safety_valve\nF-1 equipment.flare\nD-1 > RV-1\nRV-1 > F-1";
+    check(open, list, json!([["RV-1", null, null, null, null, "D-1", "", "F-1", "", true]]));
     check("", list, json!([]));
     let alone = "RV-1 piping_component.safety_valve";
     check(alone, list, json!([["RV-1", null, null, null, null, "", "", "", "", false]]));
     let undirected = "D-1 equipment.vessel\nRV-1 piping_component.safety_valve\nD-1 - RV-1";
     check(undirected, list, json!([["RV-1", null, null, null, null, "D-1", "", "", "", false]]));
     let cycle = "V-1 piping_component.gate_valve\nRV-1 piping_component.safety_valve\nV-1 > RV-1\nRV-1 > V-1";
-    check(cycle, list, json!([["RV-1", null, null, null, null, "", "V-1", "", "", true]]));
+    check(cycle, list, json!([["RV-1", null, null, null, null, "", "V-1", "", "", false]]));
 }
 
 #[test]

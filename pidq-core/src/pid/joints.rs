@@ -87,7 +87,10 @@ fn parents(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<
     found.extend(drawing.node_field(item, Names::Segment).and_then(|id| drawing.by_id(id)));
     let is_group = |edge: EdgeId| {
         let ([from, to], flags) = (topology.ends[edge as usize], topology.edge_flags[edge as usize]);
-        flags.contains(EdgeFlags::MEMBER) && to == item || flags.contains(EdgeFlags::MEMBER_REVERSED) && from == item
+        let is_run = |group| drawing.has_type(group, Names::LineType) || drawing.has_type(group, Names::SegmentType);
+        flags.contains(EdgeFlags::MEMBER) && to == item
+            || flags.contains(EdgeFlags::PART) && to == item && is_run(from)
+            || flags.contains(EdgeFlags::MEMBER_REVERSED) && from == item
     };
     found.extend(arcs.filter(|(_, edge)| is_group(*edge)).map(|(group, _)| group));
     Ok(found)

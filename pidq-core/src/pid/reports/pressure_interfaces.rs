@@ -11,6 +11,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
+use crate::pid::relief::PathState;
 use crate::pid::relief::protected::{EquipmentSide, is_driven};
 use crate::pid::stated_values::{PipeValues, stated_values};
 use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
@@ -351,6 +352,9 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         budget.charge(devices.len() as u64)?;
         let mut rows: Vec<Vec<Datum<'a>>> = Vec::new();
         for at in devices.into_iter().filter(|at| self.devices[*at as usize].node != node) {
+            if self.devices[at as usize].state == PathState::Blocked && !reasons.contains(&"relief_path_blocked") {
+                reasons.push("relief_path_blocked");
+            }
             push_row(&mut rows, self.relief_row(at as usize, low), budget)?;
         }
         let Some(high) = high else { return Ok(rows) };

@@ -195,7 +195,7 @@ fn row<'a>(
         ("outlet_valves", names(&device.outlet_valves)),
         ("relief_path", Datum::Word(device.state.word())),
         ("reasons", joined(device.reasons.iter().map(|reason| reason_text(drawing, reason)))),
-        ("certain", Datum::Bool(device.has_direction)),
+        ("certain", Datum::Bool(device.has_direction && device.state == PathState::Open)),
     ]
 }
 

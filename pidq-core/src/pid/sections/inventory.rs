@@ -12,7 +12,9 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
+use crate::pid::isolate::connections::unknown_connections;
 use crate::pid::loops::protection;
+use crate::pid::valve_state::is_not_installed;
 use crate::pid::{ChargeFn, Datum, pipe_lines};
 
 const SECTION: &[&str] = &[
@@ -67,13 +69,14 @@ pub(crate) fn sections<'a>(
             Some(cut) => cut.contains(&node),
             None => kind == Some(EmergencyValve::Shutdown),
         };
-        let end = is_shutdown.then_some(End::Shutdown);
+        let is_installed = !is_not_installed(drawing, node);
+        let end = (is_shutdown && is_installed).then_some(End::Shutdown);
         let end = end.or(match topology.roles[node as usize] {
             Role::Relief => Some(End::Relief),
-            _ => (kind == Some(EmergencyValve::Blowdown)).then_some(End::Blowdown),
+            _ => (kind == Some(EmergencyValve::Blowdown) && is_installed).then_some(End::Blowdown),
         });
         ends.extend(end.map(|end| (node, end)));
-        if end.is_none() && kind.is_some() {
+        if end.is_none() && (kind.is_some() || is_shutdown) {
             possible.insert(node);
         }
     }
@@ -113,7 +116,22 @@ fn collect(
             sections[*number].uncertainties.push(("dangling_edge", node, *edge));
         }
     }
+    for section in &mut sections {
+        add_openings(drawing, section, charge)?;
+    }
     Ok(sections)
+}
+
+/// Adds the open ends of a section, and the edges of unknown kind that may lead out of it.
+fn add_openings(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'_>) -> Result<()> {
+    let listed: HashSet<NodeId> = section.uncertainties.iter().map(|(_, at, _)| *at).collect();
+    let inside: HashSet<NodeId> = section.items.iter().chain(&section.equipment).copied().collect();
+    for node in super::leaks(drawing, &section.items, charge)?.into_iter().filter(|node| !listed.contains(node)) {
+        let unknown = unknown_connections(drawing, node, &inside, charge)?;
+        let reason = if unknown.is_empty() { "open_end" } else { "unknown_connection" };
+        section.uncertainties.push((reason, node, unknown.first().copied().unwrap_or(NONE)));
+    }
+    Ok(())
 }
 
 /// Adds an item with its equipment, its pipes, and what ends the section there.

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
@@ -62,7 +63,10 @@ impl Safeguards {
             };
             let (kind, is_stated) = loop_parts::kind(drawing, found, &parts);
             let sensing_points = loop_parts::sensing_points(drawing, &parts.sensors, charge)?;
-            let is_certain = is_stated && parts.is_closed();
+            let is_installed = |nodes: &[NodeId]| !nodes.iter().any(|node| is_not_installed(drawing, *node));
+            let is_installed =
+                is_installed(&parts.final_elements) && is_installed(&parts.sensors) && is_installed(&[item]);
+            let is_certain = is_stated && parts.is_closed() && is_installed;
             charge((parts.final_elements.len() + sensing_points.len()) as u64)?;
             let LoopParts { sensors, final_elements, .. } = parts;
             let kind = kind.unwrap_or("trip");
@@ -183,12 +187,14 @@ impl Safeguards {
         let passive = passive_kind(drawing, node).or((role == Role::OneWay).then_some("check_valve"));
         let (kind, is_certain) = match (role, passive) {
             (Role::Relief, _) => ("relief", self.relief.get(&node).copied().unwrap_or(false)),
-            (_, Some(kind)) => (kind, !is_not_installed(drawing, node)),
+            (Role::OneWay, Some(kind)) => (kind, has_one_direction(drawing, node)),
+            (_, Some(kind)) => (kind, true),
             _ if protection::is_shutdown_valve(drawing, node) => {
                 ("shutdown_valve", trip.is_some_and(|trip| trip.is_certain))
             }
             _ => return None,
         };
+        let is_certain = is_certain && !is_not_installed(drawing, node);
         Some(vec![
             Datum::Node(node),
             Datum::Word(kind),
@@ -200,6 +206,12 @@ impl Safeguards {
             Datum::Bool(is_certain),
         ])
     }
+}
+
+/// Returns whether the drawing gives an item one direction: a pipe into it and a pipe out of it.
+fn has_one_direction(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let degree = |direction| drawing.topology.table(EdgeFilter::Flow, direction).degree(node);
+    drawing.topology.flow_degree(node) == 2 && degree(Direction::Up) == 1 && degree(Direction::Down) == 1
 }
 
 /// Returns the kind of an item that stops a flame, a leak or a reverse flow by itself.
