@@ -177,6 +177,7 @@ pub const ROUTES: &[Route<Server>] = &[
 const GRAPHS: &[Reply] = &[
     Reply::json::<GraphOrNodeLink>(200, "Graph."),
     export("application/x-ndjson"),
+    export("application/xml"),
     export("application/graphml+xml"),
     export("text/csv"),
     export("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
@@ -190,6 +191,7 @@ const GRAPHS: &[Reply] = &[
 const RESULTS: &[Reply] = &[
     Reply::json::<ResultOrNodeLink>(200, "Query result."),
     export("application/x-ndjson"),
+    export("application/xml"),
     export("application/graphml+xml"),
     export("text/csv"),
     export("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),

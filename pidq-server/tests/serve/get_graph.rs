@@ -167,6 +167,7 @@ async fn a_graph_is_exported_in_other_formats() {
     let desk = service.client("desk").await;
     desk.put("/graph/J-1", DRAWING).await.is(201);
     for (format, media, start) in [
+        ("proteus", "application/xml; charset=utf-8", "<PlantModel"),
         ("graphml", "application/graphml+xml; charset=utf-8", "<?xml"),
         ("svg", "image/svg+xml; charset=utf-8", "<svg"),
         ("dot", "text/vnd.graphviz; charset=utf-8", "digraph"),
