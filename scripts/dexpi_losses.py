@@ -11,6 +11,8 @@ import sys
 import xml.etree.ElementTree as xml
 from collections import Counter
 
+from loss_account import Account, graphics_of
+
 LEAVES = {"String", "Double", "Integer", "Boolean", "DateTime", "AnyURI", "UnsignedByte", "DataReference"}
 PRIMITIVES = {"PolyLine", "Polygon", "ConnectorLine", "Ellipse", "EllipseArc"}
 # Held by their owner, and not nodes of their own.
@@ -56,20 +58,9 @@ def values_of_graph(value, found):
             found.update(normal(word) for word in words)
 
 
-def graphics_of(value, found):
-    """Collects the graphic elements by type, and the texts."""
-    if isinstance(value, dict):
-        if "type" in value:
-            found[value["type"]].append(value.get("text"))
-        for item in value.values():
-            graphics_of(item, found)
-    elif isinstance(value, list):
-        for item in value:
-            graphics_of(item, found)
-
-
-class Account:
+class DexpiAccount(Account):
     def __init__(self, model, graph):
+        super().__init__()
         self.root = xml.parse(model).getroot()
         self.graph = json.load(open(graph))["pid_graph"]
         self.parents = {child: parent for parent in self.root.iter() for child in parent}
@@ -85,14 +76,6 @@ class Account:
         # An object without an id stands for its owner.
         owners = {row["id"]: row.get("parent_id") for row in rows}
         self.neighbors.update([(owners.get(a), b) for a, b in self.neighbors])
-        self.is_complete = True
-
-    def report(self, kind, total, lost):
-        kept = 100 * (total - len(lost)) / total if total else 100
-        print(f"{kind}: {total - len(lost)} of {total} kept ({kept:.2f} %)")
-        for item in lost:
-            print(f"  lost: {item}")
-        self.is_complete &= kept >= 99.5
 
     def objects(self):
         return (object for part in self.conceptual for object in part.iter("Object"))
@@ -160,7 +143,7 @@ class Account:
 
 
 def main():
-    account = Account(*sys.argv[1:3])
+    account = DexpiAccount(*sys.argv[1:3])
     for count in [account.items, account.tags, account.values, account.references, account.graphics]:
         count()
     sys.exit(0 if account.is_complete else 1)

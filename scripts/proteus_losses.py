@@ -11,6 +11,8 @@ import sys
 import xml.etree.ElementTree as xml
 from collections import Counter
 
+from loss_account import Account, graphics_of
+
 # Elements with an ID that describe the plant or annotate it.
 ITEMS = {
     "Equipment", "Nozzle", "PipingComponent", "PipingNetworkSystem", "PipingNetworkSegment", "ProcessInstrument",
@@ -31,18 +33,6 @@ def normal(value):
         return repr(float(text))
     except ValueError:
         return " ".join(text.split())
-
-
-def graphics_of(value, found):
-    """Collects the graphic elements by type, with their texts."""
-    if isinstance(value, dict):
-        if "type" in value:
-            found[value["type"]].append(value.get("text"))
-        for item in value.values():
-            graphics_of(item, found)
-    elif isinstance(value, list):
-        for item in value:
-            graphics_of(item, found)
 
 
 def every_element(value):
@@ -68,8 +58,9 @@ def values_of(value, found):
         found.add(normal(value))
 
 
-class Account:
+class ProteusAccount(Account):
     def __init__(self, drawing, graph):
+        super().__init__()
         self.root = xml.parse(drawing).getroot()
         self.graph = json.load(open(graph))["pid_graph"]
         self.parents = {child: parent for parent in self.root.iter() for child in parent}
@@ -91,7 +82,6 @@ class Account:
         self.metadata = set()
         values_of(self.graph["metadata"], self.metadata)
         self.annotations()
-        self.is_complete = True
 
     def annotations(self):
         """Adds the rows of drawn elements: labels and arrows, by their id, and lines without one."""
@@ -102,13 +92,6 @@ class Account:
             found = self.values.setdefault(element["id"], set()) if "id" in element else set()
             values_of(element, found)
             self.drawn_values |= found if "attributes" in element else set()
-
-    def report(self, kind, total, lost):
-        kept = 100 * (total - len(lost)) / total if total else 100
-        print(f"{kind}: {total - len(lost)} of {total} kept ({kept:.2f} %)")
-        for item in lost:
-            print(f"  lost: {item}")
-        self.is_complete &= kept >= 99.5
 
     def rows(self, element):
         """Yields the values of the rows of an element and of its owners, the nearest first; those of the drawing last."""
@@ -174,7 +157,7 @@ class Account:
 
 
 def main():
-    account = Account(*sys.argv[1:3])
+    account = ProteusAccount(*sys.argv[1:3])
     for count in [account.items, account.tags, account.attributes, account.associations, account.graphics]:
         count()
     sys.exit(0 if account.is_complete else 1)
