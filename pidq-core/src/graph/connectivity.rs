@@ -52,6 +52,13 @@ impl UnionFind {
         UnionFind { parents: (0..len as u32).collect() }
     }
 
+    /// Adds an index, which is a component of its own.
+    pub fn add(&mut self) -> u32 {
+        let index = self.parents.len() as u32;
+        self.parents.push(index);
+        index
+    }
+
     /// Returns the smallest index of the component of an index.
     pub fn find(&mut self, index: u32) -> u32 {
         let mut at = index;

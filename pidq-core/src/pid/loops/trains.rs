@@ -10,6 +10,7 @@ use super::groups::{Group, Item};
 use super::signals;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
+use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::pid::ChargeFn;
@@ -24,7 +25,7 @@ pub(super) fn split(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -
         return Ok(vec![group]);
     }
     let mut sets = connected(drawing, &group, charge)?;
-    let mut trains: Vec<(NodeId, Vec<&str>)> = Vec::new();
+    let mut trains: Vec<(u32, Vec<&str>)> = Vec::new();
     for (suffix, node) in &suffixes {
         let root = sets.root(*node);
         match trains.iter_mut().find(|(known, _)| *known == root) {
@@ -35,7 +36,7 @@ pub(super) fn split(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -
     if trains.len() < 2 {
         return Ok(vec![group]);
     }
-    let roots: Vec<NodeId> = trains.iter().map(|(root, _)| *root).collect();
+    let roots: Vec<u32> = trains.iter().map(|(root, _)| *root).collect();
     let names = trains.iter().map(|(_, names)| names.join("/"));
     let part = |suffix: String| Group { key: group.key.clone(), suffix, items: Vec::new() };
     let mut parts: Vec<Group> = names.chain([String::new()]).map(part).collect();
@@ -90,7 +91,7 @@ fn names_one_train(suffix: &str) -> bool {
 /// Unites the instruments of a group with the same suffix, and those whose signals lead to each other or to the same
 /// item. Sensors unite nothing: several trains may share one.
 fn connected(drawing: &Drawing<'_>, group: &Group, charge: ChargeFn<'_>) -> Result<Sets> {
-    let mut sets = Sets::default();
+    let mut sets = Sets::new();
     let members: HashSet<NodeId> = group.items.iter().map(|item| item.node).collect();
     let mut first: HashMap<&str, NodeId> = HashMap::new();
     let is_own = |node: NodeId| members.contains(&node) || drawing.tag(node).is_none();
@@ -123,7 +124,7 @@ fn trains_of(
     drawing: &Drawing<'_>,
     item: &Item,
     sets: &mut Sets,
-    roots: &[NodeId],
+    roots: &[u32],
     charge: ChargeFn<'_>,
 ) -> Result<Vec<Option<usize>>> {
     let own = sets.root(item.node);
@@ -149,30 +150,26 @@ fn trains_of(
     })
 }
 
-/// Sets of nodes that are united step by step.
-#[derive(Debug, Default)]
+/// Sets of the few nodes around a group: union-find with an index for each node that occurs.
+#[derive(Debug)]
 struct Sets {
-    parents: HashMap<NodeId, NodeId>,
+    indices: HashMap<NodeId, u32>,
+    sets: UnionFind,
 }
 
 impl Sets {
-    fn root(&mut self, node: NodeId) -> NodeId {
-        let mut root = node;
-        while let Some(parent) = self.parents.get(&root) {
-            root = *parent;
-        }
-        // Shorten the way for the next look-up.
-        let mut at = node;
-        while at != root {
-            at = self.parents.insert(at, root).unwrap_or(root);
-        }
-        root
+    fn new() -> Sets {
+        Sets { indices: HashMap::new(), sets: UnionFind::new(0) }
+    }
+
+    /// Returns the set of a node, by the index of its first node.
+    fn root(&mut self, node: NodeId) -> u32 {
+        let index = *self.indices.entry(node).or_insert_with(|| self.sets.add());
+        self.sets.find(index)
     }
 
     fn unite(&mut self, one: NodeId, other: NodeId) {
         let [one, other] = [self.root(one), self.root(other)];
-        if one != other {
-            self.parents.insert(one.max(other), one.min(other));
-        }
+        self.sets.join(one, other);
     }
 }
