@@ -396,7 +396,7 @@ pub(super) fn passage(full_class: &str, last: &str) -> Option<Passage> {
     PASSED.iter().any(matches).then_some(Passage::Through)
 }
 
-/// What the letters of a tag say about a valve that its class calls a hand valve.
+/// Meaning of the letters of a tag for a valve that its class calls a hand valve.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum TagLetters {
     /// Nothing else: also `HV`, `CV` and `RV`, which stand for several.

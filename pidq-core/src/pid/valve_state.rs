@@ -11,7 +11,7 @@ use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
 use crate::value::Value;
 
-/// What the drawing states about the life cycle of an item, from the best news to the worst.
+/// Presence of an item in the plant by its life-cycle status, from installed to absent.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Installation {
     /// The drawing says that it is there, or says nothing.

@@ -13,7 +13,7 @@ use tracing_subscriber::registry::LookupSpan;
 const ACCESS: &str = "access";
 
 /// Fields of an access line, in this order. The others are in the JSON format only.
-const ACCESS_FIELDS: &[&str] = &["method", "route", "status", "ms", "principal"];
+const ACCESS_FIELDS: [&str; 5] = ["method", "route", "status", "ms", "principal"];
 
 const RED: &str = "\x1b[31m";
 const YELLOW: &str = "\x1b[33m";
@@ -50,8 +50,7 @@ fn time_of_day(now: SystemTime) -> String {
 
 /// Returns the line of a request, such as `200 GET /graph/{job_id} 3 ms ann`.
 fn access_line(fields: &Fields, paint: &Paint) -> String {
-    let [method, route, status, milliseconds, principal] =
-        [0, 1, 2, 3, 4].map(|index| fields.get(ACCESS_FIELDS[index]));
+    let [method, route, status, milliseconds, principal] = ACCESS_FIELDS.map(|name| fields.get(name));
     let color = match status.as_bytes().first() {
         Some(b'5') => RED,
         Some(b'4') => YELLOW,

@@ -61,7 +61,7 @@ pub fn best_quotes(question: &str, passages: &[&str], limit: usize) -> Vec<Quote
     quotes
 }
 
-/// What a question asks, about which equipment.
+/// Subject of a question: the equipment, and the terms that a sentence about it must have.
 struct Asked {
     /// Names of the equipment.
     names: Vec<String>,

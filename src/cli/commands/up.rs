@@ -67,7 +67,7 @@ pub fn run(options: &Options) -> Result {
     result
 }
 
-/// What to do besides serving.
+/// Actions at the start, besides serving.
 #[derive(Clone, Copy)]
 struct Start {
     is_demo: bool,

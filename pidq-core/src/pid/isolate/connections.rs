@@ -1,4 +1,4 @@
-//! What the drawing leaves open about the connections of a volume: pipes to nowhere, edges of unknown kind, shared ids.
+//! Uncertain connections of a volume: pipes to nowhere, edges of unknown kind, shared ids.
 
 use hashbrown::HashSet;
 

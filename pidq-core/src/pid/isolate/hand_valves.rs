@@ -11,7 +11,7 @@ use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::{self, BlindPosition, Installation, blind_position, installation};
 
-/// What a valve of the class of a hand valve is for an isolation.
+/// Kind of a valve of the class of a hand valve, for an isolation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum HandValve {
     /// Moved by hand, as far as the drawing says.

@@ -1,7 +1,7 @@
 //! Parts of equipment that are open to it: nozzles, boots, chambers and sections, however the drawing ties them to it.
 //!
-//! What belongs to equipment by an edge of any kind for parts or members, by a field, or only by its tag is taken as open
-//! to it: a wall between them is not stated. An assembly, such as a package unit, is no body of its own, so its parts are
+//! A part by an edge of any kind for parts or members, by a field, or only by its tag is taken as open to its equipment: a
+//! wall between them is not stated. An assembly, such as a package unit, is no body of its own, so its parts are
 //! not open to each other by it; a drive is not open to what it drives.
 
 use hashbrown::{HashMap, HashSet};

@@ -15,7 +15,7 @@ use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::{self, BlindPosition, Spool, blind_position};
 
-/// What the drawing states about the passage of an item or a side.
+/// Passage of an item or a side, as the drawing states it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Effect {
     /// Open, and nobody can close it.

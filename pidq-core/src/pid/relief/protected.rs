@@ -13,7 +13,7 @@ use crate::pid::{ChargeFn, instrument_class, lists};
 /// One side of equipment: the equipment, and its chamber or `NONE`.
 pub(crate) type EquipmentSide = (NodeId, u32);
 
-/// What a relief device protects.
+/// Equipment and pipes that a relief device protects.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
     pub equipment: Vec<EquipmentSide>,

@@ -1,4 +1,4 @@
-//! What a drawing loses in a document: the differences of the graph that is read back.
+//! Losses of a drawing in a document: the differences of the graph that is read back.
 
 use std::collections::{BTreeMap, HashMap};
 
