@@ -1,0 +1,6 @@
+/** The page "Keys". */
+import { Page } from "../../ui/Page";
+
+export default function KeysPage() {
+  return <Page title="Keys">{null}</Page>;
+}

@@ -1,0 +1,179 @@
+/** A table that sorts by a click on a column; only the rows in view are in the document. */
+import {
+  columnFilteringFeature,
+  createColumnHelper,
+  createFilteredRowModel,
+  createSortedRowModel,
+  filterFns,
+  globalFilteringFeature,
+  type Row,
+  rowSortingFeature,
+  sortFns,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type ReactNode, useMemo, useRef } from "react";
+
+export interface TableColumn<T> {
+  id: string;
+  header: string;
+  /** The value that the table sorts and filters by. */
+  value: (row: T) => string | number | boolean | null | undefined;
+  /** What the cell shows, if not the value. */
+  cell?: (row: T) => ReactNode;
+  align?: "end";
+  isUnsortable?: boolean;
+}
+
+interface DataTableProps<T> {
+  /** Accessible name. */
+  label: string;
+  columns: TableColumn<T>[];
+  rows: T[];
+  rowKey: (row: T) => string;
+  /** Shows the rows that contain this text. */
+  filter?: string;
+  selectedKey?: string | null;
+  onSelect?: (row: T) => void;
+  /** Height in pixels after which the table scrolls by itself. */
+  maxHeight?: number | string;
+}
+
+const features = tableFeatures({
+  rowSortingFeature,
+  columnFilteringFeature,
+  globalFilteringFeature,
+  sortedRowModel: createSortedRowModel(),
+  filteredRowModel: createFilteredRowModel(),
+  sortFns,
+  filterFns,
+});
+
+const ROW_HEIGHT = 34;
+
+export function DataTable<T extends object>(props: DataTableProps<T>) {
+  const { label, columns, rows, rowKey, filter, selectedKey, onSelect, maxHeight = 560 } = props;
+  const scrollRef = useRef<HTMLDivElement>(null);
+  const definitions = useMemo(() => columnDefinitions(columns), [columns]);
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows,
+    getRowId: rowKey,
+    globalFilterFn: "includesString",
+    state: { globalFilter: filter ?? "" },
+  });
+  const visible = table.getRowModel().rows;
+  const virtual = useVirtualizer({
+    count: visible.length,
+    getScrollElement: () => scrollRef.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const before = items[0]?.start ?? 0;
+  const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
+
+  const tableRow = (row: Row<typeof features, T>, index: number) => (
+    <tr
+      key={row.id}
+      data-index={index}
+      ref={virtual.measureElement}
+      data-clickable={onSelect ? true : undefined}
+      data-selected={row.id === selectedKey || undefined}
+      aria-rowindex={index + 2}
+      tabIndex={onSelect ? 0 : undefined}
+      onClick={() => onSelect?.(row.original)}
+      onKeyDown={(event) =>
+        event.key === "Enter" && event.target === event.currentTarget && onSelect?.(row.original)
+      }
+    >
+      {columns.map((column) => (
+        <td key={column.id} data-align={column.align}>
+          {column.cell ? column.cell(row.original) : valueText(column.value(row.original))}
+        </td>
+      ))}
+    </tr>
+  );
+
+  return (
+    <div
+      className="table-frame"
+      ref={scrollRef}
+      style={{ maxHeight }}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
+      <table className="table" aria-rowcount={visible.length + 1}>
+        <thead>
+          <tr>
+            {table.getFlatHeaders().map((header, index) => (
+              <th
+                key={header.id}
+                scope="col"
+                data-align={columns[index]?.align}
+                aria-sort={ariaSort(header.column.getIsSorted())}
+              >
+                {columns[index]?.isUnsortable ? (
+                  <span>{columns[index]?.header}</span>
+                ) : (
+                  <button type="button" onClick={header.column.getToggleSortingHandler()}>
+                    {columns[index]?.header}
+                    {header.column.getIsSorted() === "asc" && <ArrowUp size={13} aria-hidden />}
+                    {header.column.getIsSorted() === "desc" && <ArrowDown size={13} aria-hidden />}
+                  </button>
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <Spacer height={before} columns={columns.length} />}
+          {items.map((item) => {
+            const row = visible[item.index];
+            return row && tableRow(row, item.index);
+          })}
+          {after > 0 && <Spacer height={after} columns={columns.length} />}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function columnDefinitions<T extends object>(columns: TableColumn<T>[]) {
+  const helper = createColumnHelper<typeof features, T>();
+  return helper.columns(
+    columns.map((column) =>
+      helper.accessor((row: T) => column.value(row) ?? undefined, {
+        id: column.id,
+        header: column.header,
+        enableSorting: column.isUnsortable !== true,
+        sortFn: "alphanumeric",
+        sortUndefined: "last",
+      }),
+    ),
+  );
+}
+
+/** Row in place of the rows that are out of view. */
+function Spacer({ height, columns }: { height: number; columns: number }) {
+  return (
+    <tr aria-hidden>
+      <td colSpan={columns} style={{ height, padding: 0 }} />
+    </tr>
+  );
+}
+
+function valueText(value: string | number | boolean | null | undefined): string {
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  return value === null || value === undefined ? "" : String(value);
+}
+
+function ariaSort(sorted: false | "asc" | "desc"): "ascending" | "descending" | "none" {
+  if (sorted === "asc") return "ascending";
+  return sorted === "desc" ? "descending" : "none";
+}

@@ -1,0 +1,30 @@
+/** Build of the dashboard into the crate that embeds it, and a development server in front of a running `pidq up`. */
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+const dashboard = process.env.PIDQ_DASHBOARD_URL ?? "http://127.0.0.1:3000";
+const proxied = [
+  "/session",
+  "/api",
+  "/graph",
+  "/functions",
+  "/version",
+  "/readyz",
+  "/docs",
+  "/openapi.json",
+  "/problems",
+];
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    outDir: "../pidq-dashboard/dist",
+    emptyOutDir: true,
+    // `style-src 'self'` allows style sheets only as files.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 1500,
+  },
+  server: {
+    proxy: Object.fromEntries(proxied.map((path) => [path, { target: dashboard, changeOrigin: true }])),
+  },
+});
