@@ -6,6 +6,9 @@ cd "$(dirname "$0")/.."
 # Duration of each step, printed at the end.
 durations=()
 
+# Property tests try the same cases on every run, so that a commit passes or fails for good; `make soak` tries others.
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1}
+
 step() {
     local started=$SECONDS
     printf '\n== %s\n' "$*"
@@ -63,7 +66,7 @@ ensure npm nodejs npm
 # Reverse proxies, accelerated time, and system call failures.
 PATH=$PATH:/usr/sbin ensure nginx nginx-light
 PATH=$PATH:/usr/sbin ensure haproxy haproxy
-# Rendered documentation.
+# Rendered documentation and the dashboard.
 ensure chromium chromium
 ensure faketime faketime
 ensure strace strace
@@ -118,12 +121,20 @@ step workflows
 if cargo deny --version >/dev/null 2>&1 && cargo metadata --offline --locked --all-features --format-version 1 >/dev/null 2>&1; then
     step cargo deny --offline check bans licenses sources
 fi
+# The dashboard, which the following builds embed.
+if command -v npm >/dev/null; then
+    step scripts/dashboard.sh build
+    step scripts/dashboard.sh check
+fi
 # `--locked` fails if Cargo.lock is not up to date.
 step cargo clippy --locked --workspace --all-targets --features full -- -D warnings
 # Without the services, and with them but without their optional parts.
 step cargo clippy --locked -- -D warnings
 step cargo clippy --locked --features pipeline -- -D warnings
 step cargo test --locked --workspace --features full
+if command -v npm >/dev/null && command -v chromium >/dev/null; then
+    step scripts/dashboard.sh test
+fi
 # The BERT engine is large and optional.
 step cargo test --locked -p pidq-text --features bert --test transformer
 step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --features full

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# The web dashboard: `build` writes the files that pidq-dashboard embeds, `check` runs the checks that need no browser,
+# `test` tests the built dashboard in Chromium against a running `pidq up --demo`.
+set -euo pipefail
+cd "$(dirname "$0")/../dashboard"
+
+target=${CARGO_TARGET_DIR:-$PWD/../target}
+
+install() {
+    # npm writes this file last.
+    if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
+        npm ci --no-audit --no-fund --loglevel=error
+    fi
+}
+
+build() {
+    install
+    npm run --silent build
+}
+
+check() {
+    install
+    npm run --silent check
+    npm test --silent
+    # The types of the client are those of the OpenAPI document.
+    local generated
+    generated=$(mktemp -d)
+    npx openapi-typescript openapi.json --output "$generated/schema.ts" --alphabetize >/dev/null
+    diff "$generated/schema.ts" src/api/schema.ts >/dev/null || fail "src/api/schema.ts is outdated: npm run generate"
+    rm -r "$generated"
+}
+
+# start: a demo with the dashboard on free ports; sets `api`, `PIDQ_DASHBOARD_URL` and the demo's credentials.
+start() {
+    data=$(mktemp -d)
+    export PIDQ_DEMO_LOGIN=demo PIDQ_DEMO_PASSWORD="demo-$RANDOM-$RANDOM-$RANDOM"
+    PIDQ_ADMIN_PASSWORD=$PIDQ_DEMO_PASSWORD "$target/debug/pidq" up --demo --data-dir "$data" --log-format json --rate-limit 0 \
+        --listen 127.0.0.1:0 --admin-listen "" --dashboard-listen 127.0.0.1:0 2>"$data/log" >"$data/out" &
+    server=$!
+    trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$data"' EXIT
+    local attempt
+    for attempt in $(seq 100); do
+        api=$(address listening) && PIDQ_DASHBOARD_URL=$(address "dashboard listening") && break
+        kill -0 $server 2>/dev/null || break
+        sleep 0.2
+    done
+    if [ -z "${PIDQ_DASHBOARD_URL:-}" ]; then
+        cat "$data/log" >&2
+        fail "pidq up did not start"
+    fi
+    export PIDQ_DASHBOARD_URL
+}
+
+# address MESSAGE: URL in the log line with this message.
+address() {
+    sed -n "s/.*\"message\":\"$1\",\"address\":\"\([^\"]*\)\".*/http:\/\/\1/p" "$data/log" | grep -m1 .
+}
+
+browser() {
+    install
+    (cd .. && cargo build --locked --features full --bin pidq)
+    start
+    curl -fsS "$api/openapi.json" | python3 -m json.tool --indent 1 --no-ensure-ascii | diff - openapi.json >/dev/null ||
+        fail "openapi.json is outdated: scripts/dashboard.sh openapi"
+    npx playwright test "$@"
+}
+
+# openapi: updates the OpenAPI document and the types of the client.
+openapi() {
+    install
+    (cd .. && cargo build --locked --features full --bin pidq)
+    start
+    curl -fsS "$api/openapi.json" | python3 -m json.tool --indent 1 --no-ensure-ascii >openapi.json
+    npm run --silent generate
+}
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+case ${1:-} in
+build | check | openapi) "$1" ;;
+test) shift && browser "$@" ;;
+*) fail "usage: scripts/dashboard.sh build|check|openapi|test [PLAYWRIGHT ARGUMENTS]" ;;
+esac
