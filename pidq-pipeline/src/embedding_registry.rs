@@ -73,12 +73,12 @@ impl ModelRegistry {
         }
     }
 
-    /// Returns the model of a pipeline for the texts of documents, without a cache, because they are embedded only once.
+    /// Returns a model for the texts of documents, without a cache, because they are embedded only once.
     ///
     /// # Errors
     /// As [`for_pipeline`](Self::for_pipeline).
-    pub async fn for_documents(&self, pipeline: &Pipeline) -> Result<Arc<CachingEmbedder>, Error> {
-        Ok(Arc::new(CachingEmbedder::new(self.for_pipeline(pipeline).await?, 0)))
+    pub async fn for_documents(&self, model: &str, dimensions: i64) -> Result<Arc<CachingEmbedder>, Error> {
+        Ok(Arc::new(CachingEmbedder::new(self.sized(model, dimensions).await?, 0)))
     }
 
     /// Returns the vector of a query, cached per classification.

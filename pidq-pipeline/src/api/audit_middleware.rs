@@ -83,6 +83,7 @@ mod tests {
         "/o/token/",
         "/o/revoke_token/",
         "/api/pipelines/{pipeline_id}/preview",
+        "/api/preview",
         "/api/pipelines/{pipeline_id}/search",
         "/api/pipelines/{pipeline_id}/query",
     ];

@@ -116,7 +116,9 @@ impl DocumentJob {
     }
 
     async fn model(&self, pipeline: &Pipeline) -> Result<Arc<CachingEmbedder>, IngestError> {
-        self.platform.search.models.for_documents(pipeline).await.map_err(|error| embedding_error(&error))
+        let models = &self.platform.search.models;
+        let model = models.for_documents(&pipeline.embedding_model, pipeline.embedding_dimensions).await;
+        model.map_err(|error| embedding_error(&error))
     }
 
     async fn split(

@@ -240,6 +240,33 @@ async fn a_preview_equals_the_ingestion_and_stores_nothing() {
 }
 
 #[tokio::test]
+async fn a_text_is_split_before_a_pipeline_exists() {
+    let platform = TestPlatform::sqlite(&[]).await;
+    let splitter = json!({"name": "recursive_character", "chunk_size": 30, "chunk_overlap": 0});
+    let body = json!({"text": "PSV-2015A is set at 38.5 barg.\n\nV-201 is a vessel.", "text_splitter": splitter});
+    let preview = platform.post("/api/preview", &body).await;
+    assert_eq!((preview.status, &preview.json()["chunk_count"]), (200, &json!(2)), "{}", preview.json());
+    let id = platform.pipeline().await;
+    let in_pipeline = platform.post(&format!("/api/pipelines/{id}/preview"), &body).await;
+    assert_eq!(in_pipeline.json(), preview.json());
+    let by_meaning = json!({"text": "One sentence. Another sentence.", "text_splitter": "semantic"});
+    assert_eq!(platform.post("/api/preview", &by_meaning).await.status, 200);
+    for (body, pointer, code) in [
+        (json!({"text": "a"}), "/text_splitter", "missing-part"),
+        (json!({"text": "a", "text_splitter": "magic"}), "/text_splitter", "unknown-text-splitter"),
+        (
+            json!({"text": "a", "text_splitter": "token", "embedding_model": "magic"}),
+            "/embedding_model",
+            "unknown-embedding-model",
+        ),
+    ] {
+        let response = platform.post("/api/preview", &body).await;
+        assert_eq!((response.status, response.code().as_str()), (422, code), "{body}: {}", response.json());
+        assert_eq!(response.json()["errors"][0]["pointer"], pointer);
+    }
+}
+
+#[tokio::test]
 async fn a_preview_fails_with_the_codes_of_the_ingestion() {
     let platform = TestPlatform::sqlite(&[]).await;
     let id = platform.pipeline().await;

@@ -29,7 +29,7 @@ pub(crate) use bodies::{
     BulkDeleteRequest, BulkDeletion, ChunkResponse, DocumentForm, DocumentPatch, DocumentResponse, Preview, PreviewBody,
 };
 pub(crate) use bulk_delete::bulk_delete;
-pub(crate) use preview::preview;
+pub(crate) use preview::{preview_in_pipeline, preview_without_pipeline};
 pub(crate) use replace_content::replace;
 pub(crate) use upload::{PARTS, create};
 

@@ -276,10 +276,14 @@ pub(crate) struct PreviewBody {
     #[serde(default, deserialize_with = "not_null")]
     #[schemars(with = "String")]
     pub filename: Option<String>,
-    /// Text splitter. Default: that of the pipeline.
+    /// Text splitter. Default: that of the pipeline; required without one.
     #[serde(default, deserialize_with = "not_null")]
     #[schemars(with = "TextSplitterChoice")]
     pub text_splitter: Option<Value>,
+    /// Embedding model of splitters by meaning. Default: that of the pipeline, or `hash-512`.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schemars(with = "String")]
+    pub embedding_model: Option<String>,
 }
 
 /// Chunks into which a document would be split.

@@ -1,4 +1,4 @@
-//! `POST /api/pipelines/{pipeline_id}/preview`: splits a document without storing it.
+//! `POST /api/pipelines/{pipeline_id}/preview` and `POST /api/preview`: split a document without storing it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +8,21 @@ use pidq_http::{MultipartLimits, Problem, ProblemCode, Request, Response, codes}
 use pidq_store::domain::api_key::Verb;
 use pidq_store::domain::model::Pipeline;
 use pidq_store::spool::IncomingUpload;
+use pidq_text::embedding::CachingEmbedder;
 use serde_json::{Map, Value};
 
 use super::bodies::{ChunkContent, Preview, PreviewBody};
 use super::upload::{UploadedFile, duplicate_part, receive_file, set_once};
+use crate::api::handlers::catalog;
 use crate::api::handlers::pipelines::text_splitter;
 use crate::api::json_body;
 use crate::api::pipeline_access::find_pipeline;
 use crate::api::problems::{store_problem, unprocessable, validation};
 use crate::ingest::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
+
+/// Embedding model of splitters by meaning where there is no pipeline.
+const DEFAULT_MODEL: &str = "hash-512";
 
 /// Maximum time in the preview queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,35 +34,50 @@ struct PreviewInput {
     text: Option<String>,
     filename: Option<String>,
     text_splitter: Option<Value>,
+    embedding_model: Option<String>,
+}
+
+/// How the text of a preview is split.
+struct PreviewSplitter {
+    name: String,
+    parameters: Map<String, Value>,
+    model: Arc<CachingEmbedder>,
+}
+
+/// `POST /api/preview`.
+pub(crate) async fn preview_without_pipeline(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    preview(platform, request, None).await
 }
 
 /// `POST /api/pipelines/{pipeline_id}/preview`.
-pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+pub(crate) async fn preview_in_pipeline(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = find_pipeline(platform, &request).await?;
     if !pipeline.classifications.iter().any(|classification| key.allows(&pipeline.id, classification, Verb::Write)) {
         let problem = Problem::new(codes::CLASSIFICATION_FORBIDDEN);
         return Err(problem.detail("Previewing requires write access to a classification of the pipeline."));
     }
+    preview(platform, request, Some(&pipeline)).await
+}
+
+async fn preview(
+    platform: &Arc<Platform>,
+    mut request: Request,
+    pipeline: Option<&Pipeline>,
+) -> Result<Response, Problem> {
     let limit = limit(&request)?;
     let (permit, incoming) = platform.ingestion.uploads.reserve(&request)?;
     let input = read_input(&mut request, incoming, platform.limits.http.json_body_size).await?;
-    let (splitter, parameters) = splitter(&pipeline, input.text_splitter.as_ref())?;
+    let splitter = splitter(platform, pipeline, &input).await?;
     let source = source(input)?;
-    let model = platform
-        .search
-        .models
-        .for_documents(&pipeline)
-        .await
-        .map_err(|error| problem(extract_and_split::embedding_error(&error)))?;
     let acquired = tokio::time::timeout(QUEUE_TIMEOUT, platform.ingestion.previews.acquire()).await;
     let _permit = acquired.ok().and_then(Result::ok).ok_or_else(busy)?;
-    let extracted = extract_and_split::extract_text(platform, &splitter, source).await.map_err(read_problem)?;
+    let extracted = extract_and_split::extract_text(platform, &splitter.name, source).await.map_err(read_problem)?;
     drop(permit);
+    let PreviewSplitter { name, parameters, model } = splitter;
+    let max_chunks = platform.limits.chunks_per_document;
     let split =
-        extract_and_split::split_text(&splitter, &parameters, extracted, model, platform.limits.chunks_per_document)
-            .await
-            .map_err(problem)?;
-    preview_response(&split.0, &split.1, limit, (&splitter, &parameters))
+        extract_and_split::split_text(&name, &parameters, extracted, model, max_chunks).await.map_err(problem)?;
+    preview_response(&split.0, &split.1, limit, (&name, &parameters))
 }
 
 fn limit(request: &Request) -> Result<usize, Problem> {
@@ -80,11 +100,11 @@ async fn read_input(
         let bytes = request.bytes_up_to(max_json_size).await?;
         let object: Map<String, Value> = serde_json::from_slice(&bytes)
             .map_err(|_| Problem::new(codes::MALFORMED_JSON).detail("The body must be a JSON object."))?;
-        let PreviewBody { file, text, filename, text_splitter } = json_body::from_object(object)?;
+        let PreviewBody { file, text, filename, text_splitter, embedding_model } = json_body::from_object(object)?;
         if file.is_some() {
             return Err(validation("/file", "A file can only be sent as a part of a form."));
         }
-        return Ok(PreviewInput { file: None, text, filename, text_splitter });
+        return Ok(PreviewInput { file: None, text, filename, text_splitter, embedding_model });
     }
     let limits = MultipartLimits { headers: 16 << 10, field: max_json_size, ..MultipartLimits::default() };
     let mut incoming = Some(incoming);
@@ -99,6 +119,7 @@ async fn read_input(
             "text" => set_once(&mut input.text, "text", part.text().await?)?,
             "filename" => set_once(&mut input.filename, "filename", part.text().await?)?,
             "text_splitter" => set_once(&mut input.text_splitter, "text_splitter", name_or_object(part.text().await?))?,
+            "embedding_model" => set_once(&mut input.embedding_model, "embedding_model", part.text().await?)?,
             _ => return Err(unknown_part(&name)),
         }
     }
@@ -111,16 +132,36 @@ fn name_or_object(text: String) -> Value {
 }
 
 fn unknown_part(name: &str) -> Problem {
-    let allowed = vec!["file", "text", "filename", "text_splitter"];
+    let allowed = vec!["file", "text", "filename", "text_splitter", "embedding_model"];
     unprocessable(codes::UNKNOWN_FIELD, &format!("/{name}"), "Unknown part.").with("allowed", allowed)
 }
 
-/// Returns the requested splitter, or that of the pipeline.
-fn splitter(pipeline: &Pipeline, input: Option<&Value>) -> Result<(String, Map<String, Value>), Problem> {
-    match input {
-        Some(input) => text_splitter(input),
-        None => Ok((pipeline.text_splitter.clone(), pipeline.splitter_parameters.clone())),
-    }
+/// Returns the requested splitter and embedding model, or those of the pipeline.
+async fn splitter(
+    platform: &Platform,
+    pipeline: Option<&Pipeline>,
+    input: &PreviewInput,
+) -> Result<PreviewSplitter, Problem> {
+    let (name, parameters) = match (&input.text_splitter, pipeline) {
+        (Some(requested), _) => text_splitter(requested)?,
+        (None, Some(pipeline)) => (pipeline.text_splitter.clone(), pipeline.splitter_parameters.clone()),
+        (None, None) => {
+            return Err(unprocessable(codes::MISSING_PART, "/text_splitter", "A `text_splitter` is required."));
+        }
+    };
+    let models = &platform.search.models;
+    let (model, dimensions) = match (&input.embedding_model, pipeline) {
+        (None, Some(pipeline)) => (pipeline.embedding_model.as_str(), pipeline.embedding_dimensions),
+        (requested, _) => {
+            let model = requested.as_deref().unwrap_or(DEFAULT_MODEL);
+            (model, catalog::dimensions(models, model).await? as i64)
+        }
+    };
+    let model = models
+        .for_documents(model, dimensions)
+        .await
+        .map_err(|error| problem(extract_and_split::embedding_error(&error)))?;
+    Ok(PreviewSplitter { name, parameters, model })
 }
 
 /// Converts the input; a text is treated like a file without name and type.
