@@ -126,6 +126,12 @@ problem_codes! {
         "Use credentials that include the classification.";
     ACCOUNTS_DISABLED "accounts-disabled" [404] "Accounts disabled"
         "Send requests without a token: this service was started without accounts.";
+    ACCOUNT_NOT_FOUND "account-not-found" [404] "Account not found"
+        "Use a login of `GET /accounts`.";
+    OWN_ACCOUNT "own-account" [409] "Own account"
+        "Ask another administrator, or use the command `pidq users` on the server.";
+    CLIENT_NOT_FOUND "client-not-found" [404] "Client not found"
+        "Use an id of `GET /clients`.";
     LICENSE_REQUIRED "license-required" [402] "License required"
         "Obtain a license for the system `system_id`, then set PIDQ_APP_LICENSE or upload the license.";
     LICENSE_LIMIT "license-limit" [402] "License limit reached"

@@ -8,14 +8,19 @@ use crate::app::schemas::{
 };
 use crate::app::settings::MAX_GRAPH_SIZE;
 use crate::graph_selector::GraphIdText;
+use crate::handlers::accounts::{AccountEntry, AccountList, AccountPatch, AccountRequest};
 use crate::handlers::batch_query::{BatchRequest, BatchRowJson};
+use crate::handlers::clients::{ClientEntry, ClientList, ClientPatch, ClientRequest};
 use crate::handlers::graphs::{GraphPage, GraphVersions, PutResult};
-use crate::handlers::{self, batch_query, functions, graphs, query};
+use crate::handlers::{self, accounts, batch_query, clients, functions, graphs, query};
 use crate::query::request::QueryRequest;
 use crate::server::Server;
 
 /// Maximum size of a query request body in bytes.
 const QUERY_BODY: u64 = 2 << 20;
+
+/// Maximum size in bytes of a request body about an account or a client.
+const ACCOUNT_BODY: u64 = 16 << 10;
 
 /// Maximum size of an uploaded graph in bytes. Validation applies the configured, lower limit.
 const GRAPH_BODY: u64 = 1 << 30;
@@ -172,6 +177,105 @@ pub const ROUTES: &[Route<Server>] = &[
         replies: &[Reply::json::<GraphVersions<'_>>(200, "Versions.")],
         handler: |server, request| Box::pin(graphs::versions(server, request)),
     },
+    Route {
+        method: Method::GET,
+        path: "/accounts",
+        access: Access::Scope("read"),
+        action: Action::None,
+        summary: "Lists the accounts of the tenant. Requires the role `admin`, as do all endpoints of accounts and clients.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply::json::<AccountList>(200, "Accounts.")],
+        handler: |server, request| Box::pin(accounts::list(server, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/accounts",
+        access: Access::Scope("write"),
+        action: Action::None,
+        summary: "Creates an account.",
+        parameters: &[],
+        body: Some(Accepts::json::<AccountRequest>(ACCOUNT_BODY)),
+        replies: &[Reply::json::<AccountEntry>(201, "The account; a generated password is shown only here.")],
+        handler: |server, request| Box::pin(accounts::create(server, request)),
+    },
+    Route {
+        method: Method::PATCH,
+        path: "/accounts/{login}",
+        access: Access::Scope("write"),
+        action: Action::None,
+        summary: "Changes password, role, groups or state of an account.",
+        parameters: &[LOGIN],
+        body: Some(Accepts::json::<AccountPatch>(ACCOUNT_BODY)),
+        replies: &[Reply::json::<AccountEntry>(200, "The changed account.")],
+        handler: |server, request| Box::pin(accounts::update(server, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/accounts/{login}",
+        access: Access::Scope("write"),
+        action: Action::None,
+        summary: "Deletes an account and all its tokens.",
+        parameters: &[LOGIN],
+        body: None,
+        replies: &[Reply::empty(204, "The account was deleted.")],
+        handler: |server, request| Box::pin(accounts::delete(server, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/clients",
+        access: Access::Scope("read"),
+        action: Action::None,
+        summary: "Lists the OAuth clients of the tenant.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply::json::<ClientList>(200, "Clients.")],
+        handler: |server, request| Box::pin(clients::list(server, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/clients",
+        access: Access::Scope("write"),
+        action: Action::None,
+        summary: "Creates an OAuth client for a program.",
+        parameters: &[],
+        body: Some(Accepts::json::<ClientRequest>(ACCOUNT_BODY)),
+        replies: &[Reply::json::<ClientEntry>(201, "The client with its secret, which is shown only here.")],
+        handler: |server, request| Box::pin(clients::create(server, request)),
+    },
+    Route {
+        method: Method::PATCH,
+        path: "/clients/{client_id}",
+        access: Access::Scope("write"),
+        action: Action::None,
+        summary: "Disables or enables an OAuth client.",
+        parameters: &[CLIENT_ID],
+        body: Some(Accepts::json::<ClientPatch>(ACCOUNT_BODY)),
+        replies: &[Reply::json::<ClientEntry>(200, "The changed client.")],
+        handler: |server, request| Box::pin(clients::update(server, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/clients/{client_id}/rotate",
+        access: Access::Scope("write"),
+        action: Action::None,
+        summary: "Replaces the secret of an OAuth client.",
+        parameters: &[CLIENT_ID],
+        body: None,
+        replies: &[Reply::json::<ClientEntry>(200, "The client with its new secret, which is shown only here.")],
+        handler: |server, request| Box::pin(clients::rotate(server, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/clients/{client_id}",
+        access: Access::Scope("write"),
+        action: Action::None,
+        summary: "Deletes an OAuth client and all its tokens.",
+        parameters: &[CLIENT_ID],
+        body: None,
+        replies: &[Reply::empty(204, "The client was deleted.")],
+        handler: |server, request| Box::pin(clients::delete(server, request)),
+    },
 ];
 
 const GRAPHS: &[Reply] = &[
@@ -208,6 +312,8 @@ const fn export(media: &'static str) -> Reply {
 }
 
 const GRAPH_ID: Parameter = Parameter::path::<GraphIdText>("job_id", "Graph id.");
+const LOGIN: Parameter = Parameter::path::<String>("login", "Login of the user.");
+const CLIENT_ID: Parameter = Parameter::path::<String>("client_id", "Id of the client.");
 const VERSION: Parameter =
     Parameter::header::<String>("X-Change-Version", "Version of the graph; by default the latest.");
 const VERSION_QUERY: Parameter =

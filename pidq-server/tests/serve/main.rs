@@ -3,6 +3,7 @@
 //! The service is built from settings, with accounts in SQLite. Most requests are in-process calls; `disconnects` uses
 //! sockets.
 
+mod accounts;
 mod batch_query;
 mod check_order;
 mod disconnects;

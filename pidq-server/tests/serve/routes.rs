@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use pidq_server::ROUTES;
 use serde_json::{Value, json};
 
+use crate::accounts::administrator;
 use crate::fixtures::{DRAWING, FORM, PASSWORD, SECRET, TestResponse, TestService};
 use crate::openapi_types::check_types;
 
@@ -30,17 +31,30 @@ fn calls() -> Vec<(&'static str, &'static str, &'static str, String, u16)> {
         ("POST", "/graph/{job_id}", "/graph/J-1", query, 200),
         ("GET", "/graph/{job_id}/versions", "/graph/J-1/versions", none(), 200),
         ("DELETE", "/graph/{job_id}", "/graph/J-1", none(), 204),
+        ("GET", "/accounts", "/accounts", none(), 200),
+        ("POST", "/accounts", "/accounts", json!({"login": "max", "role": "viewer"}).to_string(), 201),
+        ("PATCH", "/accounts/{login}", "/accounts/max", "{}".into(), 200),
+        ("DELETE", "/accounts/{login}", "/accounts/max", none(), 204),
+        ("GET", "/clients", "/clients", none(), 200),
+        ("POST", "/clients", "/clients", json!({"id": "c-1", "scopes": ["read"]}).to_string(), 201),
+        ("PATCH", "/clients/{client_id}", "/clients/c-1", json!({"disabled": true}).to_string(), 200),
+        ("POST", "/clients/{client_id}/rotate", "/clients/c-1/rotate", none(), 200),
+        ("DELETE", "/clients/{client_id}", "/clients/c-1", none(), 204),
     ]
 }
 
 #[tokio::test]
 async fn every_route_responds_with_the_shared_headers() {
     let service = TestService::start().await;
-    let (desk, anonymous) = (service.client("desk").await, service.anonymous());
+    let (desk, admin, anonymous) = (service.client("desk").await, administrator(&service).await, service.anonymous());
     let mut called = BTreeSet::new();
     for (method, row, path, body, status) in calls() {
         let media = if path.starts_with("/o/") { FORM } else { "application/json" };
-        let client = if path.starts_with("/graph") { &desk } else { &anonymous };
+        let client = match path.split('/').nth(1) {
+            Some("graph") => &desk,
+            Some("accounts" | "clients") => &admin,
+            _ => &anonymous,
+        };
         let response = client.send(method, path, &[&format!("content-type: {media}")], body).await.is(status);
         check_shared_headers(&response);
         called.insert((method.to_owned(), row.to_owned()));
@@ -109,9 +123,9 @@ async fn every_path_allows_its_methods() {
     let service = TestService::start().await;
     let anonymous = service.anonymous();
     for row in ROUTES {
-        let path = row.path.replace("{job_id}", "J-1");
+        let path = row.path.replace("{job_id}", "J-1").replace("{login}", "max").replace("{client_id}", "c-1");
         let options = anonymous.send("OPTIONS", &path, &[], "").await.is(204);
-        let refused = anonymous.send("PATCH", &path, &[], "").await.is(405);
+        let refused = anonymous.send("TRACE", &path, &[], "").await.is(405);
         for response in [&options, &refused] {
             check_media_type(response);
             let allow: Vec<_> = response.header("allow").split(", ").collect();
