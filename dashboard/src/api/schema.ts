@@ -55,6 +55,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the accounts of the tenant. Requires the role `admin`, as do all endpoints of accounts and clients. */
+        get: operations["get-accounts"];
+        put?: never;
+        /** Creates an account. */
+        post: operations["post-accounts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{login}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an account and all its tokens. */
+        delete: operations["delete-accounts-login"];
+        options?: never;
+        head?: never;
+        /** Changes password, role, groups or state of an account. */
+        patch: operations["patch-accounts-login"];
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -510,6 +546,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Shows how a file or text would be split, before a pipeline is created. Nothing is stored. */
+        post: operations["post-api-preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/queries/{query_id}": {
         parameters: {
             query?: never;
@@ -660,6 +713,59 @@ export interface paths {
         put?: never;
         /** Sends a test event to a webhook, once and without retries. */
         post: operations["post-api-webhooks-webhook_id-test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the OAuth clients of the tenant. */
+        get: operations["get-clients"];
+        put?: never;
+        /** Creates an OAuth client for a program. */
+        post: operations["post-clients"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/clients/{client_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an OAuth client and all its tokens. */
+        delete: operations["delete-clients-client_id"];
+        options?: never;
+        head?: never;
+        /** Disables or enables an OAuth client. */
+        patch: operations["patch-clients-client_id"];
+        trace?: never;
+    };
+    "/clients/{client_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the secret of an OAuth client. */
+        post: operations["post-clients-client_id-rotate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -918,6 +1024,61 @@ export interface components {
             classifications: string[];
             /** @description Allowed verbs. */
             verbs: components["schemas"]["Verb"][];
+        };
+        /** @description Account of a user. */
+        Account: {
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
+            created_at: string;
+            /** @description `true` if the account is disabled. */
+            disabled: boolean;
+            /** @description Groups, for grants. */
+            groups: string[];
+            /** @description Login, in lower case. */
+            login: string;
+            /** @description Generated password, shown only in the response to the creation. */
+            password?: string;
+            /** @description Role: `viewer`, `editor` or `admin`. */
+            role: string;
+            /** @description `true` if the user must use single sign-on. */
+            sso_only: boolean;
+        };
+        /** @description Accounts of the tenant. */
+        AccountList: {
+            /** @description Accounts, ordered by login. */
+            accounts: components["schemas"]["Account"][];
+        };
+        /** @description Changes of an account. Absent fields stay unchanged. */
+        AccountPatch: {
+            /** @description Whether the account is disabled, which revokes all tokens of the user. */
+            disabled?: boolean | null;
+            /** @description New groups. */
+            groups?: string[] | null;
+            /** @description New password. Revokes all tokens of the user. */
+            password?: string | null;
+            /** @description New role. Revokes all tokens of the user. */
+            role?: string | null;
+        };
+        /** @description Account to create. */
+        AccountRequest: {
+            /**
+             * @description Groups, for grants.
+             * @default []
+             */
+            groups: string[];
+            /** @description E-mail address, or any name without spaces. */
+            login: string;
+            /** @description Password. Default: a generated one, which the response shows once. */
+            password?: string | null;
+            /** @description Role: `viewer`, `editor` or `admin`. */
+            role: string;
+            /**
+             * @description Whether the user has no password and must use single sign-on.
+             * @default false
+             */
+            sso_only: boolean;
         };
         /** @description Answer to a question. */
         Answer: {
@@ -1280,6 +1441,28 @@ export interface components {
             tags: string[];
             /** @description Text of the chunk. */
             text: string;
+        };
+        /** @description Clients of the tenant. */
+        ClientList: {
+            /** @description Clients, ordered by id: those of the tenant, and those that serve all tenants. */
+            clients: components["schemas"]["OAuthClient"][];
+        };
+        /** @description Changes of a client. */
+        ClientPatch: {
+            /** @description Whether the client is disabled, which revokes all its tokens. */
+            disabled: boolean;
+        };
+        /** @description Client to create, for programs: it gets its tokens with `grant_type=client_credentials`. */
+        ClientRequest: {
+            /** @description Id. Default: a generated one. */
+            id?: string | null;
+            /** @description Maximum scopes of its tokens. */
+            scopes: string[];
+            /**
+             * @description Title, for display.
+             * @default
+             */
+            title: string;
         };
         /** @description Merge patch (RFC 7396) of an LLM connection. A new `base_url` requires the secrets again. */
         ConnectionPatch: {
@@ -2129,6 +2312,23 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** @description OAuth client. */
+        OAuthClient: {
+            /** @description `true` if the client is disabled. */
+            disabled: boolean;
+            /** @description Grant types: `password`, `refresh_token`, `client_credentials`. */
+            grant_types: string[];
+            /** @description Id. */
+            id: string;
+            /** @description Maximum scopes of its tokens. */
+            scopes: string[];
+            /** @description Secret, shown only in the response to the creation and to a rotation. */
+            secret?: string;
+            /** @description `true` if the client serves all tenants; then only the command `pidq clients` can change it. */
+            shared: boolean;
+            /** @description Title, for display. */
+            title: string;
+        };
         /** @description Error of an OAuth endpoint (RFC 6749, 5.2). */
         OAuthError: {
             /** @description Error code of the RFC, such as `invalid_grant`. */
@@ -2403,6 +2603,8 @@ export interface components {
         };
         /** @description Document to split: either `text`, or the part `file` of a form. */
         PreviewRequest: {
+            /** @description Embedding model of splitters by meaning. Default: that of the pipeline, or `hash-512`. */
+            embedding_model?: string;
             /**
              * Format: binary
              * @description A file; only in a form.
@@ -2412,7 +2614,7 @@ export interface components {
             filename?: string;
             /** @description A text. */
             text?: string;
-            /** @description Text splitter. Default: that of the pipeline. */
+            /** @description Text splitter. Default: that of the pipeline; required without one. */
             text_splitter?: components["schemas"]["TextSplitterChoice"];
         };
         /** @description Error (RFC 9457). Depending on the code, it has more fields, such as `errors` with the JSON pointers (RFC 6901) of invalid fields, or `allowed` with the allowed values. */
@@ -2421,7 +2623,7 @@ export interface components {
              * @description Code: stable, for programs.
              * @enum {string}
              */
-            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
+            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "client-not-found" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
             /** @description Explanation of this occurrence, for people; its wording may change. */
             detail?: string;
             /**
@@ -3303,6 +3505,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProtectedResourceMetadata"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accounts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountList"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "post-accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountRequest"];
+            };
+        };
+        responses: {
+            /** @description The account; a generated password is shown only here. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-accounts-login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Login of the user. */
+                login: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account was deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "patch-accounts-login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Login of the user. */
+                login: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountPatch"];
+            };
+        };
+        responses: {
+            /** @description The changed account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
                 };
             };
             /** @description Error. */
@@ -4718,6 +5048,43 @@ export interface operations {
             };
         };
     };
+    "post-api-preview": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewRequest"];
+                "multipart/form-data": components["schemas"]["PreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The first chunks and their total number. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-api-queries-query_id": {
         parameters: {
             query?: never;
@@ -5108,6 +5475,166 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookTest"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Clients. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientList"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "post-clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClientRequest"];
+            };
+        };
+        responses: {
+            /** @description The client with its secret, which is shown only here. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthClient"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-clients-client_id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the client. */
+                client_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The client was deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "patch-clients-client_id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the client. */
+                client_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClientPatch"];
+            };
+        };
+        responses: {
+            /** @description The changed client. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthClient"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "post-clients-client_id-rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the client. */
+                client_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The client with its new secret, which is shown only here. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthClient"];
                 };
             };
             /** @description Error. */
