@@ -13,6 +13,8 @@ const proxied = [
   "/docs",
   "/openapi.json",
   "/problems",
+  "/accounts",
+  "/clients",
 ];
 
 export default defineConfig({

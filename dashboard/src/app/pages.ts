@@ -12,6 +12,7 @@ import {
   ScrollText,
   ShieldCheck,
   SquareTerminal,
+  Users,
   Webhook,
   Workflow,
 } from "lucide-react";
@@ -88,6 +89,13 @@ export const PAGES: PageRow[] = [
     icon: KeyRound,
     group: "Operation",
     component: lazy(() => import("../pages/keys/KeysPage")),
+  },
+  {
+    path: "/users",
+    label: "Accounts",
+    icon: Users,
+    group: "Operation",
+    component: lazy(() => import("../pages/accounts/AccountsPage")),
   },
   {
     path: "/events",

@@ -1,0 +1,148 @@
+/** List of the users of the tenant, with what an administrator can change. */
+import { useQuery } from "@tanstack/react-query";
+import { KeyRound, Pencil, Trash2, UserPlus } from "lucide-react";
+import { useState } from "react";
+import { useSession } from "../../app/session";
+import { Badge } from "../../ui/Badge";
+import { Button, IconButton } from "../../ui/Button";
+import { DataTable, type TableColumn } from "../../ui/DataTable";
+import { Confirm } from "../../ui/Dialog";
+import { Loading } from "../../ui/Loading";
+import { ProblemMessage } from "../../ui/ProblemMessage";
+import { showError } from "../../ui/toast";
+import "./accounts.css";
+import { PasswordDialog } from "./PasswordDialog";
+import { type Account, accountsQuery, ROLES, useDeleteAccount } from "./queries";
+import { SecretDialog, type ShownSecret } from "./SecretDialog";
+import { UserDialog } from "./UserDialog";
+
+type Open = { kind: "create" } | { kind: "edit" | "delete" | "password"; account: Account } | null;
+
+export function Users() {
+  const accounts = useQuery(accountsQuery);
+  const [open, setOpen] = useState<Open>(null);
+  const [shown, setShown] = useState<ShownSecret | null>(null);
+  const remove = useDeleteAccount();
+  const session = useSession();
+  const own = session.data?.signed_in ? session.data.login : null;
+  const close = () => setOpen(null);
+  if (accounts.isError) return <ProblemMessage error={accounts.error} onRetry={() => accounts.refetch()} />;
+  return (
+    <div className="stack">
+      <div className="row">
+        <Button kind="primary" onPress={() => setOpen({ kind: "create" })}>
+          <UserPlus size={16} aria-hidden /> Add a user
+        </Button>
+      </div>
+      {accounts.data ? (
+        <DataTable
+          label="Users"
+          columns={columns(own, setOpen)}
+          rows={accounts.data}
+          rowKey={(account) => account.login}
+        />
+      ) : (
+        <Loading label="Users" />
+      )}
+      {(open?.kind === "create" || open?.kind === "edit") && (
+        <UserDialog
+          account={open.kind === "edit" ? open.account : null}
+          onClose={close}
+          onSecret={setShown}
+        />
+      )}
+      {open?.kind === "password" && <PasswordDialog account={open.account} onClose={close} />}
+      <Confirm
+        title="Delete this user?"
+        action="Delete"
+        isOpen={open?.kind === "delete"}
+        isPending={remove.isPending}
+        onClose={close}
+        onConfirm={() =>
+          open?.kind === "delete" &&
+          remove.mutate(open.account.login, { onSuccess: close, onError: showError })
+        }
+      >
+        <p>
+          <strong>{open?.kind === "delete" && open.account.login}</strong> is signed out at once and cannot
+          sign in again. To only suspend the account, disable it instead.
+        </p>
+      </Confirm>
+      <SecretDialog shown={shown} onClose={() => setShown(null)} />
+    </div>
+  );
+}
+
+function columns(own: string | null, setOpen: (open: Open) => void): TableColumn<Account>[] {
+  return [
+    {
+      id: "login",
+      header: "Login",
+      value: (account) => account.login,
+      cell: (account) => (
+        <>
+          <strong>{account.login}</strong> {account.login === own && <Badge tone="accent">you</Badge>}
+        </>
+      ),
+    },
+    { id: "role", header: "Role", value: (account) => roleLabel(account.role) },
+    { id: "groups", header: "Groups", value: (account) => account.groups.join(", ") },
+    {
+      id: "sign-in",
+      header: "Sign-in",
+      value: (account) => (account.sso_only ? "single sign-on" : "password"),
+    },
+    {
+      id: "state",
+      header: "State",
+      value: (account) => (account.disabled ? "disabled" : "active"),
+      cell: (account) => (
+        <Badge tone={account.disabled ? "warning" : "success"}>
+          {account.disabled ? "disabled" : "active"}
+        </Badge>
+      ),
+    },
+    {
+      id: "created",
+      header: "Created",
+      value: (account) => account.created_at,
+      cell: (account) => (
+        <time dateTime={account.created_at} title={account.created_at}>
+          {new Date(account.created_at).toLocaleDateString()}
+        </time>
+      ),
+    },
+    {
+      id: "actions",
+      header: "Actions",
+      align: "end",
+      isUnsortable: true,
+      value: () => null,
+      cell: (account) => (
+        <span className="row-actions">
+          <IconButton label={`Edit ${account.login}`} onPress={() => setOpen({ kind: "edit", account })}>
+            <Pencil size={16} />
+          </IconButton>
+          <IconButton
+            label={`Set the password of ${account.login}`}
+            isDisabled={account.sso_only}
+            onPress={() => setOpen({ kind: "password", account })}
+          >
+            <KeyRound size={16} />
+          </IconButton>
+          <IconButton
+            label={`Delete ${account.login}`}
+            isDisabled={account.login === own}
+            onPress={() => setOpen({ kind: "delete", account })}
+          >
+            <Trash2 size={16} />
+          </IconButton>
+        </span>
+      ),
+    },
+  ];
+}
+
+function roleLabel(role: string): string {
+  return ROLES.find((row) => row.id === role)?.label ?? role;
+}
