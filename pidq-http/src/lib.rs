@@ -82,8 +82,10 @@ pub use crate::message::head::Head;
 pub use crate::message::pagination::{CursorSigner, PageRequest};
 pub use crate::message::percent::encode as percent_encode;
 pub use crate::message::proxies::{InvalidNetwork, Network};
-pub use crate::message::request::{Accepts, BodyChunks, Form, Multipart, MultipartLimits, Part, Request};
-pub use crate::message::response::{BodyProducer, Disconnected, Events, Lines, Response, Sender};
+pub use crate::message::request::{Accepts, BodyChunks, Form, Multipart, MultipartLimits, Part, Request, RequestBody};
+pub use crate::message::response::{
+    BodyError, BodyProducer, Disconnected, Events, Lines, Response, Sender, ServiceBody,
+};
 pub use crate::message::service_info::Readiness;
 pub use crate::message::vectored::VectoredBody;
 pub use crate::metrics::{AnyMetric, HTTP_METRICS, Metric, MetricTable, QueryMeasurements, metrics_table};
@@ -99,7 +101,7 @@ pub use crate::routing::route::{
 };
 pub use crate::schema::{Binary, TypeSchema};
 pub use crate::secret::Secret;
-pub use crate::serve::{Listener, Shutdown, Stop, serve, serve_service};
+pub use crate::serve::{Listener, ServiceGroup, Shutdown, Stop, serve, serve_service};
 pub use crate::service::{
     App, Authenticate, ConcurrencyLimit, ConcurrencyPermit, Middleware, ProxyProtocol, RateDecision, RateLimitHook,
     RateLimiter, ReadinessCheck, Service, WeakService,

@@ -23,6 +23,7 @@ pub use shutdown::{Shutdown, Stop};
 use activity::Activity;
 use connection::Connection;
 
+use crate::limits::Limits;
 use crate::message::conn_info::ListenerKind;
 use crate::service::{App, Service};
 
@@ -52,46 +53,88 @@ pub async fn serve<S: Send + Sync + 'static>(
 pub async fn serve_service<S: Send + Sync + 'static>(
     service: Service<S>,
     listeners: Vec<Listener>,
-    mut shutdown: Shutdown,
+    shutdown: Shutdown,
 ) -> io::Result<()> {
-    let limits = service.0.limits;
-    let (phase, phases) = watch::channel(Phase::Serving);
-    let (done, mut all_done) = mpsc::channel::<()>(1);
-    let activity = Activity::default();
-    let state = ServerState {
-        service: service.clone(),
-        connection_slots: Arc::new(Semaphore::new(connection_limit(limits.connection_limit))),
-        handshakes: Arc::new(Semaphore::new(limits.handshake_limit.min(Semaphore::MAX_PERMITS))),
-        phases,
-        activity: activity.clone(),
-        done: None,
-    };
-    let mut accept_tasks = JoinSet::new();
-    for listener in listeners {
-        // The admin listener stays open to the end, and shutdown does not wait for it.
-        let done = (listener.kind == ListenerKind::Public).then(|| done.clone());
-        accept_tasks.spawn(Box::pin(run_listener(listener, ServerState { done, ..state.clone() })?));
+    let mut group = ServiceGroup::new(service.0.limits);
+    group.add(service, listeners)?;
+    group.serve(shutdown).await
+}
+
+/// Services of one process that start and stop together, each with listeners of its own.
+pub struct ServiceGroup {
+    /// Limits of the shutdown.
+    limits: Limits,
+    phase: watch::Sender<Phase>,
+    activity: Activity,
+    accept_tasks: JoinSet<()>,
+    drain: Vec<Box<dyn Fn() + Send + Sync>>,
+    done: mpsc::Sender<()>,
+    all_done: mpsc::Receiver<()>,
+}
+
+impl ServiceGroup {
+    /// Creates an empty group that stops within these limits.
+    pub fn new(limits: Limits) -> Self {
+        let (done, all_done) = mpsc::channel(1);
+        ServiceGroup {
+            limits,
+            phase: watch::Sender::new(Phase::Serving),
+            activity: Activity::default(),
+            accept_tasks: JoinSet::new(),
+            drain: Vec::new(),
+            done,
+            all_done,
+        }
     }
-    drop((state, done));
-    shutdown.requested_times(1).await;
-    service.drain();
-    if shutdown.is_interrupted() {
-        tracing::info!("stopping when all requests are answered; press Ctrl-C again to stop at once");
-    } else if activity.is_idle() {
-        tracing::info!("shutdown requested");
-    } else {
-        tracing::info!("shutdown requested; /readyz reports 503");
-        let _ = timeout(limits.shutdown_delay, shutdown.requested_times(2)).await;
+
+    /// Adds a service, which accepts connections from now on. Requires a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the runtime rejects a socket.
+    pub fn add<S: Send + Sync + 'static>(&mut self, service: Service<S>, listeners: Vec<Listener>) -> io::Result<()> {
+        let limits = service.0.limits;
+        let state = ServerState {
+            service: service.clone(),
+            connection_slots: Arc::new(Semaphore::new(connection_limit(limits.connection_limit))),
+            handshakes: Arc::new(Semaphore::new(limits.handshake_limit.min(Semaphore::MAX_PERMITS))),
+            phases: self.phase.subscribe(),
+            activity: self.activity.clone(),
+            done: None,
+        };
+        for listener in listeners {
+            // The admin listener stays open to the end, and shutdown does not wait for it.
+            let done = (listener.kind == ListenerKind::Public).then(|| self.done.clone());
+            self.accept_tasks.spawn(Box::pin(run_listener(listener, ServerState { done, ..state.clone() })?));
+        }
+        self.drain.push(Box::new(move || service.drain()));
+        Ok(())
     }
-    let _ = phase.send(Phase::Draining);
-    tokio::select! {
-        _ = all_done.recv() => tracing::info!("stopped: all requests were answered"),
-        () = sleep(limits.shutdown_grace) => tracing::warn!("stopped: some requests exceeded the shutdown grace period and were aborted"),
-        () = shutdown.requested_times(2) => tracing::warn!("stopped immediately"),
+
+    /// Serves until shutdown is requested and running requests are complete, as [`serve`] does.
+    pub async fn serve(self, mut shutdown: Shutdown) -> io::Result<()> {
+        let ServiceGroup { limits, phase, activity, mut accept_tasks, drain, done, mut all_done } = self;
+        drop(done);
+        shutdown.requested_times(1).await;
+        drain.iter().for_each(|drain| drain());
+        if shutdown.is_interrupted() {
+            tracing::info!("stopping when all requests are answered; press Ctrl-C again to stop at once");
+        } else if activity.is_idle() {
+            tracing::info!("shutdown requested");
+        } else {
+            tracing::info!("shutdown requested; /readyz reports 503");
+            let _ = timeout(limits.shutdown_delay, shutdown.requested_times(2)).await;
+        }
+        let _ = phase.send(Phase::Draining);
+        tokio::select! {
+            _ = all_done.recv() => tracing::info!("stopped: all requests were answered"),
+            () = sleep(limits.shutdown_grace) => tracing::warn!("stopped: some requests exceeded the shutdown grace period and were aborted"),
+            () = shutdown.requested_times(2) => tracing::warn!("stopped immediately"),
+        }
+        let _ = phase.send(Phase::Stopping);
+        accept_tasks.shutdown().await;
+        Ok(())
     }
-    let _ = phase.send(Phase::Stopping);
-    accept_tasks.shutdown().await;
-    Ok(())
 }
 
 /// State shared by all connections of a server.

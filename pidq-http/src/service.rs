@@ -5,11 +5,11 @@ pub(crate) mod dispatch;
 pub(crate) mod rate_limit;
 pub(crate) mod state;
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
-use http_body_util::BodyExt as _;
 use hyper::header::HeaderName;
 use prometheus_client::registry::Registry;
 use tokio::sync::Semaphore;
@@ -21,8 +21,8 @@ use crate::limits::Limits;
 use crate::message::boxed_future::Fut;
 use crate::message::conn_info::{ConnInfo, Framing, ListenerKind};
 use crate::message::proxies::Network;
-use crate::message::request::Incoming;
-use crate::message::response::{BodyChunk, CHUNK_SIZE, ResponseBody};
+use crate::message::request::{Incoming, RequestBody};
+use crate::message::response::{CHUNK_SIZE, ResponseBody, ServiceBody};
 use crate::message::service_info::{Readiness, ServiceInfo};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
@@ -69,8 +69,12 @@ pub struct App<S: 'static> {
     /// Values of settings that are limits in schemas. A schema names the setting in `$comment`; OpenAPI shows the
     /// value instead of the default.
     pub schema_limits: Vec<(&'static str, u64)>,
+    /// Page to which `/` redirects browsers: a path or a URL. The documentation by default.
+    pub start_page: String,
     /// Another service on the same listeners. None by default.
     mounted: Option<Mounted>,
+    /// True if the service has the built-in routes.
+    has_builtin_routes: bool,
 }
 
 impl<S: Send + Sync + 'static> App<S> {
@@ -95,7 +99,9 @@ impl<S: Send + Sync + 'static> App<S> {
             resource_metadata: None,
             registry: Registry::default(),
             schema_limits: Vec::new(),
+            start_page: "/docs".to_owned(),
             mounted: None,
+            has_builtin_routes: true,
         }
     }
 
@@ -106,13 +112,21 @@ impl<S: Send + Sync + 'static> App<S> {
         self
     }
 
+    /// Leaves out the built-in routes of the public listeners, such as `/docs` and `/readyz`, for a service that has
+    /// others of its own in their place.
+    pub fn without_builtin_routes(mut self) -> Self {
+        self.has_builtin_routes = false;
+        self
+    }
+
     /// Builds the service.
     ///
     /// # Panics
     ///
     /// Panics if two routes conflict.
     pub fn build(self) -> Service<S> {
-        let public: Vec<_> = BuiltinRoutes::<S>::PUBLIC.iter().chain(self.routes.iter().copied()).collect();
+        let builtin = if self.has_builtin_routes { BuiltinRoutes::<S>::PUBLIC } else { &[] };
+        let public: Vec<_> = builtin.iter().chain(self.routes.iter().copied()).collect();
         let mut document = openapi::document(self.name, self.version.unwrap_or("0"), &public);
         openapi::apply_limits(&mut document, &self.schema_limits);
         if let Some(mounted) = &self.mounted {
@@ -126,6 +140,7 @@ impl<S: Send + Sync + 'static> App<S> {
             version: self.version,
             openapi: document.to_string().into(),
             docs: openapi::page(&document).into(),
+            start_page: self.start_page,
             metrics,
             draining: AtomicBool::new(false),
             ready: Box::new(move || {
@@ -161,9 +176,6 @@ impl<S: Send + Sync + 'static> App<S> {
         }))
     }
 }
-
-/// Error that ended a response body.
-type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 impl<S: Send + Sync + 'static> MountedService for Service<S> {
     fn dispatch<'a>(
@@ -203,20 +215,27 @@ pub struct Service<S: 'static>(pub(crate) Arc<ServiceState<S>>);
 
 impl<S: Send + Sync + 'static> Service<S> {
     /// Handles a request without a network connection; the client address is loopback.
-    pub async fn call(
+    pub async fn call(&self, request: hyper::Request<Bytes>) -> hyper::Response<ServiceBody> {
+        self.forward(request.map(RequestBody::from), Ipv4Addr::LOCALHOST.into(), false).await
+    }
+
+    /// Handles a request that a gateway in this process has received from a client, over TLS or not. Dropping the
+    /// response body has the effect of a client that disconnects.
+    pub async fn forward(
         &self,
-        request: hyper::Request<Bytes>,
-    ) -> hyper::Response<impl http_body::Body<Data = Bytes, Error: Into<BodyError>> + Send + use<S>> {
-        let peer = std::net::Ipv4Addr::LOCALHOST.into();
+        request: hyper::Request<RequestBody>,
+        client: IpAddr,
+        is_secure: bool,
+    ) -> hyper::Response<ServiceBody> {
         let conn = ConnInfo {
-            peer,
-            tls: false,
+            peer: client,
+            tls: is_secure,
             listener_kind: ListenerKind::Public,
             chunk_size: CHUNK_SIZE,
             activity: Arc::default(),
         };
-        let response = self.dispatch(&conn, request.map(Incoming::from), Framing::Unambiguous).await;
-        response.map(|body| body.map_frame(|frame| frame.map_data(BodyChunk::into_bytes)))
+        let response = self.dispatch(&conn, request.map(|body| body.0), Framing::Unambiguous).await;
+        response.map(ServiceBody)
     }
 
     /// Returns a weak reference, for clients inside the same process.

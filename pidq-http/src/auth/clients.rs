@@ -111,7 +111,7 @@ impl Identities {
     }
 
     /// Creates a client, or updates an existing one, for a client configured in the settings. Its tokens stay valid.
-    pub(super) async fn ensure_client(&self, new: NewClient<'_>, now: Timestamp) -> Result<(), IdentityError> {
+    pub async fn ensure_client(&self, new: NewClient<'_>, now: Timestamp) -> Result<(), IdentityError> {
         match self.create_client(new.clone(), now).await {
             Err(IdentityError::Exists(id)) => {
                 let (hash, grants) = (initial_secret(&new)?.fingerprint(), Client::grant_names(new.grant_types));

@@ -22,6 +22,7 @@ pub(crate) use body::BodyReader;
 pub(crate) use drain::{BodySource, UnreadBody};
 pub use form::Form;
 pub(crate) use incoming::Incoming;
+pub use incoming::RequestBody;
 pub use multipart::{Multipart, MultipartLimits, Part};
 
 use crate::message::head::Head;
@@ -125,6 +126,11 @@ impl Request {
         let bytes = self.bytes().await?;
         let malformed = || Problem::new(codes::MALFORMED_FORM).detail("The body is not a valid form.");
         Form::parse(std::str::from_utf8(&bytes).map_err(|_| malformed())?).ok_or_else(malformed)
+    }
+
+    /// Takes out the body as it arrived, for forwarding to another server, which checks its size and type.
+    pub fn raw_body(&mut self) -> RequestBody {
+        RequestBody(self.body.take().into_raw())
     }
 
     /// Returns the parts of a multipart body in order of arrival.

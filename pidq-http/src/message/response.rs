@@ -1,6 +1,7 @@
 //! Response: status, headers, and a full or streamed body.
 
 mod body;
+mod forwarded;
 mod stream;
 mod stream_body;
 
@@ -8,6 +9,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use hyper::StatusCode;
+use hyper::body::Body;
 use hyper::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
     HeaderValue, LOCATION,
@@ -15,7 +17,8 @@ use hyper::header::{
 use serde::Serialize;
 
 pub use body::BodyProducer;
-pub(crate) use body::{BodyChunk, CHUNK_SIZE, Content, ResponseBody};
+pub(crate) use body::{CHUNK_SIZE, Content, ResponseBody};
+pub use forwarded::{BodyError, ServiceBody};
 pub use stream::{Disconnected, Events, Lines, Sender};
 
 use crate::message::head::Head;
@@ -158,12 +161,31 @@ impl Response {
         Response { status, headers, body: Content::Full(body.into()), query_measurements: None }
     }
 
+    /// Creates a response from that of another server. Its content coding and validators are kept.
+    pub fn forwarded<B>(response: hyper::Response<B>) -> Self
+    where
+        B: Body<Data = Bytes, Error: Into<BodyError>> + Send + 'static,
+    {
+        let (head, body) = response.into_parts();
+        let body = Content::Forwarded(forwarded::forward(body));
+        Response { status: head.status, headers: head.headers, body, query_measurements: None }
+    }
+
+    /// Returns whether the content comes from another server, which has negotiated it.
+    pub(crate) fn is_forwarded(&self) -> bool {
+        matches!(self.body, Content::Forwarded(_))
+    }
+
     /// Returns the body if it is fully in memory.
     pub fn bytes(&self) -> Option<Bytes> {
         match &self.body {
             Content::Empty => Some(Bytes::new()),
             Content::Full(bytes) => Some(bytes.clone()),
-            Content::Produced(_) | Content::Vectored(_) | Content::Stream(_) | Content::NotModified(_) => None,
+            Content::Produced(_)
+            | Content::Vectored(_)
+            | Content::Stream(_)
+            | Content::Forwarded(_)
+            | Content::NotModified(_) => None,
         }
     }
 

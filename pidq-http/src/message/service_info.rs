@@ -16,6 +16,7 @@ pub(crate) struct ServiceInfo {
     pub version: Option<&'static str>,
     pub openapi: Bytes,
     pub docs: Bytes,
+    pub start_page: String,
     pub metrics: Metrics,
     pub draining: AtomicBool,
     pub ready: Box<dyn Fn() -> Fut<'static, Readiness> + Send + Sync>,

@@ -132,6 +132,12 @@ problem_codes! {
         "Ask another administrator, or use the command `pidq users` on the server.";
     CLIENT_NOT_FOUND "client-not-found" [404] "Client not found"
         "Use an id of `GET /clients`.";
+    INVALID_CREDENTIALS "invalid-credentials" [401] "Invalid credentials"
+        "Check the login and the password.";
+    CROSS_SITE_REQUEST "cross-site-request" [403] "Cross-site request"
+        "Send the request from a page of the dashboard itself.";
+    SSO_FAILED "sso-failed" [400 502] "Single sign-on failed"
+        "Sign in again; if it fails again, ask the operator: the log has the cause under the request id.";
     LICENSE_REQUIRED "license-required" [402] "License required"
         "Obtain a license for the system `system_id`, then set PIDQ_APP_LICENSE or upload the license.";
     LICENSE_LIMIT "license-limit" [402] "License limit reached"
@@ -156,6 +162,8 @@ problem_codes! {
         "Wait the number of seconds in `Retry-After`, and upload fewer documents at a time.";
     OVERLOADED "overloaded" [503] "Overloaded"
         "Wait the number of seconds in `Retry-After`, then repeat the request.";
+    API_UNAVAILABLE "api-unavailable" [502] "API unavailable"
+        "Try again; if it fails again, ask the operator: the dashboard cannot reach the API, and its log has the cause.";
     UNAVAILABLE "unavailable" [503] "Unavailable"
         "Wait the number of seconds in `Retry-After`, then repeat the request; the log has the cause under `request_id`.";
     INSUFFICIENT_STORAGE "insufficient-storage" [507] "Insufficient storage"

@@ -35,7 +35,7 @@ const OPENAPI: Reply = Reply::json::<Map<String, Value>>(200, "The document.");
 const VERSION: Reply = Reply::json::<ServiceVersion>(200, "Name and version.");
 const PROBLEMS: Reply = Reply::json::<Vec<ProblemDescription>>(200, "Problem codes.");
 const PROBLEM: Reply = Reply::json::<ProblemDescription>(200, "The problem code.");
-const INDEX: Reply = Reply::empty(303, "The documentation, for browsers.");
+const INDEX: Reply = Reply::empty(303, "The dashboard if it runs, else the documentation; for browsers.");
 const PAGE: Reply = Reply::of::<String>(200, "text/html", "The page.");
 
 macro_rules! route {
@@ -57,7 +57,7 @@ macro_rules! route {
 impl<S: 'static> BuiltinRoutes<S> {
     /// Routes on the public listeners.
     pub const PUBLIC: &'static [Route<S>] = &[
-        route!("/", "Redirects browsers to the documentation.", INDEX, index),
+        route!("/", "Redirects browsers to the start page.", INDEX, index),
         route!("/livez", "Returns 200 while the process is alive.", TEXT, livez),
         route!("/readyz", "Returns 200 while the service is ready.", TEXT, readyz),
         route!("/version", "Name and version of the service.", VERSION, version),
@@ -82,10 +82,12 @@ pub(crate) fn is_exempt_from_limits(path: &str) -> bool {
     ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/metrics"].contains(&path)
 }
 
-/// Redirects browsers to the documentation, and tells programs where it is.
+/// Redirects browsers to the start page, and tells programs where the documentation is.
 async fn index(request: Request) -> Result<Response, Problem> {
     if request.head.prefers_html() {
-        return Ok(Response::empty(StatusCode::SEE_OTHER).header(LOCATION, "/docs").header(VARY, "Accept"));
+        return Ok(Response::empty(StatusCode::SEE_OTHER)
+            .header(LOCATION, &request.info.start_page)
+            .header(VARY, "Accept"));
     }
     Err(Problem::new(codes::NOT_FOUND)
         .detail("There is no resource here. `/docs` and `/openapi.json` describe the API."))

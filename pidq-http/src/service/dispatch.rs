@@ -317,15 +317,18 @@ fn finish<S>(
     mut response: Response,
 ) -> hyper::Response<ResponseBody> {
     context.permit = None;
-    let plain = context.access == Access::Client || range::offers_ranges(&response.headers);
+    let is_forwarded = response.is_forwarded();
+    let plain = is_forwarded || context.access == Access::Client || range::offers_ranges(&response.headers);
     let encoder = if plain { None } else { compress_response(&context.head, &mut response) };
-    not_modified(&context.head, &mut response);
+    if !is_forwarded {
+        not_modified(&context.head, &mut response);
+    }
     if let Err(problem) = response.apply_range(&context.head) {
         response = problem_response(service, &context, problem);
     }
     default_retry_after(&mut response);
     add_common_headers(service, &context, &mut response.headers);
-    if context.head.method == Method::HEAD {
+    if context.head.method == Method::HEAD && !is_forwarded {
         strip_body(&mut response, encoder.is_none());
     }
     context.access_log.status = response.status.as_u16();

@@ -123,16 +123,28 @@ impl CommonSettings<'_> {
             if addresses.is_empty() {
                 return Err(self.0.invalid(&LISTEN, "expected at least one address"));
             }
-            for address in addresses {
-                let bind_error = |error| self.0.invalid(&LISTEN, &listen_error(address, &error));
-                listeners.push(listener(address, tls.as_ref(), insecure).map_err(bind_error)?);
-            }
+            listeners = self.listeners_at(&LISTEN, &addresses)?;
         }
-        if let Some(address) = self.0.get(&ADMIN_LISTEN)? {
-            let admin = Listener::admin(address);
-            listeners.push(admin.map_err(|error| self.0.invalid(&ADMIN_LISTEN, &listen_error(address, &error)))?);
-        }
+        listeners.extend(self.admin_listener()?);
         Ok(listeners)
+    }
+
+    /// Opens listeners on the addresses of another setting, with the certificate of the common settings, if there is
+    /// one.
+    pub fn listeners_at(&self, row: &dyn AnySetting, addresses: &[SocketAddr]) -> Result<Vec<Listener>, SettingError> {
+        let (tls, insecure) = (self.tls()?, self.0.get(&INSECURE_HTTP)?);
+        let open = |address: &SocketAddr| {
+            let bind_error = |error| self.0.invalid(row, &listen_error(*address, &error));
+            listener(*address, tls.as_ref(), insecure).map_err(bind_error)
+        };
+        addresses.iter().map(open).collect()
+    }
+
+    /// Opens the admin listener, if it is not turned off.
+    pub fn admin_listener(&self) -> Result<Option<Listener>, SettingError> {
+        let Some(address) = self.0.get(&ADMIN_LISTEN)? else { return Ok(None) };
+        let bind_error = |error| self.0.invalid(&ADMIN_LISTEN, &listen_error(address, &error));
+        Listener::admin(address).map(Some).map_err(bind_error)
     }
 
     fn tls(&self) -> Result<Option<Tls>, SettingError> {

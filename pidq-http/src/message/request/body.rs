@@ -9,6 +9,7 @@ use hyper::header::{CONTENT_ENCODING, HeaderMap};
 use tokio::time::{Instant, timeout_at};
 
 use super::drain::BodySource;
+use super::incoming::Incoming;
 use super::inflate::Inflater;
 use crate::limits::Limits;
 use crate::problem::{Problem, codes};
@@ -65,6 +66,11 @@ impl BodyReader {
     /// Takes the body out; this reader is empty afterwards.
     pub fn take(&mut self) -> BodyReader {
         BodyReader { source: self.source.take(), rate_guard: self.rate_guard, observer: self.observer.take() }
+    }
+
+    /// Takes out the body as it arrived.
+    pub fn into_raw(self) -> Incoming {
+        self.source.into_body()
     }
 
     /// Returns the body size, if it is known.

@@ -61,6 +61,11 @@ impl BodySource {
         let body = std::mem::replace(&mut self.body, Incoming::Memory(None));
         BodySource { body, unread: self.unread.clone() }
     }
+
+    /// Returns the body, which is not drained if it is dropped before its end.
+    pub fn into_body(mut self) -> Incoming {
+        std::mem::replace(&mut self.body, Incoming::Memory(None))
+    }
 }
 
 impl Drop for BodySource {

@@ -1,4 +1,4 @@
-//! Incoming body: from a connection, or from memory.
+//! Incoming body: from a connection, or from memory; and its opaque form for forwarding.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -45,5 +45,32 @@ impl Body for Incoming {
             Incoming::Connection(body) => body.size_hint(),
             Incoming::Memory(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
         }
+    }
+}
+
+/// Body of a request as it arrived, still compressed and without limits: for a gateway, which forwards it to a server
+/// with limits of its own.
+pub struct RequestBody(pub(crate) Incoming);
+
+impl From<Bytes> for RequestBody {
+    fn from(bytes: Bytes) -> Self {
+        RequestBody(bytes.into())
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.get_mut().0).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
     }
 }

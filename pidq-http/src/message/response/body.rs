@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::forwarded::{self, ForwardedBody};
 use super::stream_body::{BodyAborted, StreamBody};
 use crate::message::access_log::AccessLog;
 use crate::message::compress::Encoder;
@@ -22,6 +23,7 @@ pub(crate) enum Content {
     Produced(Box<dyn BodyProducer>),
     Vectored(VectoredBuf),
     Stream(StreamBody),
+    Forwarded(ForwardedBody),
     /// Length of a body that is not sent because the client has it.
     NotModified(u64),
 }
@@ -43,6 +45,7 @@ impl Content {
             Content::Produced(producer) => Some(producer.remaining()),
             Content::Vectored(parts) => Some(parts.remaining() as u64),
             Content::Stream(stream) => stream.remaining,
+            Content::Forwarded(body) => body.size_hint().exact(),
             Content::NotModified(length) => Some(*length),
         }
     }
@@ -70,6 +73,7 @@ impl Content {
             Content::Vectored(parts) if parts.chunk().is_empty() => Poll::Ready(Some(Err(BodyAborted))),
             Content::Vectored(parts) => Poll::Ready(Some(Ok(parts.copy_to_bytes(parts.remaining().min(chunk_size))))),
             Content::Stream(stream) => stream.poll_item(cx),
+            Content::Forwarded(body) => forwarded::poll_next(body, cx),
             Content::NotModified(_) => Poll::Ready(Some(Err(BodyAborted))),
         }
     }
