@@ -1,6 +1,8 @@
-//! Subcommand `pidq up`: serves graphs and documents in one process on one address.
+//! Subcommand `pidq up`: serves graphs, documents and the dashboard in one process.
 
 mod banner;
+#[cfg(feature = "dashboard")]
+mod dashboard;
 mod demo;
 mod local_graph_service;
 
@@ -9,7 +11,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use pidq_http::{
-    COMMON, CommonSettings, Listener, Secret, SettingTable, Settings, Shutdown, configure_malloc, serve_service,
+    COMMON, CommonSettings, Listener, Secret, ServiceGroup, SettingTable, Settings, Shutdown, configure_malloc,
     settings, settings_help,
 };
 use pidq_pipeline::BackgroundTasks;
@@ -21,7 +23,7 @@ use local_graph_service::LocalGraphService;
 
 const PURPOSE: &str = "\
 Serves graphs (`/graph`), tokens (`/o`) and the document platform (`/api`) in one process on one address, without other
-services. Open `/docs` in a browser for the API documentation.
+services, and the dashboard on another address. Open `/docs` in a browser for the API documentation.
 
   --demo
       Adds two drawings, and documents about them, if they are missing; the login of the first account is `demo`.
@@ -86,6 +88,8 @@ fn setting_tables() -> Vec<SettingTable> {
     let mut setting_tables = vec![COMMON, pidq_server::SETTINGS];
     // The first table is that of the common settings.
     setting_tables.extend(&pidq_pipeline::TABLES[1..]);
+    #[cfg(feature = "dashboard")]
+    setting_tables.push(pidq_dashboard::SETTINGS);
     setting_tables.push(SHARED_SETTINGS);
     setting_tables
 }
@@ -110,6 +114,12 @@ fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
 async fn serve_both(settings: &Settings, start: Start) -> Result {
     let shutdown = Shutdown::on_signals().map_err(usage_failure)?;
     let listeners = CommonSettings(settings).listeners().map_err(usage_failure)?;
+    #[cfg(feature = "dashboard")]
+    let dashboard = dashboard::prepare(settings)?;
+    #[cfg(feature = "dashboard")]
+    let dashboard_url = dashboard.as_ref().map(|dashboard| dashboard.url.clone());
+    #[cfg(not(feature = "dashboard"))]
+    let dashboard_url: Option<String> = None;
     let mut graphs = pidq_server::open(settings).await.map_err(usage_failure)?;
     // The documentation and `/version` describe both services.
     graphs.name = "pidq";
@@ -122,18 +132,31 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
     if start.is_demo {
         demo::add_missing(&graphs.state, &documents).await?;
     }
-    announce(&graphs.state, settings, &listeners)?;
+    announce(&graphs.state, settings, &listeners, dashboard_url.as_deref())?;
+    if let Some(url) = &dashboard_url {
+        graphs.start_page.clone_from(url);
+    }
+    #[cfg(feature = "dashboard")]
+    let server = graphs.state.clone();
+    let limits = graphs.limits;
     let service = graphs.mount("/api", documents).build();
     // An explicitly configured remote graph service takes precedence.
     drop(platform.generation.graph_service.set(Arc::new(LocalGraphService(service.downgrade()))));
     drop(platform);
-    let url = banner::url(settings, &listeners)?;
+    let url = dashboard_url.map_or_else(|| banner::url(settings, &listeners), Ok)?;
+    let mut services = ServiceGroup::new(limits);
+    #[cfg(feature = "dashboard")]
+    if let Some(dashboard) = dashboard {
+        let app = dashboard::open(settings, &server, service.clone()).await?;
+        services.add(app.build(), dashboard.listeners).map_err(usage_failure)?;
+    }
+    services.add(service, listeners).map_err(usage_failure)?;
     if start.opens_browser
         && let Err(error) = open::that_detached(&url)
     {
         tracing::warn!(%error, url, "the browser cannot be opened");
     }
-    serve_service(service, listeners, shutdown.clone()).await.map_err(usage_failure)?;
+    services.serve(shutdown.clone()).await.map_err(usage_failure)?;
     tokio::select! {
         () = background_tasks.shut_down() => {}
         () = shutdown.requested_at_once() => {}
@@ -142,12 +165,15 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
 }
 
 /// Says what runs where: as a banner for a person, or else as log lines.
-fn announce(server: &Server, settings: &Settings, listeners: &[Listener]) -> Result<()> {
+fn announce(server: &Server, settings: &Settings, listeners: &[Listener], dashboard: Option<&str>) -> Result<()> {
     if CommonSettings(settings).logs_text().map_err(usage_failure)? {
-        eprint!("{}", banner::text(server, settings, listeners)?);
+        eprint!("{}", banner::text(server, settings, listeners, dashboard)?);
         return Ok(());
     }
     deliver_first_credentials(server, settings).map_err(usage_failure)?;
+    if let Some(url) = dashboard {
+        tracing::info!(url, "dashboard");
+    }
     log_addresses(listeners)
 }
 

@@ -9,20 +9,26 @@ use pidq_server::{ADMIN_LOGIN, DATA_DIR, Server};
 use super::usage_failure;
 use crate::cli::failure::Result;
 
-/// Returns the URL of the start page: the public one, or that of the first listener.
+/// Returns the URL of the API: the public one, or that of the first listener.
 pub fn url(settings: &Settings, listeners: &[Listener]) -> Result<String> {
     if let Some(url) = CommonSettings(settings).public_url().map_err(usage_failure)? {
         return Ok(url);
     }
+    listener_url(settings, listeners)
+}
+
+/// Returns the URL of the first public listener.
+pub fn listener_url(settings: &Settings, listeners: &[Listener]) -> Result<String> {
     let scheme = if settings.is_set(&TLS_CERT) { "https" } else { "http" };
     let public = listeners.iter().find(|listener| listener.is_public()).map(Listener::address).transpose();
     Ok(public.map_err(usage_failure)?.map_or_else(String::new, |address| format!("{scheme}://{address}")))
 }
 
-/// Returns the banner. It takes the credentials of the first start.
-pub fn text(server: &Server, settings: &Settings, listeners: &[Listener]) -> Result<String> {
-    let start_page = url(settings, listeners)?;
-    let mut rows = vec![("Start page", start_page.clone()), ("API", format!("{start_page}/docs"))];
+/// Returns the banner, with the dashboard first if it runs. It takes the credentials of the first start.
+pub fn text(server: &Server, settings: &Settings, listeners: &[Listener], dashboard: Option<&str>) -> Result<String> {
+    let api = url(settings, listeners)?;
+    let mut rows: Vec<_> = dashboard.map(|url| ("Dashboard", url.to_owned())).into_iter().collect();
+    rows.push(("API", format!("{api}/docs")));
     for listener in listeners.iter().filter(|listener| !listener.is_public()) {
         let address = listener.address().map_err(usage_failure)?;
         rows.push(("Metrics", format!("http://{address}/metrics")));
@@ -68,9 +74,9 @@ mod tests {
 
     #[test]
     fn labels_and_values_are_aligned() {
-        let rows = [("API", "a".to_owned()), ("Start page", "b".to_owned())];
+        let rows = [("API", "a".to_owned()), ("Dashboard", "b".to_owned())];
         let banner = format(&rows, false);
-        assert!(banner.contains("\n  API         a\n  Start page  b\n"), "{banner}");
+        assert!(banner.contains("\n  API        a\n  Dashboard  b\n"), "{banner}");
         assert!(!banner.contains('\x1b'));
         assert!(format(&rows, true).contains("\x1b[1mpidq"));
     }

@@ -1,0 +1,140 @@
+//! Construction of the dashboard from settings.
+
+use std::fs;
+
+use pidq_http::{App, CommonSettings, Listener, Secret, Service, SettingError, Settings, Uri};
+
+use crate::api::{Api, LocalApi, RemoteApi};
+use crate::assets::Assets;
+use crate::cross_site;
+use crate::dashboard::Dashboard;
+use crate::oauth::OAuthClient;
+use crate::routes::ROUTES;
+use crate::security_headers;
+use crate::session::Sessions;
+use crate::settings::{
+    API_CA, API_URL, APP_SECRET, CLIENT_ID, CLIENT_SECRET, DASHBOARD_DIR, DASHBOARD_LISTEN, DASHBOARD_URL,
+};
+
+/// Error of opening the dashboard.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A setting is invalid.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The program was built without the front end.
+    #[error(
+        "the dashboard is not part of this build: run `npm ci && npm run build` in `dashboard/`, then build the program again"
+    )]
+    NotBuilt,
+    /// The system's random number generator failed.
+    #[error("the system's random number generator failed")]
+    NoRandomness,
+}
+
+/// Client of the dashboard at the API, for sign-in with a password.
+pub struct ClientCredentials {
+    /// Client id.
+    pub id: String,
+    /// Client secret.
+    pub secret: Secret,
+}
+
+/// Returns whether the settings ask for the dashboard.
+///
+/// # Errors
+/// If the setting is in no table that was read.
+pub fn is_enabled(settings: &Settings) -> Result<bool, SettingError> {
+    Ok(!settings.get(&DASHBOARD_LISTEN)?.is_empty())
+}
+
+/// Checks that the front end is there.
+///
+/// # Errors
+/// If it is not part of this build, or its directory cannot be read.
+pub fn check_assets(settings: &Settings) -> Result<(), OpenError> {
+    assets(settings).map(drop)
+}
+
+/// Opens the listeners of the dashboard.
+///
+/// # Errors
+/// If an address cannot be bound.
+pub fn listeners(settings: &Settings) -> Result<Vec<Listener>, SettingError> {
+    CommonSettings(settings).listeners_at(&DASHBOARD_LISTEN, &settings.get(&DASHBOARD_LISTEN)?)
+}
+
+/// Opens a dashboard for an API of this process. `secret` encrypts sessions.
+///
+/// # Errors
+/// If a setting is invalid or the front end is missing.
+pub fn open_local<S: Send + Sync + 'static>(
+    settings: &Settings,
+    api: Service<S>,
+    client: Option<ClientCredentials>,
+    secret: &Secret,
+) -> Result<App<Dashboard>, OpenError> {
+    open(settings, Box::new(LocalApi(api)), client, secret)
+}
+
+/// Opens a dashboard for the API at a URL.
+///
+/// # Errors
+/// As [`open_local`].
+pub fn open_remote(settings: &Settings) -> Result<App<Dashboard>, OpenError> {
+    let invalid = |reason: String| settings.invalid(&API_CA, &reason);
+    let path = settings.get(&API_CA)?;
+    let certificates = path
+        .map(|path| fs::read_to_string(&path).map_err(|error| invalid(format!("`{}`: {error}", path.display()))))
+        .transpose()?;
+    let api = RemoteApi::new(settings.get(&API_URL)?, certificates.as_deref()).map_err(invalid)?;
+    let client = match (settings.get(&CLIENT_ID)?, settings.get(&CLIENT_SECRET)?) {
+        (Some(id), Some(secret)) => Some(ClientCredentials { id, secret }),
+        (None, None) => None,
+        (Some(_), None) => return Err(settings.invalid(&CLIENT_ID, "set `PIDQ_CLIENT_SECRET` as well").into()),
+        (None, Some(_)) => return Err(settings.invalid(&CLIENT_SECRET, "set `PIDQ_CLIENT_ID` as well").into()),
+    };
+    let secret = match settings.get(&APP_SECRET)? {
+        Some(secret) => secret,
+        None => Secret::random().map_err(|_| OpenError::NoRandomness)?,
+    };
+    open(settings, Box::new(api), client, &secret)
+}
+
+fn open(
+    settings: &Settings,
+    api: Box<dyn Api>,
+    client: Option<ClientCredentials>,
+    secret: &Secret,
+) -> Result<App<Dashboard>, OpenError> {
+    let state = Dashboard {
+        assets: assets(settings)?,
+        api,
+        client: client.map(|client| OAuthClient { id: client.id, secret: client.secret }),
+        sessions: Sessions::new(secret),
+        public_host: public_host(settings)?,
+        accounts: std::sync::Mutex::default(),
+    };
+    let mut app = App::new("pidq-dashboard", env!("CARGO_PKG_VERSION"), state, ROUTES).without_builtin_routes();
+    app.middleware = |state, request, handler| match cross_site::check(&request.head) {
+        Ok(()) => handler(state, request),
+        Err(problem) => Box::pin(async { Err(problem) }),
+    };
+    app.headers = security_headers::all();
+    CommonSettings(settings).apply_to(&mut app)?;
+    // The API limits the rate of each person; a page with many files is one visit. Other origins have no business here.
+    app.rate_limit = None;
+    app.origins = Vec::new();
+    Ok(app)
+}
+
+fn assets(settings: &Settings) -> Result<Assets, OpenError> {
+    let Some(dir) = settings.get(&DASHBOARD_DIR)? else { return Assets::embedded().ok_or(OpenError::NotBuilt) };
+    let invalid = |error| settings.invalid(&DASHBOARD_DIR, &format!("`{}`: {error}", dir.display()));
+    Ok(Assets::read(&dir).map_err(invalid)?)
+}
+
+fn public_host(settings: &Settings) -> Result<Option<String>, SettingError> {
+    let url = settings.get(&DASHBOARD_URL)?.and_then(|url| url.parse::<Uri>().ok());
+    Ok(url.and_then(|url| url.host().map(str::to_ascii_lowercase)))
+}

@@ -1,0 +1,132 @@
+//! Files of the front end: embedded at build time, or read from a directory at the start.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use pidq_http::header::CACHE_CONTROL;
+use pidq_http::{Bytes, Head, Response};
+use ring::digest::{SHA256, digest};
+
+/// Files of the build, by path. The build script generates the table.
+const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/front_end_files.rs"));
+
+/// Page of every client-side route.
+const INDEX: &str = "/index.html";
+
+/// Directory of the files whose names contain a hash of their content.
+const HASHED: &str = "/assets/";
+
+/// Suffix of a file compressed with Brotli, next to the original.
+const BROTLI: &str = ".br";
+
+/// Content types by file name extension. Other files are sent as bytes.
+const MEDIA_TYPES: &[(&str, &str)] = &[
+    ("css", "text/css"),
+    ("html", "text/html"),
+    ("ico", "image/x-icon"),
+    ("jpg", "image/jpeg"),
+    ("js", "text/javascript"),
+    ("json", "application/json"),
+    ("mjs", "text/javascript"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("svg", "image/svg+xml"),
+    ("txt", "text/plain"),
+    ("wasm", "application/wasm"),
+    ("webmanifest", "application/manifest+json"),
+    ("webp", "image/webp"),
+    ("woff2", "font/woff2"),
+];
+
+/// Files of the front end, by path.
+pub struct Assets(BTreeMap<String, Asset>);
+
+/// File of the front end.
+struct Asset {
+    media: &'static str,
+    bytes: Bytes,
+    etag: String,
+    /// The file compressed with Brotli, if the front end was built with it.
+    brotli: Option<Bytes>,
+    is_immutable: bool,
+}
+
+impl Assets {
+    /// Returns the files of this build; `None` if it was built without the front end.
+    pub fn embedded() -> Option<Assets> {
+        let files = EMBEDDED.iter().map(|(path, bytes)| ((*path).to_owned(), Bytes::from_static(bytes)));
+        Assets::from_files(files)
+    }
+
+    /// Reads the files of a directory, which the build of the front end has written.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be read or there is no `index.html`.
+    pub fn read(dir: &Path) -> io::Result<Assets> {
+        let mut files = Vec::new();
+        read_files(dir, "", &mut files)?;
+        Assets::from_files(files)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no file `index.html`"))
+    }
+
+    /// Returns `None` without a start page.
+    fn from_files(files: impl IntoIterator<Item = (String, Bytes)>) -> Option<Assets> {
+        let mut all: BTreeMap<String, Bytes> = files.into_iter().collect();
+        let compressed: Vec<String> = all.keys().filter(|path| path.ends_with(BROTLI)).cloned().collect();
+        let compressed: BTreeMap<String, Bytes> =
+            compressed.into_iter().filter_map(|path| all.remove_entry(&path)).collect();
+        let asset = |path: &str, bytes: Bytes| Asset {
+            media: media_type(path),
+            etag: URL_SAFE_NO_PAD.encode(&digest(&SHA256, &bytes).as_ref()[..12]),
+            bytes,
+            brotli: compressed.get(&format!("{path}{BROTLI}")).cloned(),
+            is_immutable: path.starts_with(HASHED),
+        };
+        let assets: BTreeMap<_, _> = all.into_iter().map(|(path, bytes)| (path.clone(), asset(&path, bytes))).collect();
+        assets.contains_key(INDEX).then_some(Assets(assets))
+    }
+
+    /// Returns the file at a path, or the start page if the path is that of a client-side route: one without an
+    /// extension.
+    pub fn response(&self, head: &Head) -> Option<Response> {
+        let path = head.uri.path();
+        let asset = match self.0.get(path) {
+            Some(asset) => asset,
+            None if is_client_route(path) => self.0.get(INDEX)?,
+            None => return None,
+        };
+        let cache = if asset.is_immutable { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let response = match &asset.brotli {
+            Some(brotli) if head.accepts_encoding("br") => Response::ok(asset.media, brotli.clone()).encoded("br"),
+            _ => Response::ok(asset.media, asset.bytes.clone()),
+        };
+        Some(response.etag(&asset.etag).header(CACHE_CONTROL, cache))
+    }
+}
+
+/// Returns whether the front end may have a page at this path.
+fn is_client_route(path: &str) -> bool {
+    !path.rsplit('/').next().unwrap_or_default().contains('.')
+}
+
+fn media_type(path: &str) -> &'static str {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let known = MEDIA_TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(extension));
+    known.map_or("application/octet-stream", |(_, media)| media)
+}
+
+fn read_files(dir: &Path, prefix: &str, files: &mut Vec<(String, Bytes)>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let path = format!("{prefix}/{}", entry.file_name().display());
+        if entry.file_type()?.is_dir() {
+            read_files(&entry.path(), &path, files)?;
+        } else {
+            files.push((path, fs::read(entry.path())?.into()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! Server side of the web dashboard: the built front end, sessions in sealed cookies, and a proxy to the API.
+//!
+//! A browser never sees a token. The cookie of a session contains the tokens, encrypted with a key that only the server
+//! has; the proxy adds the access token to requests and refreshes it. [`open_local`] serves an API of the same process,
+//! [`open_remote`] one at a URL.
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod app;
+mod assets;
+mod cookie;
+mod cross_site;
+mod dashboard;
+mod oauth;
+mod proxy;
+mod routes;
+mod seal;
+mod security_headers;
+mod session;
+mod settings;
+mod sign_in;
+
+pub use app::{ClientCredentials, OpenError, check_assets, is_enabled, listeners, open_local, open_remote};
+pub use dashboard::Dashboard;
+pub use settings::{APP_SECRET, DASHBOARD_LISTEN, DASHBOARD_URL, REMOTE_SETTINGS, SETTINGS};

@@ -1,0 +1,98 @@
+//! Table of routes: the session, the paths that are forwarded to the API, and the front end.
+
+use std::sync::Arc;
+
+use pidq_http::{Accepts, Access, Action, Binary, Handler, Method, Problem, Reply, Request, Response, Route, codes};
+
+use crate::dashboard::Dashboard;
+use crate::proxy;
+use crate::sign_in::{self, SessionState, SignIn};
+
+/// Maximum size of the credentials in bytes.
+const SIGN_IN_SIZE: u64 = 16 << 10;
+
+const STATE: Reply = Reply::json::<SessionState>(200, "Whether a person is signed in.");
+const PAGE: Reply = Reply::of::<String>(200, "text/html", "The page or file.");
+const FORWARDED: Reply = Reply::of::<Binary>(200, "application/octet-stream", "The response of the API.");
+
+/// Routes of the dashboard. Everyone may call them: the handlers check the session.
+pub(crate) const ROUTES: &[Route<Dashboard>] = &[
+    route(Method::GET, "/livez", "Returns 200 while the process is alive.", &[PAGE], |_, _| {
+        Box::pin(async { Ok(Response::ok("text/plain", "ok\n")) })
+    }),
+    route(Method::GET, "/session", "Returns whether a person is signed in.", &[STATE], |dashboard, request| {
+        Box::pin(sign_in::show(dashboard, request))
+    }),
+    Route {
+        method: Method::POST,
+        path: "/session",
+        access: Access::Public,
+        action: Action::None,
+        summary: "Signs in with a password.",
+        parameters: &[],
+        body: Some(Accepts::json::<SignIn>(SIGN_IN_SIZE)),
+        replies: &[STATE],
+        handler: |dashboard, request| Box::pin(sign_in::sign_in(dashboard, request)),
+    },
+    route(
+        Method::DELETE,
+        "/session",
+        "Signs out, which revokes the tokens.",
+        &[Reply::empty(204, "Nobody is signed in.")],
+        |dashboard, request| Box::pin(sign_in::sign_out(dashboard, request)),
+    ),
+    with_token(Method::GET, "/api"),
+    with_token(Method::GET, "/api/{*path}"),
+    with_token(Method::POST, "/api/{*path}"),
+    with_token(Method::PUT, "/api/{*path}"),
+    with_token(Method::PATCH, "/api/{*path}"),
+    with_token(Method::DELETE, "/api/{*path}"),
+    with_token(Method::GET, "/graph"),
+    with_token(Method::POST, "/graph"),
+    with_token(Method::GET, "/graph/{*path}"),
+    with_token(Method::POST, "/graph/{*path}"),
+    with_token(Method::PUT, "/graph/{*path}"),
+    with_token(Method::PATCH, "/graph/{*path}"),
+    with_token(Method::DELETE, "/graph/{*path}"),
+    without_token("/functions"),
+    without_token("/openapi.json"),
+    without_token("/docs"),
+    without_token("/docs/{*path}"),
+    without_token("/problems"),
+    without_token("/problems/{*path}"),
+    without_token("/version"),
+    without_token("/readyz"),
+    route(Method::GET, "/", "Start page of the front end.", &[PAGE], page),
+    route(Method::GET, "/{*path}", "Page or file of the front end.", &[PAGE], page),
+];
+
+const fn route(
+    method: Method,
+    path: &'static str,
+    summary: &'static str,
+    replies: &'static [Reply],
+    handler: Handler<Dashboard>,
+) -> Route<Dashboard> {
+    let (access, action) = (Access::Public, Action::None);
+    Route { method, path, access, action, summary, parameters: &[], body: None, replies, handler }
+}
+
+const fn with_token(method: Method, path: &'static str) -> Route<Dashboard> {
+    route(method, path, "Forwarded to the API with the token of the session.", &[FORWARDED], |dashboard, request| {
+        Box::pin(proxy::with_token(dashboard, request))
+    })
+}
+
+const fn without_token(path: &'static str) -> Route<Dashboard> {
+    route(Method::GET, path, "Forwarded to the API.", &[FORWARDED], |dashboard, request| {
+        Box::pin(proxy::without_token(dashboard, request))
+    })
+}
+
+fn page(dashboard: &Arc<Dashboard>, request: Request) -> pidq_http::Fut<'_, Result<Response, Problem>> {
+    Box::pin(async move {
+        let is_api = ["/api/", "/graph/"].iter().any(|prefix| request.head.uri.path().starts_with(prefix));
+        let response = if is_api { None } else { dashboard.assets.response(&request.head) };
+        response.ok_or_else(|| Problem::new(codes::NOT_FOUND).detail("The dashboard has no file at this path."))
+    })
+}
