@@ -40,7 +40,7 @@ start() {
     trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$data"' EXIT
     local attempt
     for attempt in $(seq 100); do
-        api=$(address listening) && PIDQ_DASHBOARD_URL=$(address "dashboard listening") && break
+        api=http://$(logged address) && PIDQ_DASHBOARD_URL=$(logged url) && break
         kill -0 $server 2>/dev/null || break
         sleep 0.2
     done
@@ -51,9 +51,9 @@ start() {
     export PIDQ_DASHBOARD_URL
 }
 
-# address MESSAGE: URL in the log line with this message.
-address() {
-    sed -n "s/.*\"message\":\"$1\",\"address\":\"\([^\"]*\)\".*/http:\/\/\1/p" "$data/log" | grep -m1 .
+# logged FIELD: value of the field in the log of the start.
+logged() {
+    sed -n "s/.*\"message\":\"\(dashboard\|listening\)\".*\"$1\":\"\([^\"]*\)\".*/\2/p" "$data/log" | grep -m1 .
 }
 
 browser() {

@@ -54,6 +54,16 @@ pub(crate) const ROUTES: &[Route<Dashboard>] = &[
     with_token(Method::PUT, "/graph/{*path}"),
     with_token(Method::PATCH, "/graph/{*path}"),
     with_token(Method::DELETE, "/graph/{*path}"),
+    with_token(Method::GET, "/accounts"),
+    with_token(Method::POST, "/accounts"),
+    with_token(Method::POST, "/accounts/{*path}"),
+    with_token(Method::PATCH, "/accounts/{*path}"),
+    with_token(Method::DELETE, "/accounts/{*path}"),
+    with_token(Method::GET, "/clients"),
+    with_token(Method::POST, "/clients"),
+    with_token(Method::POST, "/clients/{*path}"),
+    with_token(Method::PATCH, "/clients/{*path}"),
+    with_token(Method::DELETE, "/clients/{*path}"),
     without_token("/functions"),
     without_token("/openapi.json"),
     without_token("/docs"),
@@ -89,9 +99,12 @@ const fn without_token(path: &'static str) -> Route<Dashboard> {
     })
 }
 
+/// Paths of the API below which the front end has no pages.
+const API_PREFIXES: &[&str] = &["/api/", "/graph/", "/accounts/", "/clients/"];
+
 fn page(dashboard: &Arc<Dashboard>, request: Request) -> pidq_http::Fut<'_, Result<Response, Problem>> {
     Box::pin(async move {
-        let is_api = ["/api/", "/graph/"].iter().any(|prefix| request.head.uri.path().starts_with(prefix));
+        let is_api = API_PREFIXES.iter().any(|prefix| request.head.uri.path().starts_with(prefix));
         let response = if is_api { None } else { dashboard.assets.response(&request.head) };
         response.ok_or_else(|| Problem::new(codes::NOT_FOUND).detail("The dashboard has no file at this path."))
     })
