@@ -1,0 +1,31 @@
+/** Overview of a drawing; a click moves the view. */
+import { type MouseEvent, useMemo } from "react";
+import type { Box } from "./geometry";
+
+interface MinimapProps {
+  extent: Box;
+  visible: Box;
+  points: { x: number; y: number }[];
+  onMove: (x: number, y: number) => void;
+}
+
+export function Minimap({ extent, visible, points, onMove }: MinimapProps) {
+  const dots = useMemo(() => points.map(({ x, y }) => `M${x} ${y}h0`).join(""), [points]);
+  const onClick = (event: MouseEvent<SVGSVGElement>) => {
+    const matrix = event.currentTarget.getScreenCTM();
+    if (matrix === null) return;
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    onMove(x, y);
+  };
+  return (
+    <svg
+      className="minimap"
+      aria-hidden="true"
+      viewBox={`${extent.x} ${extent.y} ${extent.width} ${extent.height}`}
+      onClick={onClick}
+    >
+      <path className="minimap-items" d={dots} />
+      <rect className="minimap-window" {...visible} />
+    </svg>
+  );
+}

@@ -1,0 +1,43 @@
+/** Geometry of the view on a drawing. */
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** Screen = drawing · k + (x, y). */
+export interface Transform {
+  x: number;
+  y: number;
+  k: number;
+}
+
+export function parseViewBox(text: string | null): Box {
+  const [x = 0, y = 0, width = 0, height = 0] = (text ?? "").split(/[\s,]+/).map(Number);
+  const isValid = [x, y, width, height].every(Number.isFinite) && width > 0 && height > 0;
+  return isValid ? { x, y, width, height } : { x: 0, y: 0, width: 1000, height: 700 };
+}
+
+/** The transform that shows a box in the middle of a window. */
+export function fitBox(box: Box, width: number, height: number, margin = 24, maxScale = 4): Transform {
+  const room = (size: number) => Math.max(size - 2 * margin, 1);
+  const k = Math.min(room(width) / box.width, room(height) / box.height, maxScale);
+  return {
+    k,
+    x: width / 2 - k * (box.x + box.width / 2),
+    y: height / 2 - k * (box.y + box.height / 2),
+  };
+}
+
+/** The part of the drawing that a window shows. */
+export function visibleBox(view: Transform, width: number, height: number): Box {
+  return { x: -view.x / view.k, y: -view.y / view.k, width: width / view.k, height: height / view.k };
+}
+
+/** The transform of what was drawn with `drawn` so that it appears as with `now`. */
+export function relativeTransform(drawn: Transform, now: Transform): Transform {
+  const k = now.k / drawn.k;
+  return { k, x: now.x - drawn.x * k, y: now.y - drawn.y * k };
+}

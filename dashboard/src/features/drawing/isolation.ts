@@ -1,0 +1,82 @@
+/** What a result of `isolate` means: what to close, what is inside, what stays open. */
+import type { GraphNode } from "./model";
+
+interface Barrier {
+  node: GraphNode;
+  method?: string;
+  action?: string;
+  certain?: boolean;
+  lock?: string | null;
+}
+
+interface Unresolved {
+  kind: string;
+  at: GraphNode | null;
+  path: GraphNode[];
+  partner?: { drawing_name?: string } | null;
+}
+
+export interface Isolation {
+  target?: GraphNode;
+  isolated?: "yes" | "no" | "unknown";
+  barriers: Barrier[];
+  conditional: { node: GraphNode; action: string; fail_action?: string | null }[];
+  relief: { node: GraphNode; relief_path?: string; cut_off_by?: GraphNode[] }[];
+  unresolved: Unresolved[];
+  inside: GraphNode[];
+  kept_open: unknown[];
+  data_gaps: unknown[];
+  uncertain: unknown[];
+  complete: boolean;
+  certain: boolean;
+}
+
+export type Verdict = "yes" | "no" | "unknown";
+
+/** A branch that stays open outweighs the statement of the result; what is missing counts as unknown. */
+export function verdictOf(result: Partial<Isolation>): Verdict {
+  const isOpen = count(result.unresolved) > 0 || count(result.kept_open) > 0;
+  if (isOpen || result.isolated === "no") return "no";
+  const isDoubtful = count(result.uncertain) > 0 || count(result.data_gaps) > 0 || result.certain !== true;
+  if (isDoubtful || result.isolated === "unknown" || count(result.barriers) === 0) return "unknown";
+  return result.complete === true ? "yes" : "unknown";
+}
+
+function count(list: unknown[] | undefined): number {
+  return list?.length ?? 0;
+}
+
+export const VERDICTS: Record<Verdict, { tone: "danger" | "warning" | "success"; text: string }> = {
+  no: { tone: "danger", text: "Not closed off: at least one branch stays open." },
+  unknown: { tone: "warning", text: "Uncertain: the drawing does not show that every branch can be closed." },
+  yes: { tone: "success", text: "Every branch on this drawing ends at a point that can be closed." },
+};
+
+const OPEN_KINDS: Record<string, string> = {
+  equipment: "no valve before this equipment",
+  off_page: "continues on another sheet",
+  off_page_connector: "continues on another sheet",
+  open_end: "ends openly",
+};
+
+export function openReason(item: Unresolved): string {
+  const reason = OPEN_KINDS[item.kind] ?? item.kind.replaceAll("_", " ");
+  const sheet = item.partner?.drawing_name;
+  return sheet ? `${reason}: ${sheet}` : reason;
+}
+
+/** Text of an entry of `uncertain`, `data_gaps` or `kept_open`, whose fields depend on its kind. */
+export function entryText(entry: unknown): string {
+  if (typeof entry !== "object" || entry === null) return String(entry).replaceAll("_", " ");
+  const fields = Object.entries(entry as Record<string, unknown>);
+  return fields.map(([key, value]) => `${key.replaceAll("_", " ")}: ${valueText(value)}`).join("; ");
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueText).join(", ");
+  if (typeof value === "object" && value !== null) {
+    const { tag, id } = value as { tag?: unknown; id?: unknown };
+    return String(tag ?? id ?? JSON.stringify(value));
+  }
+  return String(value ?? "not stated").replaceAll("_", " ");
+}

@@ -1,0 +1,152 @@
+/** Graphs of the service: list, drawing, versions, queries, upload. */
+import { queryOptions } from "@tanstack/react-query";
+import { checked } from "../../api/client";
+import { ApiProblem, problemOf } from "../../api/problem";
+import { drawingGraph } from "./model";
+import { sanitizeDrawing } from "./sanitize";
+
+export interface GraphRow {
+  job_id: string;
+  drawing_name: string | null;
+  change_version: string;
+  nodes: number;
+  edges: number;
+  updated_on: string;
+}
+
+export interface GraphVersion {
+  change_version: string;
+  created_on: string;
+}
+
+const MAX_LIST_PAGES = 100;
+
+export function graphUrl(id: string, parameters: Record<string, string | null> = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== null) search.set(name, value);
+  const text = search.toString();
+  return `/graph/${encodeURIComponent(id)}${text ? `?${text}` : ""}`;
+}
+
+async function getJson<T>(url: string): Promise<T> {
+  return (await checked(await fetch(url, { headers: { Accept: "application/json" } }))).json();
+}
+
+export const graphsQuery = queryOptions({
+  queryKey: ["graphs"],
+  queryFn: async (): Promise<GraphRow[]> => {
+    const rows: GraphRow[] = [];
+    let next: string | null = "/graph";
+    for (let page = 0; next !== null && page < MAX_LIST_PAGES; page += 1) {
+      const list: { graphs: GraphRow[]; next: string | null } = await getJson(next);
+      rows.push(...list.graphs);
+      next = list.next === null ? null : `/graph?cursor=${encodeURIComponent(list.next)}`;
+    }
+    return rows;
+  },
+});
+
+export function graphQuery(id: string) {
+  return queryOptions({
+    queryKey: ["graph", id],
+    queryFn: async () => drawingGraph(await getJson(graphUrl(id))),
+  });
+}
+
+export function versionsQuery(id: string) {
+  return queryOptions({
+    queryKey: ["graph", id, "versions"],
+    queryFn: async () =>
+      (await getJson<{ versions: GraphVersion[] }>(`/graph/${encodeURIComponent(id)}/versions`)).versions,
+  });
+}
+
+/** The drawing as a document: parsed by the browser as XML, so no script in it can run. */
+export function pictureQuery(id: string) {
+  return queryOptions({
+    queryKey: ["graph", id, "picture"],
+    queryFn: () => loadPicture(graphUrl(id, { format: "svg" })),
+    staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+  });
+}
+
+function loadPicture(url: string): Promise<SVGSVGElement> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", url);
+    request.responseType = "document";
+    request.overrideMimeType("image/svg+xml");
+    const fail = (title: string) =>
+      reject(new ApiProblem({ status: request.status, code: "drawing", title }));
+    request.onerror = () => fail("The service cannot be reached");
+    request.onload = async () => {
+      const picture = request.responseXML;
+      if (request.status === 200 && picture?.documentElement.localName === "svg") {
+        resolve(sanitizeDrawing(picture));
+      } else if (request.status === 200) fail("The drawing cannot be shown");
+      else reject(await problemOf(await fetch(url)));
+    };
+    request.send();
+  });
+}
+
+/** Runs a query on the latest version of a graph. */
+export function runQuery(id: string, query: string, params?: Record<string, unknown>) {
+  return queryOptions({
+    queryKey: ["graph", id, "query", query],
+    queryFn: async (): Promise<unknown[]> => {
+      const response = await fetch(graphUrl(id), {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ query, ...(params && { params }) }),
+      });
+      return (await (await checked(response)).json()).result;
+    },
+  });
+}
+
+export interface RankedDifference {
+  significance: string;
+  reason: string;
+  id?: string;
+  tag?: string | null;
+  change?: string;
+  field?: string | null;
+  before?: unknown;
+  after?: unknown;
+}
+
+export const DIFF_QUERY = "rankDiff($old, .)";
+
+/** The differences of the latest version from an older one, the most significant first. */
+export function differencesQuery(id: string, old: string) {
+  return queryOptions({
+    queryKey: ["graph", id, "differences", old],
+    queryFn: async ({ client }) => {
+      const document = await getJson(graphUrl(id, { change_version: old }));
+      const options = runQuery(id, DIFF_QUERY, { old: document });
+      return (await client.fetchQuery({
+        ...options,
+        queryKey: [...options.queryKey, old],
+      })) as RankedDifference[];
+    },
+  });
+}
+
+/** Stores a graph as JSON, the only format that the endpoint accepts. */
+export async function uploadGraph(id: string, file: File): Promise<void> {
+  await checked(
+    await fetch(graphUrl(id), {
+      method: "PUT",
+      headers: { "Content-Type": "application/json" },
+      body: await file.text(),
+    }),
+  );
+}
+
+/** The id of a graph that is uploaded from a file. */
+export function idOfFile(name: string): string {
+  const stem = name.replace(/\.[^.]*$/, "");
+  return stem.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replaceAll(/^[-.]+|[-.]+$/g, "") || "drawing";
+}

@@ -1,0 +1,77 @@
+/** What an action found, with the query that it ran. */
+import { useQuery } from "@tanstack/react-query";
+import { Copy } from "lucide-react";
+import type { Isolation } from "../../features/drawing/isolation";
+import { type DrawingGraph, itemIds } from "../../features/drawing/model";
+import { runQuery } from "../../features/drawing/queries";
+import { ButtonLink, IconButton } from "../../ui/Button";
+import { Loading } from "../../ui/Loading";
+import { ProblemMessage } from "../../ui/ProblemMessage";
+import { showError, showSuccess } from "../../ui/toast";
+import { IsolationResult } from "./IsolationResult";
+import { ItemLink } from "./ItemLink";
+
+interface ActionResultProps {
+  graphId: string;
+  graph: DrawingGraph;
+  action: string;
+  query: string;
+  onSelect: (id: string) => void;
+}
+
+export function ActionResult({ graphId, graph, action, query, onSelect }: ActionResultProps) {
+  const result = useQuery(runQuery(graphId, query));
+  return (
+    <section className="card stack" aria-label="Result">
+      <QueryText graphId={graphId} query={query} />
+      {result.isPending && <Loading label="Result" />}
+      {result.isError && <ProblemMessage error={result.error} />}
+      {result.data && action === "isolate" && (
+        <IsolationResult graph={graph} result={result.data[0] as Isolation} onSelect={onSelect} />
+      )}
+      {result.data && action !== "isolate" && (
+        <FoundItems graph={graph} result={result.data} onSelect={onSelect} />
+      )}
+    </section>
+  );
+}
+
+function QueryText({ graphId, query }: { graphId: string; query: string }) {
+  const copy = () =>
+    navigator.clipboard.writeText(query).then(() => showSuccess("The query is copied"), showError);
+  return (
+    <div className="row">
+      <code className="grow query-text">{query}</code>
+      <IconButton label="Copy the query" onPress={copy}>
+        <Copy size={15} />
+      </IconButton>
+      <ButtonLink
+        size="small"
+        href={`/query?graph=${encodeURIComponent(graphId)}&q=${encodeURIComponent(query)}`}
+      >
+        Edit
+      </ButtonLink>
+    </div>
+  );
+}
+
+interface FoundItemsProps {
+  graph: DrawingGraph;
+  result: unknown[];
+  onSelect: (id: string) => void;
+}
+
+function FoundItems({ graph, result, onSelect }: FoundItemsProps) {
+  const ids = [...itemIds(result)].filter((id) => graph.nodeById.has(id));
+  if (ids.length === 0) return <p>Nothing was found.</p>;
+  return (
+    <>
+      <p className="muted">{ids.length} items</p>
+      <p className="item-links">
+        {ids.map((id) => (
+          <ItemLink key={id} graph={graph} id={id} onSelect={onSelect} />
+        ))}
+      </p>
+    </>
+  );
+}

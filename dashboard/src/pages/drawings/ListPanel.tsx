@@ -1,0 +1,167 @@
+/** Lists of a drawing, one row per list: the query, and the columns of its result. */
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import type { DrawingGraph } from "../../features/drawing/model";
+import { graphsQuery, runQuery } from "../../features/drawing/queries";
+import { DataTable } from "../../ui/DataTable";
+import { SearchField } from "../../ui/fields";
+import { Loading } from "../../ui/Loading";
+import { ProblemMessage } from "../../ui/ProblemMessage";
+
+type Row = Record<string, unknown>;
+
+interface List {
+  id: string;
+  label: string;
+  query: string;
+  columns: [field: string, header: string][];
+  /** The item of the drawing that a row is about. */
+  item: (row: Row) => unknown;
+}
+
+export const LISTS: List[] = [
+  {
+    id: "lines",
+    label: "Lines",
+    query: "lineList()",
+    columns: [
+      ["line", "Line"],
+      ["nominal_diameter", "DN"],
+      ["from", "From"],
+      ["to", "To"],
+    ],
+    item: (row) => row.line,
+  },
+  {
+    id: "equipment",
+    label: "Equipment",
+    query: "equipmentList()",
+    columns: [
+      ["tag", "Tag"],
+      ["class", "Class"],
+      ["nozzles", "Nozzles"],
+      ["lines", "Lines"],
+    ],
+    item: (row) => row.id,
+  },
+  {
+    id: "valves",
+    label: "Valves",
+    query: "valveList()",
+    columns: [
+      ["tag", "Tag"],
+      ["class", "Class"],
+      ["size", "DN"],
+      ["normal_position", "Position"],
+      ["fail_action", "Fails"],
+      ["line", "Line"],
+    ],
+    item: (row) => row.id,
+  },
+  {
+    id: "instruments",
+    label: "Instruments",
+    query: "instrumentIndex()",
+    columns: [
+      ["tag", "Tag"],
+      ["variable", "Variable"],
+      ["loop", "Loop"],
+      ["attached_to", "Attached to"],
+      ["line", "Line"],
+    ],
+    item: (row) => row.id,
+  },
+  {
+    id: "loops",
+    label: "Loops",
+    query: "loops() | map({loop: .loop, id: .node.id, kind: .kind, fail_action: .fail_action, gap: .gap})",
+    columns: [
+      ["loop", "Loop"],
+      ["kind", "Kind"],
+      ["fail_action", "Fails"],
+      ["gap", "Gap"],
+    ],
+    item: (row) => row.id ?? row.loop,
+  },
+  {
+    id: "findings",
+    label: "Findings",
+    query: "validate()",
+    columns: [
+      ["severity", "Severity"],
+      ["code", "Rule"],
+      ["message", "Finding"],
+      ["ids", "Items"],
+    ],
+    item: (row) => (row.ids as unknown[] | undefined)?.[0],
+  },
+  {
+    id: "sheets",
+    label: "Sheets",
+    query: "offPageList()",
+    columns: [
+      ["tag", "Connector"],
+      ["direction", "Flow"],
+      ["drawing", "Sheet"],
+      ["label", "Label"],
+    ],
+    item: (row) => row.id,
+  },
+];
+
+interface ListPanelProps {
+  list: List;
+  graphId: string;
+  graph: DrawingGraph;
+  selected: string | null;
+  onSelect: (id: string) => void;
+}
+
+export function ListPanel({ list, graphId, graph, selected, onSelect }: ListPanelProps) {
+  const result = useQuery(runQuery(graphId, list.query));
+  const [filter, setFilter] = useState("");
+  if (result.isPending) return <Loading label={list.label} />;
+  if (result.isError) return <ProblemMessage error={result.error} onRetry={() => result.refetch()} />;
+  const rows = result.data.map((row, index) => ({ ...(row as Row), key: String(index) }));
+  if (rows.length === 0) return <p className="muted">The drawing has none.</p>;
+  const selectedRow = rows.find((row) => list.item(row) === selected);
+  const columns = list.columns.map(([field, header]) => ({
+    id: field,
+    header,
+    value: (row: Row) => cellText(row[field]),
+    ...(field === "drawing" && { cell: (row: Row) => <SheetLink name={cellText(row.drawing)} /> }),
+  }));
+  return (
+    <div className="stack">
+      <SearchField label={`Filter ${list.label.toLowerCase()}`} value={filter} onChange={setFilter} />
+      <DataTable
+        label={list.label}
+        columns={columns}
+        rows={rows}
+        rowKey={(row) => row.key}
+        filter={filter}
+        selectedKey={selectedRow?.key ?? null}
+        onSelect={(row) => {
+          const id = String(list.item(row) ?? "");
+          if (graph.nodeById.has(id) || graph.edgeById.has(id)) onSelect(id);
+        }}
+      />
+    </div>
+  );
+}
+
+/** The drawing of the other sheet, as a link if it is stored. */
+function SheetLink({ name }: { name: string }) {
+  const graphs = useQuery(graphsQuery);
+  const sheet = graphs.data?.find(
+    (row) => name !== "" && (row.drawing_name === name || row.drawing_name?.startsWith(`${name} `)),
+  );
+  return sheet ? <Link to={`/drawings/${encodeURIComponent(sheet.job_id)}`}>{name}</Link> : name;
+}
+
+function cellText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(cellText).join(", ");
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

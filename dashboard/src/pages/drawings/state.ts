@@ -1,0 +1,23 @@
+/** State of the page of a drawing, in the search parameters of its address. */
+import { useSearchParams } from "react-router";
+
+const NAMES = ["node", "view", "to", "panel", "old"] as const;
+type Name = (typeof NAMES)[number];
+
+export type DrawingState = Record<Name, string | null>;
+
+export function useDrawingState() {
+  const [search, setSearch] = useSearchParams();
+  const state = Object.fromEntries(NAMES.map((name) => [name, search.get(name)])) as DrawingState;
+  const change = (changes: Partial<DrawingState>) =>
+    setSearch((search) => {
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === null) search.delete(name);
+        else search.set(name, value);
+      }
+      return search;
+    });
+  return { state, change };
+}
+
+export type ChangeState = ReturnType<typeof useDrawingState>["change"];
