@@ -1,6 +1,7 @@
 /** The pages of the dashboard, one row per page. */
 import {
   Activity,
+  Braces,
   Cable,
   ClipboardList,
   FileText,
@@ -124,6 +125,13 @@ export const PAGES: PageRow[] = [
     icon: ClipboardList,
     group: "Operation",
     component: lazy(() => import("../pages/audit/AuditPage")),
+  },
+  {
+    path: "/reference",
+    label: "API",
+    icon: Braces,
+    group: "Operation",
+    component: lazy(() => import("../pages/api/ApiPage")),
   },
   {
     path: "/license",

@@ -33,7 +33,7 @@ export function Answer({ graphId, answer, view, onView }: AnswerProps) {
           {answer.kind === "array"
             ? `${number.format(rows)} ${rows === 1 ? "row" : "rows"}`
             : kindText(answer.kind)}
-          {` · ${number.format(answer.fuel)} fuel · ${number.format(Math.round(answer.milliseconds))} ms`}
+          {` · ${number.format(answer.fuel)} fuel · ${number.format(answer.explanation?.milliseconds ?? Math.round(answer.milliseconds))} ms`}
         </p>
         <ButtonLink size="small" href={drawing}>
           <Workflow size={15} aria-hidden /> Show on the drawing
@@ -75,7 +75,7 @@ function ResultTable({ rows }: { rows: unknown[] }) {
     );
   }
   return (
-    <DataTable label="Rows of the result" {...table} rowKey={(row) => String(row.index)} maxHeight="60vh" />
+    <DataTable label="Rows of the result" {...table} rowKey={(row) => String(row.index)} maxHeight="100%" />
   );
 }
 

@@ -130,6 +130,7 @@ function Workbench({ graphId, search, setSearch }: WorkbenchProps) {
       <Outcome
         graphId={graphId}
         run={run}
+        isExplained={findings.some((finding) => finding.severity === "error")}
         view={view}
         onView={(result) => setSearch((old) => changed(old, { result }), { replace: true })}
       />
@@ -148,13 +149,15 @@ function Workbench({ graphId, search, setSearch }: WorkbenchProps) {
 interface OutcomeProps {
   graphId: string;
   run: ReturnType<typeof useResult>;
+  /** Whether the error is shown at its place in the query. */
+  isExplained: boolean;
   view: ResultView;
   onView: (view: ResultView) => void;
 }
 
-function Outcome({ graphId, run, view, onView }: OutcomeProps) {
+function Outcome({ graphId, run, isExplained, view, onView }: OutcomeProps) {
   if (run.isFetching) return <Loading label="Running the query" />;
-  if (run.error) return <ProblemMessage error={run.error} />;
+  if (run.error) return isExplained ? null : <ProblemMessage error={run.error} />;
   if (run.data) return <Answer graphId={graphId} answer={run.data} view={view} onView={onView} />;
   return (
     <Empty icon={SquareTerminal} title="Run a query, or start from a question">
