@@ -14,7 +14,7 @@ import type { QueryAnswer } from "./service";
 export const RESULT_VIEWS = ["table", "json", "plan"] as const;
 export type ResultView = (typeof RESULT_VIEWS)[number];
 
-const number = new Intl.NumberFormat();
+const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
 interface AnswerProps {
   graphId: string;
@@ -33,7 +33,7 @@ export function Answer({ graphId, answer, view, onView }: AnswerProps) {
           {answer.kind === "array"
             ? `${number.format(rows)} ${rows === 1 ? "row" : "rows"}`
             : kindText(answer.kind)}
-          {` · ${number.format(answer.fuel)} fuel · ${number.format(answer.explanation?.milliseconds ?? Math.round(answer.milliseconds))} ms`}
+          {` · ${number.format(answer.fuel)} fuel · ${number.format(answer.explanation?.milliseconds ?? answer.milliseconds)} ms`}
         </p>
         <ButtonLink size="small" href={drawing}>
           <Workflow size={15} aria-hidden /> Show on the drawing

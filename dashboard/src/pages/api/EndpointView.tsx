@@ -17,7 +17,7 @@ import {
   typeText,
 } from "./openapi";
 import { ResponseView } from "./ResponseView";
-import { curlOf, type RequestValues, takesFile } from "./request";
+import { curlOf, isForwarded, type RequestValues, takesFile } from "./request";
 import { useRequest } from "./useRequest";
 
 interface EndpointProps {
@@ -30,7 +30,7 @@ export function EndpointView({ document, endpoint, onBack }: EndpointProps) {
   const [values, setValues] = useState<RequestValues>(() => firstValues(document, endpoint));
   const [isConfirming, setConfirming] = useState(false);
   const request = useRequest(endpoint);
-  const curl = curlOf(window.location.origin, endpoint, values);
+  const curl = curlOf(endpoint, values);
   const missing = endpoint.parameters.filter(({ name, required }) => required && !values.parameters[name]);
   const send = () => {
     setConfirming(false);
@@ -49,13 +49,16 @@ export function EndpointView({ document, endpoint, onBack }: EndpointProps) {
         ) : (
           <Button
             kind="primary"
-            isDisabled={missing.length > 0}
+            isDisabled={missing.length > 0 || !isForwarded(endpoint)}
             onPress={() => (endpoint.method === "DELETE" ? setConfirming(true) : send())}
           >
             <Send size={15} aria-hidden /> Send
           </Button>
         )}
-        {missing.length > 0 && (
+        {!isForwarded(endpoint) && (
+          <span className="muted">Only the API itself has this endpoint; use the command below.</span>
+        )}
+        {isForwarded(endpoint) && missing.length > 0 && (
           <span className="muted">Required: {missing.map(({ name }) => name).join(", ")}</span>
         )}
       </div>
@@ -68,6 +71,10 @@ export function EndpointView({ document, endpoint, onBack }: EndpointProps) {
             <Copy size={15} aria-hidden /> Copy
           </Button>
         </div>
+        <p className="muted">
+          <code>$PIDQ_URL</code> is the address of the API, such as <code>http://127.0.0.1:8000</code>;{" "}
+          <code>$TOKEN</code> is an API key or an access token.
+        </p>
         <pre className="api-code" tabIndex={0} role="region" aria-label="Command with curl">
           {curl}
         </pre>

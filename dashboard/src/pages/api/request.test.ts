@@ -35,9 +35,9 @@ it("fills in the path and the parameters", () => {
 });
 
 it("quotes the body of the command for a shell", () => {
-  expect(curlOf("http://h", endpoint, values)).toBe(
+  expect(curlOf(endpoint, values)).toBe(
     [
-      "curl 'http://h/graph/a%2Fb?format=csv'",
+      `curl "$PIDQ_URL"'/graph/a%2Fb?format=csv'`,
       "-X POST",
       '-H "Authorization: Bearer $TOKEN"',
       "-H 'Content-Type: application/json'",

@@ -10,7 +10,7 @@ export interface RequestValues {
 
 export function pathOf(endpoint: Endpoint, values: RequestValues): string {
   const path = endpoint.path.replace(/\{([^}]+)\}/g, (_, name: string) =>
-    encodeURIComponent(values.parameters[name] ?? ""),
+    values.parameters[name] ? encodeURIComponent(values.parameters[name]) : `{${name}}`,
   );
   const search = new URLSearchParams(
     endpoint.parameters
@@ -52,8 +52,16 @@ function formFields(body: string): [string, string][] {
   ]);
 }
 
-export function curlOf(origin: string, endpoint: Endpoint, values: RequestValues): string {
-  const parts = [`curl ${quoted(origin + pathOf(endpoint, values))}`];
+/** Paths that the server of the dashboard forwards to the API. */
+const FORWARDED = /^\/(api|graph|functions|openapi\.json|docs|version|readyz)(\/|$)/;
+
+export function isForwarded(endpoint: Endpoint): boolean {
+  return FORWARDED.test(endpoint.path);
+}
+
+/** The command expects the address of the API in `$PIDQ_URL`, and a token in `$TOKEN`. */
+export function curlOf(endpoint: Endpoint, values: RequestValues): string {
+  const parts = [`curl "$PIDQ_URL"${quoted(pathOf(endpoint, values))}`];
   if (endpoint.method !== "GET") parts.push(`-X ${endpoint.method}`);
   if (endpoint.scopes.length > 0) parts.push(`-H "Authorization: Bearer $TOKEN"`);
   for (const [name, value] of Object.entries(headersOf(endpoint, values)))
