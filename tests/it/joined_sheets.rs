@@ -68,6 +68,39 @@ fn three_sheets_in_a_chain_are_one_plant() {
 }
 
 #[test]
+fn a_relief_device_behind_a_barrier_on_another_sheet_is_listed() {
+    let sheets = [
+        sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]),
+        sheet("B", "X-2 → J-1 → RV-1 → O-1; T-2 → J-1", &[("X-2", "A", "L1")]),
+    ];
+    let isolation =
+        r#"isolate("T-1") | [(.barriers | map([.node.id, (.cuts_off | map(.id))])), (.relief | map(.node.id))]"#;
+    check(&sheets, isolation, json!([[["A#V-1", ["B#RV-1"]]], ["B#RV-1"]]));
+}
+
+#[test]
+fn the_second_valve_of_a_double_block_may_be_on_another_sheet() {
+    let sheets = [
+        sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]),
+        sheet("B", "X-2 → J-1 → V-2 → T-2; J-1 → V-3", &[("X-2", "A", "L1")]),
+    ];
+    check(
+        &sheets,
+        r#"isolate("T-1") | .barriers | map([.node.id, .method])"#,
+        json!([["A#V-1", "double_block_bleed"]]),
+    );
+}
+
+#[test]
+fn a_relief_device_protects_equipment_of_another_sheet() {
+    let sheets = [
+        sheet("A", "T-1 → X-1", &[("X-1", "B", "L1")]),
+        sheet("B", "X-2 → J-1 → RV-1 → O-1; J-1 → V-1 → T-2", &[("X-2", "A", "L1")]),
+    ];
+    check(&sheets, "reliefList() | map([.protects, .relief_path])", json!([["T-1", "open"]]));
+}
+
+#[test]
 fn sheets_joined_one_after_the_other_are_joined_like_all_at_once() {
     let a = sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]);
     let b = sheet("B", "X-2 → S-1 → X-3", &[("X-2", "A", "L1"), ("X-3", "C", "L2")]);

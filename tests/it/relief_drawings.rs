@@ -159,6 +159,12 @@ const ROWS: &[Row] = &[
         &["RV-1 unknown: continues_off_sheet X-1, continues_off_sheet X-2"],
         &["info X-1?", "info X-2?"],
     ),
+    row(
+        "an inlet only through an open end that is drawn within the pipe",
+        "D-1 → O-2 → RV-1 → O-1",
+        &["RV-1 unknown: no_inlet"],
+        &["warning RV-1?"],
+    ),
     row("without any pipe, which another rule reports", "D-1; RV-1", &["RV-1 unknown: no_inlet, no_outlet"], &[]),
     row(
         "one pipe without a direction is the inlet",
@@ -294,6 +300,18 @@ const ROWS: &[Row] = &[
         &["RV-1 unknown: several_ways V-1"],
         &["warning V-1?"],
     ),
+    row(
+        "a closed valve that joins three pipes in the outlet is no change-over valve",
+        "D-1 → RV-1 → V-1(closed) → D-2; V-1 → O-1",
+        &["RV-1 unknown: several_ways V-1"],
+        &["warning V-1?"],
+    ),
+    row(
+        "an open valve that joins three pipes in the outlet may close all of them",
+        "D-1 → RV-1 → V-1 → D-2; V-1 → O-1",
+        &["RV-1 unknown: several_ways V-1"],
+        &["warning V-1?"],
+    ),
     // Several devices.
     row("a rupture disc in series", "D-1 → RD-1 → RV-1 → O-1", &["RD-1 open:", "RV-1 open:"], &[]),
     row(
@@ -343,6 +361,18 @@ const ROWS: &[Row] = &[
         "D-1 → TW-1 → RV-1 → O-1; TW-1 → V-1(closed) → RV-2 → O-2",
         &["RV-1 unknown: several_ways TW-1", "RV-2 blocked: closed_valve V-1"],
         &["warning TW-1?", "error V-1"],
+    ),
+    row(
+        "a change-over valve that is drawn closed",
+        "D-1 → TW-1(closed) → RV-1 → O-1; TW-1 → RV-2 → O-2",
+        &["RV-1 unknown: several_ways TW-1", "RV-2 unknown: several_ways TW-1"],
+        &["warning TW-1?", "warning TW-1?"],
+    ),
+    row(
+        "a ball valve with three ports as a change-over valve",
+        "D-1 → V-1(number_of_ports=3) → RV-1 → O-1; V-1 → RV-2 → O-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
     ),
     row(
         "a three-way valve without a second device",

@@ -24,12 +24,14 @@ use std::cell::RefCell;
 use hashbrown::{HashMap, HashSet};
 
 use self::bleeds::Behind;
-use self::hand_valves::{HandValve, hand_valve, is_declared};
+use self::hand_valves::{HandValve, hand_valve};
 use self::parts::Parts;
 use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
 use super::dead_ends::{has_instrument, is_inline_item, is_manhole};
-use super::valve_state::{self, BlindPosition, Installation, Spool, blind_position, is_closed, is_locked_open};
+use super::valve_state::{
+    self, BlindPosition, Installation, Spool, blind_position, is_closed, is_declared, is_locked_open,
+};
 use super::{ChargeFn, Datum, joints, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -737,7 +739,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         if is_declared(self.drawing, node) {
             return Ok(false);
         }
-        if hand_valves::has_several_ways(self.drawing, node) {
+        if valve_state::has_several_ways(self.drawing, node) {
             return Ok(true);
         }
         let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;

@@ -75,6 +75,29 @@ pub(crate) fn is_stated_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool
         .any(is_other)
 }
 
+/// Returns whether a class of a valve is one that the drawing or the program declares to be what it is.
+pub(crate) fn is_declared(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_texts(node).any(|class| drawing.topology.config.is_declared(class))
+}
+
+/// Returns whether a class or a field of a valve states that it has more than two ways.
+pub(crate) fn has_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let config = &drawing.topology.config;
+    let has_ways = |text: &str| config.has_several_ways(text) || has_count_above_two(text);
+    !is_declared(drawing, node)
+        && (drawing.class_texts(node).any(|class| config.has_several_ways(class))
+            || texts(drawing, node, Names::WayCount).any(has_ways)
+            || numbers(drawing, node, Names::WayCount).any(|count| count > 2.0))
+}
+
+/// Returns whether a text gives a number of ways above two, such as `3` or `four`.
+fn has_count_above_two(text: &str) -> bool {
+    const WORDS: &[&str] = &["three", "four", "five", "six", "multi", "multiple"];
+    let text = snake_case(text);
+    let mut words = text.split('_');
+    words.any(|word| WORDS.contains(&word) || word.parse::<u32>().is_ok_and(|count| count > 2))
+}
+
 /// Position of a blind or a spool.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum BlindPosition {

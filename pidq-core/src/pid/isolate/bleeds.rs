@@ -50,6 +50,7 @@ pub(super) fn behind(
                 return Ok(Behind { second: Some(*only), ..found });
             }
             Role::Barrier | Role::PositiveBarrier => return Ok(found),
+            Role::OffPage if !topology.is_sheet_end(*only) => (before, node) = (node, *only),
             Role::Control | Role::MultiWay | Role::OffPage | Role::OpenEnd | Role::Relief => return Ok(found),
             _ => (before, node) = (node, *only),
         }

@@ -9,7 +9,9 @@ use crate::graph::roles::{Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
-use crate::pid::valve_state::{self, BlindPosition, Installation, blind_position, installation};
+use crate::pid::valve_state::{
+    self, BlindPosition, Installation, blind_position, has_several_ways, installation, is_declared,
+};
 
 /// Kind of a valve of the class of a hand valve, for an isolation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -73,29 +75,6 @@ pub(super) fn separates(
             HandValve::ContradictoryClass | HandValve::SelfActingByTag => false,
         },
     })
-}
-
-/// Returns whether a class of a valve is one that the drawing or the program declares to be what it is.
-pub(super) fn is_declared(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.class_texts(node).any(|class| drawing.topology.config.is_declared(class))
-}
-
-/// Returns whether a class or a field of a valve states that it has more than two ways.
-pub(super) fn has_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let config = &drawing.topology.config;
-    let has_ways = |text: &str| config.has_several_ways(text) || has_count_above_two(text);
-    !is_declared(drawing, node)
-        && (drawing.class_texts(node).any(|class| config.has_several_ways(class))
-            || valve_state::texts(drawing, node, Names::WayCount).any(has_ways)
-            || valve_state::numbers(drawing, node, Names::WayCount).any(|count| count > 2.0))
-}
-
-/// Returns whether a text gives a number of ways above two, such as `3` or `four`.
-fn has_count_above_two(text: &str) -> bool {
-    const WORDS: &[&str] = &["three", "four", "five", "six", "multi", "multiple"];
-    let text = snake_case(text);
-    let mut words = text.split('_');
-    words.any(|word| WORDS.contains(&word) || word.parse::<u32>().is_ok_and(|count| count > 2))
 }
 
 /// Returns whether another field of a valve calls it something that does not close, or its description calls it a check

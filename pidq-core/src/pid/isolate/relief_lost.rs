@@ -128,7 +128,7 @@ impl Isolation<'_, '_> {
             charge(1 + table.degree(node) as u64)?;
             let role = topology.roles[node as usize];
             let is_shut = role.closes() && !is_locked_open(self.drawing, node);
-            if is_shut || matches!(role, Role::Relief | Role::OffPage | Role::OpenEnd) {
+            if is_shut || matches!(role, Role::Relief | Role::OpenEnd) || topology.is_sheet_end(node) {
                 continue;
             }
             let mut next: Vec<NodeId> = table.nodes(node).to_vec();

@@ -281,6 +281,7 @@ impl<'a> Isolation<'_, 'a> {
                     Role::None | Role::Junction | Role::SizeBreak | Role::OneWay | Role::Instrument => {
                         queue.push((next, path));
                     }
+                    Role::OffPage if !topology.is_sheet_end(next) => queue.push((next, path)),
                     Role::Barrier if is_locked_open(self.drawing, next) => queue.push((next, path)),
                     _ => {}
                 }

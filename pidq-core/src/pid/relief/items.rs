@@ -13,7 +13,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
-use crate::pid::valve_state::{self, BlindPosition, Spool, blind_position};
+use crate::pid::valve_state::{self, BlindPosition, Spool, blind_position, has_several_ways};
 
 /// Passage of an item or a side, as the drawing states it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -132,9 +132,11 @@ pub(super) fn cause_at(
 ) -> Result<Option<Cause>> {
     Ok(match drawing.topology.roles[node as usize] {
         Role::MultiWay => several_ways(drawing, [before, node, next], flow, charge)?,
-        Role::Barrier | Role::Control if neighbors(drawing, node, charge)?.len() > 2 => {
+        Role::Barrier | Role::Control if has_several_ways(drawing, node) => {
             several_ways(drawing, [before, node, next], flow, charge)?
         }
+        // The class is not that of a change-over valve: it may close all ways.
+        Role::Barrier | Role::Control if neighbors(drawing, node, charge)?.len() > 2 => Some(Cause::SeveralWays),
         Role::Barrier | Role::Control => Some(valve_cause(drawing, node)),
         Role::Blind => Some(blind_cause(drawing, node)),
         Role::PositiveBarrier => Some(closure_cause(drawing, node)),
@@ -228,13 +230,16 @@ pub(super) fn direction(drawing: &Drawing<'_>, from: NodeId, to: NodeId, charge:
 }
 
 /// Returns what may be wrong with a valve of several ways. A change-over valve is open to one of its devices in any
-/// position; one in an outlet is open to one of its ends.
+/// position, unless it is drawn closed or not there; one in an outlet is open to one of its ends.
 fn several_ways(
     drawing: &Drawing<'_>,
     [before, node, next]: [NodeId; 3],
     flow: Flow,
     charge: ChargeFn<'_>,
 ) -> Result<Option<Cause>> {
+    if valve_cause(drawing, node).effect() >= Effect::Unknown {
+        return Ok(Some(Cause::SeveralWays));
+    }
     let around = neighbors(drawing, node, charge)?;
     let others: Vec<NodeId> = around.into_iter().filter(|other| ![before, next].contains(other)).collect();
     for other in &others {

@@ -69,6 +69,10 @@ impl<'p, 'a> Search<'p, 'a> {
 
     /// Returns the items that a path continues to.
     pub fn continuations(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        // Nothing follows an open end, also where the drawing has more pipes at it.
+        if self.drawing.topology.roles[node as usize] == Role::OpenEnd {
+            return Ok(Vec::new());
+        }
         let around = neighbors(self.drawing, node, charge)?;
         let is_branching = self.skips_bleeds && around.len() > 2;
         let downstream = (self.direction != Direction::Both).then(|| self.leads_to(node));

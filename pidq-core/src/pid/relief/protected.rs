@@ -44,8 +44,8 @@ impl Protected {
             at += 1;
             charge(1 + table.degree(node) as u64)?;
             let role = topology.roles[node as usize];
-            let ends = may_block(drawing, node) || matches!(role, Role::Relief | Role::OffPage | Role::OpenEnd);
-            if ends && !(passed.contains(&node) && role != Role::OffPage) {
+            let may_end = may_block(drawing, node) || matches!(role, Role::Relief | Role::OpenEnd);
+            if topology.is_sheet_end(node) || may_end && !passed.contains(&node) {
                 continue;
             }
             if topology.is_equipment(node) {
@@ -87,7 +87,7 @@ pub(crate) fn has_open_vent(
         if role == Role::OpenEnd {
             return Ok(true);
         }
-        let is_stop = may_block(drawing, node) || matches!(role, Role::Relief | Role::OffPage);
+        let is_stop = may_block(drawing, node) || role == Role::Relief || topology.is_sheet_end(node);
         if at < start_count || !is_stop && !topology.is_equipment(node) {
             queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
         }
