@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::cli::pidq;
 use crate::drawing_notation::{VOCABULARIES, drawing, drawing_in};
 use crate::graph::evaluate;
+use crate::properties::cases;
 
 type Json = serde_json::Value;
 
@@ -402,7 +403,7 @@ fn any_drawing() -> impl Strategy<Value = (usize, Vec<(usize, usize, usize)>, bo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(100), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn neighbors_agree_with_the_language_and_the_edges((count, edges, as_text) in any_drawing()) {

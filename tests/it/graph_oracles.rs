@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::graph;
+use crate::properties::cases;
 
 /// Returns a document with numbered nodes and edges as pairs of numbers.
 fn document(count: usize, edges: &[(usize, usize)]) -> String {
@@ -116,7 +117,7 @@ fn any_graph() -> impl Strategy<Value = (usize, Vec<(usize, usize)>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(150), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn traversals_find_the_reachable_nodes((count, edges) in any_graph()) {

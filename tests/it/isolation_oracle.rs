@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::graph;
+use crate::properties::cases;
 
 /// Kind of an item of a random drawing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -474,7 +475,7 @@ fn any_plant() -> impl Strategy<Value = Plant> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(300), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn isolations_equal_the_reference(plant in any_plant()) {

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::graph::evaluate;
+use crate::properties::cases;
 
 /// Classes of items in pipes and their position, as often as they are to occur.
 const CLASSES: &[(&str, &str)] = &[
@@ -206,7 +207,7 @@ const PLANT: &[(&str, &str)] = &[
     ("deadEnds", "deadEnds() | map([.at.id, .end.id, (.items | map(.id)), .class])"),
     ("cutPoints", "cutPoints() | map(.id)"),
     ("causeAndEffect", "causeAndEffect() | .links | size()"),
-    ("reliefList", "reliefList() | map([.id, .relief_path, .certain])"),
+    ("reliefList", "reliefList() | map([.id, .relief_path, .certain, (.protects | split(\", \"))])"),
     ("inventorySections", "inventorySections() | map([.items | map(.id)])"),
 ];
 
@@ -214,7 +215,7 @@ const PLANT: &[(&str, &str)] = &[
 const ITEM: &[(&str, &str)] = &[
     (
         "isolate",
-        "isolate($id) | [(.barriers | map([.node.id, .kind])), (.unresolved | map([.kind, .at.id])),
+        "isolate($id) | [(.barriers | map([.node.id, .kind, .method, (.cuts_off | map(.id))])), (.unresolved | map([.kind, .at.id])),
             (.conditional | map([.node.id, .action])), (.relief | map(.node.id)), (.inside | map(.id)),
             (.data_gaps | map([.kind, .at.id])), .complete, .certain]",
     ),
@@ -302,7 +303,7 @@ fn plants() -> impl Strategy<Value = Plant> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(40), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn joined_sheets_answer_as_the_plant_in_one_piece(plant in plants()) {

@@ -62,13 +62,13 @@ fn query() -> impl Strategy<Value = String> {
     prop::collection::vec(step, 1..5).prop_map(|steps| steps.join(" | ").replace("tryFail()", "not(get())"))
 }
 
-/// Returns `PROPTEST_CASES`, or a default for daily use.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(512)
+/// Returns `PROPTEST_CASES`, or a number for daily use.
+pub fn cases(daily: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(daily)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn unchanged_values_are_returned_byte_by_byte(json in json()) {

@@ -6,6 +6,8 @@ use pidq::{Graph, Limits, Query};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::properties::cases;
+
 /// Returns a drawing. A node is a line `TAG class {more fields}`; an edge is `A > B` (pipe), `A - B` (pipe without a
 /// direction), `A ~ B` (signal), `A ? B` (signal without a direction), `A @ B` (located in), `A has B` (nozzle) or
 /// `A in B` (member of), each with more fields.
@@ -227,7 +229,7 @@ fn final_elements_with_the_same_tag_are_separate_columns() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig { cases: cases(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Every hand switch acts on the valves that a chain of signals reaches, computed by repeated relaxation.
     #[test]
