@@ -20,6 +20,8 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
+#[cfg(feature = "dashboard")]
+use commands::dashboard;
 use commands::{
     check, completions_and_man, conformance, diff, draw, explain, export, fmt, functions, import, join, list, manual,
     query, repl, validate,
@@ -104,9 +106,12 @@ enum Command {
     #[cfg(feature = "pipeline")]
     #[command(subcommand)]
     Pipeline(pipeline::Command),
-    /// Serve graphs and documents in one process without other services.
+    /// Serve graphs, documents and the dashboard in one process without other services.
     #[cfg(feature = "pipeline")]
     Up(up::Options),
+    /// Serve the web dashboard for an API elsewhere.
+    #[cfg(feature = "dashboard")]
+    Dashboard(dashboard::Options),
     /// Run the conformance protocol: one JSON request and one response per line.
     ConformanceStdio(conformance::Options),
     /// Print a shell completion script.
@@ -172,6 +177,8 @@ fn run(command: Command) -> Result {
         Command::Pipeline(command) => pipeline::run(&command),
         #[cfg(feature = "pipeline")]
         Command::Up(options) => up::run(&options),
+        #[cfg(feature = "dashboard")]
+        Command::Dashboard(options) => dashboard::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => completions_and_man::completions(&options),
         Command::Man(options) => completions_and_man::man(&options),
@@ -201,6 +208,7 @@ const SERVICE_COMMANDS: &[(&str, &str)] = &[
     ("clients", "server"),
     ("pipeline", "full"),
     ("up", "full"),
+    ("dashboard", "full"),
 ];
 
 /// Returns the feature that adds a subcommand to the program.
@@ -216,7 +224,7 @@ fn suggest_query_command(word: &str) {
     }
 }
 
-#[cfg(all(test, feature = "pipeline"))]
+#[cfg(all(test, feature = "dashboard"))]
 mod tests {
     use clap::CommandFactory;
 

@@ -82,6 +82,9 @@ pub fn open_local<S: Send + Sync + 'static>(
 /// # Errors
 /// As [`open_local`].
 pub fn open_remote(settings: &Settings) -> Result<App<Dashboard>, OpenError> {
+    if !is_enabled(settings)? {
+        return Err(settings.invalid(&DASHBOARD_LISTEN, "expected at least one address").into());
+    }
     let invalid = |reason: String| settings.invalid(&API_CA, &reason);
     let path = settings.get(&API_CA)?;
     let certificates = path
@@ -96,7 +99,10 @@ pub fn open_remote(settings: &Settings) -> Result<App<Dashboard>, OpenError> {
     };
     let secret = match settings.get(&APP_SECRET)? {
         Some(secret) => secret,
-        None => Secret::random().map_err(|_| OpenError::NoRandomness)?,
+        None => {
+            tracing::warn!("sessions end when this process exits, because `PIDQ_APP_SECRET` is not set");
+            Secret::random().map_err(|_| OpenError::NoRandomness)?
+        }
     };
     open(settings, Box::new(api), client, &secret)
 }

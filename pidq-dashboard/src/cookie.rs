@@ -7,9 +7,6 @@ use pidq_http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 /// Cookie of a session.
 pub(crate) const SESSION: &str = "__Host-pidq-session";
 
-/// Cookie of a sign-in at the identity provider that has been started.
-pub(crate) const SSO: &str = "__Host-pidq-sso";
-
 /// Size of a part. Browsers accept 4096 bytes together with the name and the attributes.
 const PART_SIZE: usize = 3800;
 
@@ -31,16 +28,15 @@ pub(crate) fn read(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// Adds `Set-Cookie` for a value, which is ASCII without separators; one that is too large is not set.
-pub(crate) fn set(headers: &mut HeaderMap, name: &str, value: &str, max_age: Option<u32>) -> bool {
+pub(crate) fn set(headers: &mut HeaderMap, name: &str, value: &str) -> bool {
     let count = value.len().div_ceil(PART_SIZE).max(1);
     if count > PART_LIMIT || !value.is_ascii() {
         return false;
     }
-    let max_age = max_age.map_or_else(String::new, |seconds| format!("; Max-Age={seconds}"));
     for index in 0..count {
         let text = &value[index * PART_SIZE..value.len().min((index + 1) * PART_SIZE)];
         let count = if index == 0 { format!("{count}.") } else { String::new() };
-        append(headers, format!("{}={count}{text}{max_age}{ATTRIBUTES}", part_name(name, index)));
+        append(headers, format!("{}={count}{text}{ATTRIBUTES}", part_name(name, index)));
     }
     true
 }
@@ -88,22 +84,22 @@ mod tests {
     fn a_large_value_is_set_in_parts_that_a_browser_accepts() {
         for (size, count) in [(0, 1), (1, 1), (3800, 1), (3801, 2), (11_400, 3)] {
             let (value, mut response) = ("v".repeat(size), HeaderMap::new());
-            assert!(set(&mut response, SESSION, &value, None));
+            assert!(set(&mut response, SESSION, &value));
             let cookies: Vec<_> = response.get_all(SET_COOKIE).iter().collect();
             assert_eq!(cookies.len(), count, "{size}");
             assert!(cookies.iter().all(|cookie| cookie.len() <= 4096), "{size}");
             assert_eq!(read(&returned(&response), SESSION), Some(value), "{size}");
         }
         let mut response = HeaderMap::new();
-        assert!(!set(&mut response, SESSION, &"v".repeat(11_401), None));
+        assert!(!set(&mut response, SESSION, &"v".repeat(11_401)));
         assert!(response.is_empty());
     }
 
     #[test]
     fn a_cookie_has_the_attributes_that_its_prefix_demands() {
         let mut response = HeaderMap::new();
-        set(&mut response, SSO, "v", Some(600));
-        assert_eq!(response[SET_COOKIE], "__Host-pidq-sso=1.v; Max-Age=600; Path=/; Secure; HttpOnly; SameSite=Lax");
+        set(&mut response, SESSION, "v");
+        assert_eq!(response[SET_COOKIE], "__Host-pidq-session=1.v; Path=/; Secure; HttpOnly; SameSite=Lax");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::api::{Api, Browser};
 use crate::assets::Assets;
 use crate::cookie;
 use crate::oauth::{Accounts, GrantError, OAuthClient, TokenReply, accounts};
-use crate::session::{Current, Issuer, Session, Sessions, no_session, now};
+use crate::session::{Current, Session, Sessions, no_session, now};
 
 /// Time that the API's ways to sign in are kept.
 const ACCOUNTS_TTL: Duration = Duration::from_secs(60);
@@ -75,14 +75,11 @@ impl Dashboard {
     }
 
     async fn refresh(&self, session: Session, browser: &Browser) -> Result<TokenReply, GrantError> {
-        let token = session.refresh_token.as_deref().ok_or(GrantError::Rejected)?;
-        match (session.issuer, &self.client) {
-            (Issuer::Api, Some(client)) => {
-                let grant = [("grant_type", "refresh_token"), ("refresh_token", token)];
-                client.tokens(&*self.api, browser, &grant).await
-            }
-            _ => Err(GrantError::Rejected),
-        }
+        let (Some(token), Some(client)) = (session.refresh_token.as_deref(), &self.client) else {
+            return Err(GrantError::Rejected);
+        };
+        let grant = [("grant_type", "refresh_token"), ("refresh_token", token)];
+        client.tokens(&*self.api, browser, &grant).await
     }
 }
 

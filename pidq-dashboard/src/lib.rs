@@ -12,6 +12,7 @@ mod assets;
 mod cookie;
 mod cross_site;
 mod dashboard;
+pub mod manual;
 mod oauth;
 mod proxy;
 mod routes;

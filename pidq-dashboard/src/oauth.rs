@@ -31,9 +31,6 @@ pub(crate) struct TokenReply {
     pub expires_in: Option<i64>,
     #[serde(default)]
     pub scope: Option<String>,
-    /// ID token of an OpenID provider.
-    #[serde(default)]
-    pub id_token: Option<String>,
 }
 
 /// Reply to an introspection (RFC 7662).

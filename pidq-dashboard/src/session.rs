@@ -29,19 +29,9 @@ const REFRESHED_TTL: Duration = Duration::from_secs(60);
 /// Lifetime of an access token whose issuer does not tell, in seconds.
 const UNKNOWN_LIFETIME: i64 = 300;
 
-/// Issuer of the tokens of a session.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(crate) enum Issuer {
-    /// The API, for a password.
-    Api,
-    /// The identity provider.
-    Sso,
-}
-
 /// Session of a person.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Session {
-    pub issuer: Issuer,
     pub login: String,
     pub scopes: Vec<String>,
     pub access_token: String,
@@ -54,10 +44,9 @@ pub(crate) struct Session {
 
 impl Session {
     /// Creates a session that begins now.
-    pub fn new(issuer: Issuer, login: String, tokens: TokenReply, now: i64) -> Session {
+    pub fn new(login: String, tokens: TokenReply, now: i64) -> Session {
         let ends_at = now.saturating_add(LONGEST_SESSION);
         let empty = Session {
-            issuer,
             login,
             scopes: Vec::new(),
             access_token: String::new(),
@@ -140,11 +129,6 @@ impl Sessions {
         Sessions { sealer: Sealer::new(secret), refreshes: Mutex::default() }
     }
 
-    /// Returns the sealer, for other cookies.
-    pub fn sealer(&self) -> &Sealer {
-        &self.sealer
-    }
-
     /// Returns the session of a request. A cookie that cannot be opened counts as none.
     pub fn read(&self, head: &Head, now: i64) -> Option<Session> {
         let session: Session = self.sealer.open(PURPOSE, &cookie::read(&head.headers, cookie::SESSION)?)?;
@@ -156,7 +140,7 @@ impl Sessions {
     /// # Errors
     /// 500 if the tokens are too large for a cookie.
     pub fn write(&self, headers: &mut HeaderMap, session: &Session) -> Result<(), Problem> {
-        if cookie::set(headers, cookie::SESSION, &self.sealer.seal(PURPOSE, session)?, None) {
+        if cookie::set(headers, cookie::SESSION, &self.sealer.seal(PURPOSE, session)?) {
             return Ok(());
         }
         tracing::error!("the tokens are too large for a cookie; responding with 500");

@@ -10,7 +10,7 @@ use crate::api::Browser;
 use crate::cookie;
 use crate::dashboard::Dashboard;
 use crate::oauth::{Accounts, GrantError};
-use crate::session::{Current, Issuer, Session, now};
+use crate::session::{Current, Session, now};
 
 /// Credentials of a person.
 #[derive(Deserialize, JsonSchema)]
@@ -52,7 +52,7 @@ pub(crate) enum SessionState {
 pub(crate) struct Methods {
     /// Whether people can sign in with a password.
     password: bool,
-    /// Single sign-on, if it is configured.
+    /// Single sign-on: `null`, because the dashboard has none yet.
     sso: Option<Provider>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn show(dashboard: &Arc<Dashboard>, request: Request) -> Result
 /// Asks the API whether the tokens of a session are still valid: they may have been revoked elsewhere.
 async fn confirmed(dashboard: &Dashboard, browser: &Browser, mut current: Current) -> Current {
     let (Current::Unchanged(session) | Current::Refreshed(session)) = &mut current else { return current };
-    let (Issuer::Api, Some(client)) = (session.issuer, &dashboard.client) else { return current };
+    let Some(client) = &dashboard.client else { return current };
     let Some(state) = client.introspect(&*dashboard.api, browser, &session.access_token).await else { return current };
     if !state.active {
         return Current::None;
@@ -130,7 +130,7 @@ pub(crate) async fn sign_in(dashboard: &Arc<Dashboard>, mut request: Request) ->
         GrantError::Rejected => Problem::new(codes::INVALID_CREDENTIALS).detail("The login or the password is wrong."),
         GrantError::Failed(problem) => problem,
     })?;
-    let session = Session::new(Issuer::Api, login, tokens, now());
+    let session = Session::new(login, tokens, now());
     let mut response = signed_in(&session, methods)?;
     dashboard.sessions.write(&mut response.headers, &session)?;
     Ok(response)
@@ -148,7 +148,7 @@ pub(crate) async fn sign_out(dashboard: &Arc<Dashboard>, request: Request) -> Re
 }
 
 async fn revoke(dashboard: &Dashboard, browser: &Browser, session: &Session) {
-    let (Issuer::Api, Some(client)) = (session.issuer, &dashboard.client) else { return };
+    let Some(client) = &dashboard.client else { return };
     let token = session.refresh_token.as_ref().unwrap_or(&session.access_token);
     if client.revoke(&*dashboard.api, browser, token).await.is_err() {
         tracing::warn!("the tokens of a session could not be revoked; they end when they expire");

@@ -5,6 +5,8 @@ pub mod check;
 pub mod clients;
 pub mod completions_and_man;
 pub mod conformance;
+#[cfg(feature = "dashboard")]
+pub mod dashboard;
 pub mod diff;
 pub mod draw;
 pub mod explain;

@@ -7,6 +7,7 @@ const CRATES: &[&str] = &[
     "pidq-core",
     "pidq-formats",
     "pidq-http",
+    "pidq-dashboard",
     "pidq-server",
     "pidq-pipeline/extract",
     "pidq-pipeline/text",

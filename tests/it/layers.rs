@@ -54,6 +54,19 @@ const CRATES: &[Crate] = &[
         ],
     },
     Crate {
+        name: "pidq-dashboard",
+        source: "pidq-dashboard/src",
+        layers: &[
+            &["api", "assets", "cookie", "seal", "security_headers", "settings"],
+            &["cross_site", "manual", "oauth"],
+            &["session"],
+            &["dashboard"],
+            &["proxy", "sign_in"],
+            &["routes"],
+            &["app"],
+        ],
+    },
+    Crate {
         name: "pidq-server",
         source: "pidq-server/src",
         layers: &[

@@ -136,8 +136,6 @@ problem_codes! {
         "Check the login and the password.";
     CROSS_SITE_REQUEST "cross-site-request" [403] "Cross-site request"
         "Send the request from a page of the dashboard itself.";
-    SSO_FAILED "sso-failed" [400 502] "Single sign-on failed"
-        "Sign in again; if it fails again, ask the operator: the log has the cause under the request id.";
     LICENSE_REQUIRED "license-required" [402] "License required"
         "Obtain a license for the system `system_id`, then set PIDQ_APP_LICENSE or upload the license.";
     LICENSE_LIMIT "license-limit" [402] "License limit reached"

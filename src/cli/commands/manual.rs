@@ -45,6 +45,9 @@ pub enum Page {
     /// Document platform.
     #[cfg(feature = "pipeline")]
     Pipeline,
+    /// Dashboard.
+    #[cfg(feature = "dashboard")]
+    Dashboard,
 }
 
 /// Runs the subcommand.
@@ -59,6 +62,8 @@ pub fn run(page: Page) -> Result {
         Page::Problems => pidq_server::manual::problems(),
         #[cfg(feature = "pipeline")]
         Page::Pipeline => pidq_pipeline::manual::pipeline(),
+        #[cfg(feature = "dashboard")]
+        Page::Dashboard => pidq_dashboard::manual::dashboard(),
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Status::Done)

@@ -1,0 +1,14 @@
+//! Generator of `docs/dashboard.md`: prose with the tables of settings.
+
+use pidq_http::settings_table;
+
+use crate::settings::{REMOTE_SETTINGS, SETTINGS};
+
+const PROSE: &str = include_str!("manual/dashboard.md");
+
+/// Returns the text of `docs/dashboard.md`.
+pub fn dashboard() -> String {
+    PROSE
+        .replace("{settings}", settings_table(&[SETTINGS]).trim_end())
+        .replace("{remote}", settings_table(&[REMOTE_SETTINGS]).trim_end())
+}

@@ -1,0 +1,16 @@
+//! Tests of the dashboard in front of a small API with real accounts.
+
+mod api;
+mod pages;
+mod proxy;
+mod remote;
+mod sessions;
+
+#[test]
+fn the_page_about_the_dashboard_is_generated() {
+    let page = include_str!("../../../docs/dashboard.md");
+    assert!(
+        page == pidq_dashboard::manual::dashboard(),
+        "`pidq manual dashboard` prints another text than the page has"
+    );
+}

@@ -1,0 +1,59 @@
+//! Subcommand `pidq dashboard`: serves the dashboard for an API elsewhere.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use pidq_dashboard::{REMOTE_SETTINGS, SETTINGS};
+use pidq_http::{COMMON, CommonSettings, SettingTable, Settings, Shutdown, configure_malloc, serve, settings_help};
+
+use super::serve::variables;
+use crate::cli::failure::{Failure, Result, Status};
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq dashboard --api-url http://127.0.0.1:8000     an API on this machine, which may run without accounts
+  PIDQ_CLIENT_ID=desk PIDQ_CLIENT_SECRET_FILE=/run/secrets/client pidq dashboard --api-url https://api.plant.example
+";
+
+const TABLES: &[SettingTable] = &[COMMON, SETTINGS, REMOTE_SETTINGS];
+
+/// Options of `pidq dashboard`. Settings are parsed from the tables of the dashboard.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub struct Options {
+    /// Settings, such as `--api-url http://127.0.0.1:8000`; see `pidq dashboard --help`
+    #[arg(value_name = "SETTING", trailing_var_arg = true, allow_hyphen_values = true)]
+    settings: Vec<String>,
+}
+
+/// Runs the dashboard until a signal arrives.
+pub fn run(options: &Options) -> Result {
+    if options.settings.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
+        let purpose = "Serves the web dashboard for an API elsewhere.";
+        write!(io::stdout(), "{purpose}\n\n{}\n{EXAMPLES}", settings_help("pidq dashboard", TABLES))?;
+        return Ok(Status::Done);
+    }
+    configure_malloc();
+    let settings = Settings::read(TABLES, options.settings.clone(), variables()?).map_err(usage_failure)?;
+    CommonSettings(&settings).init_log().map_err(usage_failure)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
+    let result = runtime.block_on(serve_dashboard(&settings));
+    runtime.shutdown_background();
+    result
+}
+
+async fn serve_dashboard(settings: &Settings) -> Result {
+    let shutdown = Shutdown::on_signals().map_err(usage_failure)?;
+    let app = pidq_dashboard::open_remote(settings).map_err(usage_failure)?;
+    let mut listeners = pidq_dashboard::listeners(settings).map_err(usage_failure)?;
+    listeners.extend(CommonSettings(settings).admin_listener().map_err(usage_failure)?);
+    for listener in &listeners {
+        tracing::info!(address = %listener.address().map_err(usage_failure)?, "listening");
+    }
+    serve(app, listeners, shutdown).await.map_err(usage_failure)?;
+    Ok(Status::Done)
+}
+
+fn usage_failure(error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(error.to_string())
+}
