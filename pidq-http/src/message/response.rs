@@ -2,6 +2,7 @@
 
 mod body;
 mod forwarded;
+mod service_body;
 mod stream;
 mod stream_body;
 
@@ -18,7 +19,8 @@ use serde::Serialize;
 
 pub use body::BodyProducer;
 pub(crate) use body::{CHUNK_SIZE, Content, ResponseBody};
-pub use forwarded::{BodyError, ServiceBody};
+pub use forwarded::BodyError;
+pub use service_body::ServiceBody;
 pub use stream::{Disconnected, Events, Lines, Sender};
 
 use crate::message::head::Head;
