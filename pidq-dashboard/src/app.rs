@@ -16,6 +16,9 @@ use crate::settings::{
     API_CA, API_URL, APP_SECRET, CLIENT_ID, CLIENT_SECRET, DASHBOARD_DIR, DASHBOARD_LISTEN, DASHBOARD_URL,
 };
 
+/// Minimum number of characters of the application secret.
+const SECRET_SIZE: usize = 32;
+
 /// Error of opening the dashboard.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -98,6 +101,10 @@ pub fn open_remote(settings: &Settings) -> Result<App<Dashboard>, OpenError> {
         (None, Some(_)) => return Err(settings.invalid(&CLIENT_SECRET, "set `PIDQ_CLIENT_ID` as well").into()),
     };
     let secret = match settings.get(&APP_SECRET)? {
+        Some(secret) if secret.expose().len() < SECRET_SIZE => {
+            let reason = format!("must have at least {SECRET_SIZE} random characters");
+            return Err(settings.invalid(&APP_SECRET, &reason).into());
+        }
         Some(secret) => secret,
         None => {
             tracing::warn!("sessions end when this process exits, because `PIDQ_APP_SECRET` is not set");

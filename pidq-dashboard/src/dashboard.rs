@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pidq_http::header::SET_COOKIE;
-use pidq_http::{Head, Problem};
+use pidq_http::{Head, Problem, codes};
 
 use crate::api::{Api, Browser};
 use crate::assets::Assets;
@@ -28,11 +28,11 @@ pub struct Dashboard {
 }
 
 impl Dashboard {
-    /// Returns how people sign in at the API. Without accounts, only requests to a host name of the dashboard are
-    /// answered, as protection against DNS rebinding.
+    /// Returns how people sign in at the API. Without accounts, only requests from this machine to a host name of the
+    /// dashboard are answered, the latter as protection against DNS rebinding.
     ///
     /// # Errors
-    /// 502 if the API is unavailable and was never asked, 400 for another host name.
+    /// 502 if the API is unavailable and was never asked, 403 for another machine, 400 for another host name.
     pub(crate) async fn accounts(&self, head: &Head, browser: &Browser) -> Result<Accounts, Problem> {
         let known = *self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let accounts = match known {
@@ -47,6 +47,10 @@ impl Dashboard {
             },
         };
         if !accounts.are_enabled {
+            if !head.client.to_canonical().is_loopback() {
+                let detail = "Without accounts, the dashboard serves only the machine that it runs on.";
+                return Err(Problem::new(codes::FORBIDDEN).detail(detail));
+            }
             head.check_host(self.public_host.as_deref())?;
         }
         Ok(accounts)

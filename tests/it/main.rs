@@ -10,6 +10,8 @@ mod cli;
 mod columns;
 mod conformance;
 mod custom_functions;
+#[cfg(feature = "dashboard")]
+mod dashboard;
 mod data_gaps;
 mod dependencies;
 mod drawing_commands;
@@ -49,7 +51,7 @@ mod relief_drawings;
 mod remote;
 mod reports;
 mod service;
-#[cfg(feature = "pipeline")]
+#[cfg(feature = "dashboard")]
 mod settings;
 mod synthetic_plant;
 mod up;

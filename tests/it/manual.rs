@@ -128,7 +128,7 @@ fn alternatives(name: &str) -> Vec<String> {
 
 #[test]
 fn generated_pages_are_up_to_date() {
-    for page in ["language", "http", "operate", "pipeline", "problems"] {
+    for page in ["language", "http", "operate", "pipeline", "dashboard", "problems"] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_pidq")).args(["manual", page]).output().expect("the command runs");
         let printed = String::from_utf8(output.stdout).expect("text");

@@ -34,6 +34,7 @@ fn every_problem_code_is_used() {
     let mut files = Vec::new();
     for folder in [
         "pidq-http/src",
+        "pidq-dashboard/src",
         "pidq-server/src",
         "pidq-pipeline/src",
         "pidq-pipeline/extract/src",

@@ -74,6 +74,12 @@ fn address(child: &mut Child) -> String {
 
 /// Sends a request with a request line such as `GET /path`. Returns the status and the body of the response.
 pub fn send(address: &str, line: &str, headers: &[String], body: &str) -> (u16, String) {
+    let (head, body) = exchange(address, line, headers, body);
+    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body)
+}
+
+/// Sends a request. Returns the head and the body of the response.
+pub fn exchange(address: &str, line: &str, headers: &[String], body: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     let length = body.len();
@@ -82,7 +88,7 @@ pub fn send(address: &str, line: &str, headers: &[String], body: &str) -> (u16, 
     let mut response = String::new();
     stream.read_to_string(&mut response).expect("it responds");
     let (head, body) = response.split_once("\r\n\r\n").expect("a head and a body");
-    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
+    (head.to_owned(), body.to_owned())
 }
 
 fn shell(line: &str) -> String {

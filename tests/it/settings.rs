@@ -1,4 +1,4 @@
-//! Tests of the settings tables of both services: names, defaults, and that every setting is read.
+//! Tests of the settings tables of the services and the dashboard: names, defaults, and that every setting is read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,9 +6,10 @@ use std::path::Path;
 
 use pidq_http::{AnySetting, COMMON, Settings};
 
-/// Returns the rows of the graph service and of the document platform.
-fn services() -> [Vec<&'static dyn AnySetting>; 2] {
-    [[COMMON, pidq_server::SETTINGS].concat(), pidq_pipeline::TABLES.concat()]
+/// Returns the rows of the graph service, of the document platform and of the dashboard in a process of its own.
+fn services() -> [Vec<&'static dyn AnySetting>; 3] {
+    let dashboard = [COMMON, pidq_dashboard::SETTINGS, pidq_dashboard::REMOTE_SETTINGS].concat();
+    [[COMMON, pidq_server::SETTINGS].concat(), pidq_pipeline::TABLES.concat(), dashboard]
 }
 
 #[test]
@@ -27,10 +28,10 @@ fn names_are_unique_and_have_the_prefix() {
 }
 
 #[test]
-fn settings_of_both_services_have_the_same_type() {
-    let [graphs, documents] = services();
-    for row in &graphs {
-        for other in documents.iter().filter(|other| other.env() == row.env()) {
+fn settings_of_several_services_have_the_same_type() {
+    let [graphs, documents, dashboard] = services();
+    for row in graphs.iter().chain(&documents) {
+        for other in documents.iter().chain(&dashboard).filter(|other| other.env() == row.env()) {
             let form = |row: &dyn AnySetting| (row.config_key(), row.expected(), row.is_secret());
             assert_eq!(form(*row), form(*other), "{}", row.env());
         }
@@ -52,7 +53,7 @@ fn defaults_are_valid() {
 /// this test covers the public ones too.
 #[test]
 fn every_setting_is_read() {
-    let folders = ["pidq-http/src", "pidq-server/src", "pidq-pipeline/src", "src"];
+    let folders = ["pidq-http/src", "pidq-dashboard/src", "pidq-server/src", "pidq-pipeline/src", "src"];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source: String = folders.iter().map(|folder| rust_text(&root.join(folder))).collect();
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

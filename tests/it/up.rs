@@ -14,9 +14,13 @@ use crate::service::{Service, pidq, send, test_dir};
 
 pub const PASSWORD: &str = "a long password of a test";
 pub const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
-/// Credentials that the first start would generate, and no shutdown delay.
-const SETTINGS: &[(&str, &str)] =
-    &[("PIDQ_ADMIN_PASSWORD", PASSWORD), ("PIDQ_CLIENT_SECRET", SECRET), ("PIDQ_SHUTDOWN_DELAY", "0s")];
+/// Credentials that the first start would generate, no shutdown delay, and no dashboard.
+const SETTINGS: &[(&str, &str)] = &[
+    ("PIDQ_ADMIN_PASSWORD", PASSWORD),
+    ("PIDQ_CLIENT_SECRET", SECRET),
+    ("PIDQ_SHUTDOWN_DELAY", "0s"),
+    ("PIDQ_DASHBOARD_LISTEN", ""),
+];
 
 pub fn start(data: &Path) -> Service {
     Service::start_command("up", SETTINGS, &["--demo", "--data-dir", data.to_str().expect("a path")])
@@ -82,11 +86,12 @@ fn one_process_serves_graphs_and_documents_on_one_address() {
 #[test]
 fn a_person_sees_a_banner_and_short_lines() {
     let folder = test_dir("up-terminal");
-    let line =
-        format!("PIDQ_ADMIN_LISTEN= {} up --demo --listen 127.0.0.1:0 --data-dir data", env!("CARGO_BIN_EXE_pidq"));
+    let line = format!(
+        "PIDQ_ADMIN_LISTEN= PIDQ_DASHBOARD_LISTEN= {} up --demo --listen 127.0.0.1:0 --data-dir data",
+        env!("CARGO_BIN_EXE_pidq")
+    );
     let Some(seen) = run_on_terminal(&line, &[("Press Ctrl-C to stop.", "\u{3}")], &folder) else { return };
-    for expected in
-        ["Start page", "http://127.0.0.1:", "demo", "shown once", "POST /api/pipelines", "Ctrl-C again", "stopped"]
+    for expected in ["API", "http://127.0.0.1:", "demo", "shown once", "POST /api/pipelines", "Ctrl-C again", "stopped"]
     {
         assert!(seen.contains(expected), "`{expected}` is missing in {seen}");
     }
@@ -100,6 +105,7 @@ fn a_person_sees_a_banner_and_short_lines() {
 fn without_a_terminal_every_line_is_json_and_no_secret_is_logged() {
     let data = test_dir("up-json");
     let mut command = pidq();
+    command.env("PIDQ_DASHBOARD_LISTEN", "");
     command.args(["up", "--demo", "--listen", "127.0.0.1:0", "--admin-listen", "", "--data-dir"]).arg(&data);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("its log")).lines().map_while(Result::ok);

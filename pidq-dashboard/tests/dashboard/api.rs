@@ -159,7 +159,7 @@ pub fn settings(arguments: &[&str]) -> (TempDir, Settings) {
     let path = dir.path().to_str().expect("a path");
     let arguments = [&["--dashboard-dir", path], arguments].concat();
     let arguments = arguments.into_iter().map(str::to_owned);
-    let secret = ("PIDQ_APP_SECRET".to_owned(), "a secret of sixteen or more".to_owned());
+    let secret = ("PIDQ_APP_SECRET".to_owned(), "a secret of thirty-two characters or more".to_owned());
     let client = [("PIDQ_CLIENT_ID", CLIENT_ID), ("PIDQ_CLIENT_SECRET", CLIENT_SECRET)];
     let client = client.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let environment = client.into_iter().chain([secret]);

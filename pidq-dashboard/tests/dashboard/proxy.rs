@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use pidq_http::Bytes;
+use pidq_http::{Bytes, RequestBody};
 
 use crate::api::{api, app, dashboard, send, sign_in};
 
@@ -114,5 +114,9 @@ async fn without_accounts_everyone_on_this_machine_is_signed_in() {
     for path in ["/session", "/graph"] {
         let rebound = send(&dashboard, "GET", path, &[("host", "evil.example:3000")], "").await;
         assert_eq!(rebound.status, 400, "{path}: protection against DNS rebinding");
+        let request = hyper::Request::get(path).header("host", "127.0.0.1:3000").body(RequestBody::from(Bytes::new()));
+        let other_machine = "192.0.2.1".parse().expect("an address");
+        let response = dashboard.forward(request.expect("a request"), other_machine, true).await;
+        assert_eq!(response.status(), 403, "{path}: another machine");
     }
 }
