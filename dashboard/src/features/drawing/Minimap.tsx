@@ -1,5 +1,5 @@
 /** Overview of a drawing; a click moves the view. */
-import { type MouseEvent, useMemo } from "react";
+import { type MouseEvent, memo, useMemo } from "react";
 import type { Box } from "./geometry";
 
 interface MinimapProps {
@@ -17,15 +17,22 @@ export function Minimap({ extent, visible, points, onMove }: MinimapProps) {
     const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
     onMove(x, y);
   };
+  const viewBox = `${extent.x} ${extent.y} ${extent.width} ${extent.height}`;
   return (
-    <svg
-      className="minimap"
-      aria-hidden="true"
-      viewBox={`${extent.x} ${extent.y} ${extent.width} ${extent.height}`}
-      onClick={onClick}
-    >
-      <path className="minimap-items" d={dots} />
-      <rect className="minimap-window" {...visible} />
-    </svg>
+    <div className="minimap" aria-hidden="true">
+      <Items viewBox={viewBox} dots={dots} />
+      <svg viewBox={viewBox} onClick={onClick}>
+        <rect className="minimap-window" {...visible} />
+      </svg>
+    </div>
   );
 }
+
+/** A picture of its own, which is not drawn again when the window moves. */
+const Items = memo(function Items({ viewBox, dots }: { viewBox: string; dots: string }) {
+  return (
+    <svg viewBox={viewBox}>
+      <path className="minimap-items" d={dots} />
+    </svg>
+  );
+});

@@ -1,7 +1,7 @@
 /** Style of a drawing inside its shadow root, in the colors of the theme. */
 
 const STYLE = `
-svg{position:absolute;inset:-50%;width:200%;height:200%;transform-origin:0 0;overflow:hidden}
+svg{position:absolute;inset:-50%;width:200%;height:200%;transform-origin:0 0;overflow:hidden;will-change:transform}
 .b{fill:none}
 .p{fill:none;stroke:var(--text);stroke-width:1.6;stroke-linejoin:round}
 .a{fill:var(--text)}

@@ -11,7 +11,7 @@ import type { Marks } from "./marks";
 import { drawingSheet } from "./theme";
 
 const SVG = "http://www.w3.org/2000/svg";
-const IDLE_MS = 140;
+const IDLE_MS = 220;
 const NEAR = [0, 4, -4, 8, -8];
 
 export class DrawingView {
@@ -167,7 +167,6 @@ export class DrawingView {
       this.draw();
       return;
     }
-    this.svg.style.willChange = "transform";
     this.svg.style.transform = `translate(${left}px, ${top}px) scale(${k})`;
     this.onMove(visibleBox(this.now, width, height));
   }
@@ -180,7 +179,6 @@ export class DrawingView {
     const top = visible.y - visible.height / 2;
     this.svg.setAttribute("viewBox", `${left} ${top} ${visible.width * 2} ${visible.height * 2}`);
     this.svg.style.transform = "";
-    this.svg.style.willChange = "";
     this.drawn = this.now;
     this.onMove(visible);
   }

@@ -1,0 +1,64 @@
+import { expect, it } from "vitest";
+import { marksOf } from "./marks";
+import { drawingGraph, itemIds, lineOf, neighborsOf, searchTags } from "./model";
+import { idOfFile } from "./queries";
+import { isAllowedAttribute, isAllowedElement } from "./sanitize";
+
+const graph = drawingGraph({
+  pid_graph: {
+    nodes: [
+      { id: "P-1", tag: "P-1" },
+      { id: "HV-1", tag: "HV-1" },
+      { id: "AP-1", tag: "AP-1" },
+      { id: "L", node_type: "pipe_system" },
+    ],
+    edges: [
+      { id: "e1", source: "P-1", target: "HV-1", edge_type: "physically_connected_to" },
+      { id: "e2", source: "L", target: "HV-1", edge_type: "has_a" },
+    ],
+  },
+});
+
+it("finds tags, those that start with the text first", () => {
+  expect(searchTags(graph, "p-1").map((node) => node.id)).toEqual(["P-1", "AP-1"]);
+  expect(searchTags(graph, " ")).toEqual([]);
+});
+
+it("finds the line and the neighbors of an item", () => {
+  expect(lineOf(graph, "HV-1")).toBe("L");
+  expect(lineOf(graph, "P-1")).toBeNull();
+  expect(neighborsOf(graph, "HV-1").map(({ id, relation }) => `${relation} ${id}`)).toEqual([
+    "from P-1",
+    "member of L",
+  ]);
+});
+
+it("collects the items of a result at any depth", () => {
+  const result = [
+    { nodes: [{ id: "P-1", node_type: "x" }], edges: [{ id: "e1", edge_type: "y" }], id: "no" },
+  ];
+  expect([...itemIds(result)]).toEqual(["P-1", "e1"]);
+});
+
+it("marks the pipe between inside and open as open", () => {
+  const marks = marksOf(graph, [
+    ["inside", ["P-1"]],
+    ["open", ["HV-1"]],
+  ]);
+  expect(marks.get("e1")).toBe("open");
+});
+
+it("keeps scripts, handlers and references out of a drawing", () => {
+  for (const name of ["script", "foreignObject", "use", "image", "a", "style", "constructor"]) {
+    expect(isAllowedElement(name)).toBe(false);
+  }
+  expect(isAllowedAttribute("path", "d", "M0 0L1 1")).toBe(true);
+  expect(isAllowedAttribute("path", "onclick", "alert(1)")).toBe(false);
+  expect(isAllowedAttribute("path", "style", "fill:red")).toBe(false);
+  expect(isAllowedAttribute("path", "fill", "url(https://example.com/x)")).toBe(false);
+});
+
+it("names a graph after its file", () => {
+  expect(idOfFile("Unit 100 (rev B).json")).toBe("Unit-100-rev-B");
+  expect(idOfFile("§.json")).toBe("drawing");
+});
