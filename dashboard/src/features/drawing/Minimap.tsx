@@ -19,9 +19,9 @@ export function Minimap({ extent, visible, points, onMove }: MinimapProps) {
   };
   const viewBox = `${extent.x} ${extent.y} ${extent.width} ${extent.height}`;
   return (
-    <div className="minimap" aria-hidden="true">
+    <div className="minimap">
       <Items viewBox={viewBox} dots={dots} />
-      <svg viewBox={viewBox} onClick={onClick}>
+      <svg aria-hidden="true" viewBox={viewBox} onClick={onClick}>
         <rect className="minimap-window" {...visible} />
       </svg>
     </div>
@@ -31,7 +31,7 @@ export function Minimap({ extent, visible, points, onMove }: MinimapProps) {
 /** A picture of its own, which is not drawn again when the window moves. */
 const Items = memo(function Items({ viewBox, dots }: { viewBox: string; dots: string }) {
   return (
-    <svg viewBox={viewBox}>
+    <svg aria-hidden="true" viewBox={viewBox}>
       <path className="minimap-items" d={dots} />
     </svg>
   );

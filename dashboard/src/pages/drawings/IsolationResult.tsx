@@ -28,6 +28,7 @@ export function IsolationResult({ graph, result, onSelect }: IsolationResultProp
         {barrier.certain === false && " (uncertain)"}
       </>
     )),
+    inside: result.inside.map((node) => link(node.id)),
     conditional: result.conditional.map((item) => (
       <>
         {link(item.node.id)} {words(item.action)}: no barrier, the branch continues behind it
@@ -50,7 +51,7 @@ export function IsolationResult({ graph, result, onSelect }: IsolationResultProp
       <Group tone="open" title="Stays open" rows={rows.open} />
       <Group tone="open" title="Kept open" rows={result.kept_open.map(entryText)} />
       <Group tone="close" title="To close" rows={rows.close} />
-      <Group tone="inside" title="Inside" rows={[`${result.inside.length} items`]} />
+      <Group tone="inside" title="Inside" rows={rows.inside} />
       <Group title="Passed, under a condition" rows={rows.conditional} />
       <Group title="Relief devices" rows={rows.relief} />
       <Group title="Uncertain" rows={result.uncertain.map(entryText)} />
