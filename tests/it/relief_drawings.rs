@@ -506,6 +506,19 @@ fn items_that_stop_a_flame_a_leak_or_a_reverse_flow_are_safeguards() {
 }
 
 #[test]
+fn a_safety_valve_that_shuts_something_off_is_no_relief_device() {
+    let devices =
+        |class: &str| answer(&format!("D-1 → Q-1(node_classification={class}) → O-1"), "reliefList() | size()");
+    for class in ["burner_safety_valve", "internal_safety_valve", "flame_safety_valve", "excess_flow_safety_valve"] {
+        assert_eq!(devices(&format!("piping_component.{class}")), json!(0), "{class}");
+    }
+    for class in ["safety_valve", "thermal_safety_valve", "prv", "overflow_valve", "unloading_valve"] {
+        assert_eq!(devices(&format!("piping_component.{class}")), json!(1), "{class}");
+    }
+    assert_eq!(devices("piping_component.truck_unloading_valve"), json!(0));
+}
+
+#[test]
 fn an_isolation_says_whether_the_relief_of_its_volume_is_open_as_drawn() {
     let states = |plant: &str| answer(plant, r#"isolate("D-1") | .relief | map([.node.id, .relief_path])"#);
     assert_eq!(states("T-1 → V-1 → D-1 → RV-1 → O-1"), json!([["RV-1", "open"]]));

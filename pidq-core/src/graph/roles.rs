@@ -187,6 +187,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "mounted",
     "needle",
     "non",
+    "normally",
     "offset",
     "one",
     "parallel",
@@ -376,7 +377,10 @@ const PASSED: &[Words] = &[
 ];
 
 /// Items that close the end of a pipe, or that are put into it from outside: nothing follows them.
-const ENDING: &[Words] = &[Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell"])];
+const ENDING: &[Words] = &[
+    Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell"]),
+    Last(&["threaded_plug", "screwed_plug", "hex_plug", "bull_plug"]),
+];
 
 /// Passage of items of a class without a role.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -478,6 +482,12 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             "instrument.motor_operated_valve",
             "instrument.emergency_shutdown_valve",
             "instrument.emergency_isolation_valve",
+            "instrument.xv",
+            "instrument.sdv",
+            "instrument.esdv",
+            "instruments.control_valve",
+            "instruments.shutdown_valve",
+            "instruments.on_off_valve",
         ])],
     ),
     (
@@ -517,7 +527,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "automatic_drain",
                 "auto_drain",
             ]),
-            Ends(&["excess_flow_valve"]),
+            Ends(&["excess_flow_valve", "excess_flow_safety_valve"]),
         ],
     ),
     // Before blind flanges: a spectacle blind flange swings.
@@ -577,8 +587,14 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["disc_holder", "disk_holder", "disc_detector", "disk_detector", "disc_indicator", "disk_indicator"]),
         ],
     ),
-    // Safety valves of wells close in an emergency (API 14A, API 6A).
-    (Role::Control, &[Has(&["surface_safety", "downhole_safety"])]),
+    // Safety valves of wells, burners and tanks close in an emergency (API 14A, API 6A, EN 161, EN 13175).
+    (
+        Role::Control,
+        &[
+            Has(&["surface_safety", "downhole_safety"]),
+            Last(&["burner_safety_valve", "internal_safety_valve", "flame_safety_valve"]),
+        ],
+    ),
     (
         Role::Relief,
         &[
@@ -587,7 +603,9 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Has(&["rupture_dis", "bursting_dis", "burst_dis", "rupture_pin", "buckling_pin", "breaking_pin"]),
             Has(&["relief", "breather", "vacuum_breaker"]),
             Has(&["conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pressure_vacuum"]),
-            Last(&["psv", "tsv", "pvsv", "pvrv", "prd"]),
+            Last(&["psv", "prv", "tsv", "pvsv", "pvrv", "prd", "overflow_valve"]),
+            // Not the valve of a truck that is unloaded.
+            Is(&["unloading_valve"]),
         ],
     ),
     (
@@ -720,6 +738,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Is(&["ball", "gate", "globe", "butterfly"]),
             Is(&["gate_valve_manual", "ball_valve_manual", "globe_valve_manual", "butterfly_valve_manual"]),
             Is(&["plug_valve_manual", "needle_valve_manual", "globe_valve_angle"]),
+            Is(&["gate_valve_flanged", "ball_valve_flanged", "globe_valve_flanged", "butterfly_valve_flanged"]),
             Is(&["valve_ball", "valve_gate", "valve_globe", "valve_plug", "valve_butterfly", "valve_needle"]),
         ],
     ),
