@@ -81,7 +81,6 @@ function createEditor(root: ShadowRoot, latest: { current: QueryEditorProps }): 
       placeholder("A query, such as valveList() or isolate(…)"),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": "Query", "aria-multiline": "true" }),
-      replaceSelectedText,
       EditorView.updateListener.of((update) => {
         if (update.docChanged) latest.current.onChange(update.state.doc.toString());
       }),
@@ -89,19 +88,6 @@ function createEditor(root: ShadowRoot, latest: { current: QueryEditorProps }): 
   });
   return new EditorView({ state, parent: root, root });
 }
-
-/**
- * Replaces selected text by a transaction: the browser would keep the color of the old text in a style attribute, which
- * the Content-Security-Policy forbids.
- */
-const replaceSelectedText = EditorView.domEventHandlers({
-  beforeinput(event, view) {
-    const { main } = view.state.selection;
-    if (event.inputType !== "insertText" || event.data === null || main.empty) return false;
-    view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type" });
-    return true;
-  },
-});
 
 function diagnosticOf(finding: QueryFinding, length: number): Diagnostic {
   const from = Math.min(finding.span.start, length);
