@@ -1,6 +1,13 @@
 /** The page "Query". */
+import type { Locator } from "@playwright/test";
 import { QUESTIONS } from "../../src/features/query/questions";
 import { expect, expectAccessible, test } from "./fixtures";
+
+/** Types a query in place of the one in the editor. */
+async function write(editor: Locator, text: string): Promise<void> {
+  await editor.press("ControlOrMeta+a");
+  await editor.pressSequentially(text);
+}
 
 const address = (query: string, more = "") => `/query?graph=plant-100&q=${encodeURIComponent(query)}${more}`;
 
@@ -30,7 +37,7 @@ test("a question of the gallery is inserted and run", async ({ page }) => {
 test("a mistake is marked while typing, and the fix is applied by a click", async ({ page }) => {
   await page.goto("/query?graph=plant-100");
   const editor = page.getByRole("textbox", { name: "Query" });
-  await editor.fill("valveList() | length()");
+  await write(editor, "valveList() | length()");
   const findings = page.getByRole("list", { name: "Findings in the query" });
   await expect(findings).toContainText("Unknown function 'length'");
   await findings.getByRole("button", { name: "Use size" }).click();
@@ -50,15 +57,12 @@ test("the editor completes functions, fields and values of the drawing", async (
   await page.goto("/query?graph=plant-100");
   const editor = page.getByRole("textbox", { name: "Query" });
   await expect(page.getByTestId("query-editor")).toBeVisible();
-  await editor.fill("");
-  await editor.pressSequentially("isolationP");
+  await write(editor, "isolationP");
   await expect(page.getByRole("option", { name: /isolationPlan/ })).toBeVisible({ timeout: 10_000 });
-  await editor.fill("");
-  await editor.pressSequentially("nodes(.node_cl");
+  await write(editor, "nodes(.node_cl");
   await expect(page.getByRole("option", { name: /node_classification/ })).toBeVisible();
   await editor.press("Escape");
-  await editor.fill("");
-  await editor.pressSequentially('nodes(.fluid_code == "');
+  await write(editor, 'nodes(.fluid_code == "');
   await expect(page.getByRole("option", { name: "PL" })).toBeVisible();
 });
 
@@ -72,7 +76,7 @@ test("an address shares the query, the drawing and the view", async ({ page }) =
 test("the history lists the queries that were run, and deletes them", async ({ page }) => {
   await page.goto("/query?graph=plant-100");
   const editor = page.getByRole("textbox", { name: "Query" });
-  await editor.fill("lineList()");
+  await write(editor, "lineList()");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect(page.getByRole("region", { name: "Rows of the result" })).toBeVisible();
   await page.reload();

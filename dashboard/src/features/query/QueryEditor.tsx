@@ -80,6 +80,7 @@ function createEditor(root: ShadowRoot, latest: { current: QueryEditorProps }): 
       ]),
       placeholder("A query, such as valveList() or isolate(…)"),
       EditorView.lineWrapping,
+      replaceSelection,
       EditorView.contentAttributes.of({ "aria-label": "Query", "aria-multiline": "true" }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) latest.current.onChange(update.state.doc.toString());
@@ -88,6 +89,23 @@ function createEditor(root: ShadowRoot, latest: { current: QueryEditorProps }): 
   });
   return new EditorView({ state, parent: root, root });
 }
+
+/**
+ * Replaces a selection by typed text in the state. If the browser does it, it keeps the colors of the selected text in
+ * a style attribute, which the policy of styles blocks.
+ */
+const replaceSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { main, ranges } = view.state.selection;
+    const text = event.data;
+    if (event.inputType !== "insertText" || text === null || main.empty || ranges.length > 1) return false;
+    const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: "input.type" });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    if (!handlers.some((handler) => handler(view, main.from, main.to, text, insert))) view.dispatch(insert());
+    event.preventDefault();
+    return true;
+  },
+});
 
 function diagnosticOf(finding: QueryFinding, length: number): Diagnostic {
   const from = Math.min(finding.span.start, length);

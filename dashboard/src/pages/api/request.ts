@@ -53,7 +53,8 @@ function formFields(body: string): [string, string][] {
 }
 
 /** Paths that the server of the dashboard forwards to the API. */
-const FORWARDED = /^\/(api|graph|functions|openapi\.json|docs|version|readyz)(\/|$)/;
+const FORWARDED =
+  /^\/(api|graph|accounts|clients|problems|functions|openapi\.json|docs|version|readyz)(\/|$)/;
 
 export function isForwarded(endpoint: Endpoint): boolean {
   return FORWARDED.test(endpoint.path);
