@@ -16,11 +16,13 @@ describe("verdictOf", () => {
   it("is yes only if every branch ends at a barrier without doubt", () => {
     expect(verdictOf(closed)).toBe("yes");
   });
+  it("does not depend on valves that stay open for relief", () => {
+    expect(verdictOf({ ...closed, kept_open: [{ node: "HV-2" }] })).toBe("yes");
+  });
   it("is no if a branch stays open, whatever the result states", () => {
     const branch = { kind: "open_end", at: null, path: [] };
     expect(verdictOf({ ...closed, isolated: "yes", unresolved: [branch] })).toBe("no");
     expect(verdictOf({ ...closed, isolated: "no" })).toBe("no");
-    expect(verdictOf({ ...closed, kept_open: [{ node: "PSV-1" }] })).toBe("no");
   });
   it.each<[string, Partial<Isolation>]>([
     ["uncertainty", { uncertain: [{ reason: "unknown_class" }] }],

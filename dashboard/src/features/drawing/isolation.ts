@@ -24,6 +24,7 @@ export interface Isolation {
   relief: { node: GraphNode; relief_path?: string; cut_off_by?: GraphNode[] }[];
   unresolved: Unresolved[];
   inside: GraphNode[];
+  /** Valves that the answer does not close, so that relief devices keep their paths; the branch goes on behind them. */
   kept_open: unknown[];
   data_gaps: unknown[];
   uncertain: unknown[];
@@ -35,8 +36,7 @@ export type Verdict = "yes" | "no" | "unknown";
 
 /** A branch that stays open outweighs the statement of the result; what is missing counts as unknown. */
 export function verdictOf(result: Partial<Isolation>): Verdict {
-  const isOpen = count(result.unresolved) > 0 || count(result.kept_open) > 0;
-  if (isOpen || result.isolated === "no") return "no";
+  if (count(result.unresolved) > 0 || result.isolated === "no") return "no";
   const isDoubtful = count(result.uncertain) > 0 || count(result.data_gaps) > 0 || result.certain !== true;
   if (isDoubtful || result.isolated === "unknown" || count(result.barriers) === 0) return "unknown";
   return result.complete === true ? "yes" : "unknown";

@@ -49,7 +49,7 @@ export function IsolationResult({ graph, result, onSelect }: IsolationResultProp
         {verdict.text}
       </p>
       <Group tone="open" title="Stays open" rows={rows.open} />
-      <Group tone="open" title="Kept open" rows={result.kept_open.map(entryText)} />
+      <Group title="Kept open for relief devices" rows={result.kept_open.map(entryText)} />
       <Group tone="close" title="To close" rows={rows.close} />
       <Group tone="inside" title="Inside" rows={rows.inside} />
       <Group title="Passed, under a condition" rows={rows.conditional} />
