@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { checked } from "../../api/client";
 import { ApiProblem, problemOf } from "../../api/problem";
 import { drawingGraph } from "./model";
-import { sanitizeDrawing } from "./sanitize";
+import { parseDrawing, sanitizeDrawing } from "./sanitize";
 
 export interface GraphRow {
   job_id: string;
@@ -61,7 +61,7 @@ export function versionsQuery(id: string) {
   });
 }
 
-/** The drawing as a document: parsed by the browser as XML, so no script in it can run. */
+/** The drawing as elements that may be shown. */
 export function pictureQuery(id: string) {
   return queryOptions({
     queryKey: ["graph", id, "picture"],
@@ -71,24 +71,14 @@ export function pictureQuery(id: string) {
   });
 }
 
-function loadPicture(url: string): Promise<SVGSVGElement> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("GET", url);
-    request.responseType = "document";
-    request.overrideMimeType("image/svg+xml");
-    const fail = (title: string) =>
-      reject(new ApiProblem({ status: request.status, code: "drawing", title }));
-    request.onerror = () => fail("The service cannot be reached");
-    request.onload = async () => {
-      const picture = request.responseXML;
-      if (request.status === 200 && picture?.documentElement.localName === "svg") {
-        resolve(sanitizeDrawing(picture));
-      } else if (request.status === 200) fail("The drawing cannot be shown");
-      else reject(await problemOf(await fetch(url)));
-    };
-    request.send();
-  });
+async function loadPicture(url: string): Promise<SVGSVGElement> {
+  const response = await fetch(url);
+  if (!response.ok) throw await problemOf(response);
+  const picture = parseDrawing(await response.text());
+  if (picture.documentElement.localName !== "svg") {
+    throw new ApiProblem({ status: response.status, code: "drawing", title: "The drawing cannot be shown" });
+  }
+  return sanitizeDrawing(picture);
 }
 
 /** Runs a query on the latest version of a graph. */
