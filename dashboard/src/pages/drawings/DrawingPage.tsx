@@ -98,14 +98,7 @@ function isolationMarks(graph: DrawingGraph, result: Isolation): Marks {
   return marksOf(graph, [
     ["inside", ids(result.inside)],
     ["close", ids(result.barriers.map((barrier) => barrier.node))],
-    [
-      "open",
-      ids([
-        result.unresolved.map((branch) => [branch.at, branch.path.at(-1)]),
-        result.uncertain,
-        result.kept_open,
-      ]),
-    ],
+    ["open", ids([result.unresolved.map((branch) => [branch.at, branch.path.at(-1)]), result.uncertain])],
   ]);
 }
 
