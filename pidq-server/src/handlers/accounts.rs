@@ -1,6 +1,6 @@
 //! Handlers of the accounts of a tenant, for its administrators.
 
-use pidq_http::auth::{Account, NewUser, Secret, Timestamp};
+use pidq_http::auth::{Account, NewUser, ROLES, Secret, Timestamp};
 use pidq_http::{Problem, Request, Response, StatusCode, codes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,11 +134,9 @@ pub(crate) async fn delete(server: &Server, request: Request) -> Result<Response
 /// Applies a patch. What can be rejected comes first, so that a rejected patch changes nothing.
 async fn apply(admin: &Administrator<'_>, account: &Account, patch: &AccountPatch) -> Result<(), Problem> {
     let (identities, login, now) = (admin.identities, &account.login, Timestamp::now());
-    if let Some(role) = &patch.role {
-        if !pidq_http::auth::ROLES.iter().any(|row| row.name == role) {
-            let names: Vec<&str> = pidq_http::auth::ROLES.iter().map(|row| row.name).collect();
-            return Err(invalid("/role", "Unknown role.").with("allowed", names));
-        }
+    let role_names: Vec<&str> = ROLES.iter().map(|role| role.name).collect();
+    if patch.role.as_ref().is_some_and(|role| !role_names.contains(&role.as_str())) {
+        return Err(invalid("/role", "Unknown role.").with("allowed", role_names));
     }
     if let Some(groups) = &patch.groups {
         let groups: Vec<&str> = groups.iter().map(String::as_str).collect();

@@ -4,8 +4,8 @@ import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/fields";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import type { ShownSecret } from "../../ui/SecretDialog";
 import { useCreateClient } from "./queries";
-import type { ShownSecret } from "./SecretDialog";
 
 interface ClientDialogProps {
   onClose: () => void;

@@ -10,6 +10,7 @@ import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { showError } from "../../ui/toast";
 import "./accounts.css";
+import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
 import { ClientDialog } from "./ClientDialog";
 import {
   clientsQuery,
@@ -18,7 +19,6 @@ import {
   useDisableClient,
   useRotateClient,
 } from "./queries";
-import { SecretDialog, type ShownSecret } from "./SecretDialog";
 
 type Action = "toggle" | "rotate" | "delete";
 

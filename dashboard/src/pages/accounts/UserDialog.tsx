@@ -5,8 +5,8 @@ import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, Select, TextField } from "../../ui/fields";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import type { ShownSecret } from "../../ui/SecretDialog";
 import { type Account, ROLES, useChangeAccount, useCreateAccount } from "./queries";
-import type { ShownSecret } from "./SecretDialog";
 
 interface UserDialogProps {
   account: Account | null;

@@ -11,9 +11,9 @@ import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { showError } from "../../ui/toast";
 import "./accounts.css";
+import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
 import { PasswordDialog } from "./PasswordDialog";
 import { type Account, accountsQuery, ROLES, useDeleteAccount } from "./queries";
-import { SecretDialog, type ShownSecret } from "./SecretDialog";
 import { UserDialog } from "./UserDialog";
 
 type Open = { kind: "create" } | { kind: "edit" | "delete" | "password"; account: Account } | null;

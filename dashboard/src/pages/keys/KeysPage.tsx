@@ -1,6 +1,108 @@
-/** The page "Keys". */
+/** The page "API keys": keys of programs for the document platform. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client";
+import { type ApiKey, keysQuery } from "../../features/operation/queries";
+import { Time } from "../../features/operation/Time";
+import { Button, IconButton } from "../../ui/Button";
+import { DataTable, type TableColumn } from "../../ui/DataTable";
+import { Confirm } from "../../ui/Dialog";
+import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
+import { ProblemMessage } from "../../ui/ProblemMessage";
+import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
+import { showError } from "../../ui/toast";
+import { KeyDialog } from "./KeyDialog";
 
 export default function KeysPage() {
-  return <Page title="Keys">{null}</Page>;
+  const queries = useQueryClient();
+  const keys = useQuery(keysQuery);
+  const [isCreating, setCreating] = useState(false);
+  const [deleting, setDeleting] = useState<ApiKey | null>(null);
+  const [shown, setShown] = useState<ShownSecret | null>(null);
+  const remove = useMutation({
+    mutationFn: (key_id: string) => api.DELETE("/api/keys/{key_id}", { params: { path: { key_id } } }),
+    onSuccess: () => {
+      setDeleting(null);
+      return queries.invalidateQueries({ queryKey: keysQuery.queryKey });
+    },
+    onError: showError,
+  });
+  return (
+    <Page
+      title="API keys"
+      description="Keys with which programs use the document platform."
+      actions={
+        <Button kind="primary" onPress={() => setCreating(true)}>
+          <Plus size={16} aria-hidden /> Create a key
+        </Button>
+      }
+    >
+      {keys.isPending && <Loading label="API keys" />}
+      {keys.isError && <ProblemMessage error={keys.error} onRetry={() => keys.refetch()} />}
+      {keys.data?.length === 0 && <p className="muted">There are no keys.</p>}
+      {keys.data && keys.data.length > 0 && (
+        <DataTable
+          label="API keys"
+          columns={columns(setDeleting)}
+          rows={keys.data}
+          rowKey={(key) => key.id}
+        />
+      )}
+      {isCreating && <KeyDialog onClose={() => setCreating(false)} onSecret={setShown} />}
+      <Confirm
+        title="Delete this key?"
+        action="Delete"
+        isOpen={deleting !== null}
+        isPending={remove.isPending}
+        onClose={() => setDeleting(null)}
+        onConfirm={() => deleting && remove.mutate(deleting.id)}
+      >
+        <p>
+          Programs that use <strong>{deleting?.name}</strong> are refused at once.
+        </p>
+      </Confirm>
+      <SecretDialog shown={shown} onClose={() => setShown(null)} />
+    </Page>
+  );
+}
+
+function columns(onDelete: (key: ApiKey) => void): TableColumn<ApiKey>[] {
+  return [
+    { id: "name", header: "Name", value: (key) => key.name, cell: (key) => <strong>{key.name}</strong> },
+    { id: "scopes", header: "Scopes", value: (key) => key.scopes.join(", ") },
+    {
+      id: "access",
+      header: "Access",
+      value: (key) => {
+        const count = Object.keys(key.pipelines).length;
+        return count === 0 ? "all pipelines" : `${count} ${count === 1 ? "pipeline" : "pipelines"}`;
+      },
+    },
+    {
+      id: "created",
+      header: "Created",
+      value: (key) => key.created_at,
+      cell: (key) => <Time at={key.created_at} />,
+    },
+    {
+      id: "expires",
+      header: "Expires",
+      value: (key) => key.expires_at,
+      cell: (key) => (key.expires_at ? <Time at={key.expires_at} /> : "never"),
+    },
+    {
+      id: "actions",
+      header: "Actions",
+      align: "end",
+      isUnsortable: true,
+      value: () => null,
+      cell: (key) => (
+        <IconButton label={`Delete ${key.name}`} onPress={() => onDelete(key)}>
+          <Trash2 size={16} />
+        </IconButton>
+      ),
+    },
+  ];
 }

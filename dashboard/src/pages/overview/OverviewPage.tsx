@@ -1,6 +1,96 @@
-/** The page "Overview". */
+/** The page "Overview": whether the service is healthy, what is being ingested, what failed. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { graphCountQuery } from "../../features/operation/graphCount";
+import { healthQuery, licenseQuery, pipelinesQuery, versionQuery } from "../../features/operation/queries";
+import { Badge } from "../../ui/Badge";
+import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
+import { ProblemMessage } from "../../ui/ProblemMessage";
+import "./overview.css";
 
 export default function OverviewPage() {
-  return <Page title="Overview">{null}</Page>;
+  return (
+    <Page title="Overview">
+      <Health />
+      <Counts />
+      <Pipelines />
+    </Page>
+  );
+}
+
+function Health() {
+  const health = useQuery(healthQuery);
+  const version = useQuery(versionQuery);
+  if (health.isError) return <ProblemMessage error={health.error} onRetry={() => health.refetch()} />;
+  if (!health.data) return <Loading label="Health" />;
+  const isDegraded = health.data.isReady && health.data.text !== "ready";
+  const tone = health.data.isReady ? (isDegraded ? "warning" : "success") : "danger";
+  const word = health.data.isReady ? (isDegraded ? "degraded" : "ready") : "not ready";
+  return (
+    <section className="card row" aria-label="Health">
+      <Badge tone={tone}>{word}</Badge>
+      <span className="grow">{health.data.text}</span>
+      <span className="muted">
+        {version.data?.name} {version.data?.version}
+      </span>
+    </section>
+  );
+}
+
+function Counts() {
+  const graphs = useQuery(graphCountQuery);
+  const pipelines = useQuery({ ...pipelinesQuery, refetchInterval: 10_000 });
+  const license = useQuery(licenseQuery);
+  const counts = pipelines.data?.map((pipeline) => pipeline.document_counts) ?? [];
+  const sum = (field: "ready" | "processing" | "failed") =>
+    counts.reduce((total, count) => total + count[field], 0);
+  const rows = [
+    { label: "Drawings", value: graphs.data, to: "/drawings" },
+    { label: "Documents ready", value: pipelines.data && sum("ready"), to: "/documents" },
+    { label: "Being ingested", value: pipelines.data && sum("processing"), to: "/documents" },
+    { label: "Failed", value: pipelines.data && sum("failed"), to: "/documents" },
+    { label: "Questions today", value: license.data?.usage?.questions_today, to: "/usage" },
+  ];
+  return (
+    <ul className="counts">
+      {rows.map((row) => (
+        <li key={row.label}>
+          <Link to={row.to} className="card count">
+            <span className="count-value">{row.value?.toLocaleString() ?? "–"}</span>
+            <span className="muted">{row.label}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Pipelines() {
+  const pipelines = useQuery(pipelinesQuery);
+  if (pipelines.isError)
+    return <ProblemMessage error={pipelines.error} onRetry={() => pipelines.refetch()} />;
+  if (!pipelines.data) return <Loading label="Pipelines" />;
+  return (
+    <section className="card stack" aria-label="Pipelines">
+      <h2>Pipelines</h2>
+      {pipelines.data.length === 0 && <p className="muted">There are none; create one under Documents.</p>}
+      <ul className="stack">
+        {pipelines.data.map((pipeline) => (
+          <li key={pipeline.id} className="row">
+            <Link to={`/documents/${pipeline.id}`} className="grow">
+              {pipeline.name}
+            </Link>
+            <Badge tone={pipeline.status === "active" ? "success" : "warning"}>{pipeline.status}</Badge>
+            <span className="muted">
+              {pipeline.document_counts.ready} of {pipeline.document_counts.total} ready
+            </span>
+            {pipeline.document_counts.failed > 0 && (
+              <Badge tone="danger">{pipeline.document_counts.failed} failed</Badge>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }

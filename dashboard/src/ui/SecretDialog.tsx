@@ -1,8 +1,8 @@
 /** Shows a password or a secret once, with a button that copies it. */
 import { Copy } from "lucide-react";
-import { Button } from "../../ui/Button";
-import { Dialog } from "../../ui/Dialog";
-import { showSuccess } from "../../ui/toast";
+import { Button } from "./Button";
+import { Dialog } from "./Dialog";
+import { showSuccess } from "./toast";
 
 export interface ShownSecret {
   title: string;

@@ -1,0 +1,63 @@
+/** Which classifications of which pipelines a key may use, and how. */
+import type { Schemas } from "../../api/client";
+import type { Pipeline } from "../../features/operation/queries";
+import { Checkbox } from "../../ui/fields";
+import { changedRules, VERBS } from "./accessRules";
+
+export type AccessRules = Record<string, Schemas["AccessScope"]>;
+
+interface AccessMatrixProps {
+  pipelines: Pipeline[];
+  rules: AccessRules;
+  onChange: (rules: AccessRules) => void;
+}
+
+export function AccessMatrix({ pipelines, rules, onChange }: AccessMatrixProps) {
+  if (pipelines.length === 0) return <p className="muted">There are no pipelines.</p>;
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">
+              <span>Pipeline</span>
+            </th>
+            <th scope="col">
+              <span>Classifications</span>
+            </th>
+            <th scope="col">
+              <span>Verbs</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {pipelines.map((pipeline) => (
+            <tr key={pipeline.id}>
+              <td>{pipeline.name}</td>
+              <td>
+                {pipeline.classifications.map((classification) => (
+                  <Checkbox
+                    key={classification}
+                    label={classification}
+                    isSelected={rules[pipeline.id]?.classifications.includes(classification) ?? false}
+                    onChange={(isOn) => onChange(changedRules(rules, pipeline.id, { classification }, isOn))}
+                  />
+                ))}
+              </td>
+              <td>
+                {VERBS.map((verb) => (
+                  <Checkbox
+                    key={verb}
+                    label={verb}
+                    isSelected={rules[pipeline.id]?.verbs.includes(verb) ?? false}
+                    onChange={(isOn) => onChange(changedRules(rules, pipeline.id, { verb }, isOn))}
+                  />
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
