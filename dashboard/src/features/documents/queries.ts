@@ -1,0 +1,134 @@
+/** Reads of the document platform. */
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { api, checked, data, type Schemas } from "../../api/client";
+
+export type Pipeline = Schemas["Pipeline"];
+export type PlatformDocument = Schemas["Document"];
+export type DocumentStatus = Schemas["DocumentStatus"];
+export type Chunk = Schemas["Chunk"];
+export type TextSplitter = Schemas["TextSplitter"];
+export type EmbeddingModel = Schemas["EmbeddingModel"];
+export type LlmConnection = Schemas["LlmConnection"];
+
+/** The largest page that the API returns. */
+const PAGE = 200;
+
+export const pipelinesQuery = queryOptions({
+  queryKey: ["pipelines"],
+  queryFn: async () =>
+    allRows<Pipeline>((cursor) =>
+      data(api.GET("/api/pipelines", { params: { query: { limit: PAGE, ...cursor } } })),
+    ),
+});
+
+export const pipelineQuery = (pipeline_id: string) =>
+  queryOptions({
+    queryKey: ["pipelines", pipeline_id],
+    queryFn: () => data(api.GET("/api/pipelines/{pipeline_id}", { params: { path: { pipeline_id } } })),
+  });
+
+export interface DocumentFilter {
+  classification?: string;
+  status?: DocumentStatus;
+}
+
+export const documentsKey = (pipelineId: string) => ["documents", pipelineId];
+
+/** The documents of a pipeline, newest first, by pages. */
+export const documentsQuery = (pipeline_id: string, filter: DocumentFilter) =>
+  infiniteQueryOptions({
+    queryKey: [...documentsKey(pipeline_id), "list", filter],
+    queryFn: ({ pageParam }) =>
+      data(
+        api.GET("/api/pipelines/{pipeline_id}/documents", {
+          params: {
+            path: { pipeline_id },
+            query: {
+              limit: PAGE,
+              sort: "-created_at",
+              ...filter,
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next_cursor,
+  });
+
+export const documentQuery = (pipeline_id: string, document_id: string) =>
+  queryOptions({
+    queryKey: [...documentsKey(pipeline_id), document_id],
+    queryFn: () =>
+      data(
+        api.GET("/api/pipelines/{pipeline_id}/documents/{document_id}", {
+          params: { path: { pipeline_id, document_id } },
+        }),
+      ),
+  });
+
+/** The chunks of the searchable revision. */
+export const chunksQuery = (pipeline_id: string, document_id: string, revision: number | null) =>
+  queryOptions({
+    queryKey: [...documentsKey(pipeline_id), document_id, "chunks", revision],
+    queryFn: () =>
+      allRows<Chunk>((cursor) =>
+        data(
+          api.GET("/api/pipelines/{pipeline_id}/documents/{document_id}/chunks", {
+            params: { path: { pipeline_id, document_id }, query: { limit: PAGE, ...cursor } },
+          }),
+        ),
+      ),
+    enabled: revision !== null,
+    staleTime: 300_000,
+  });
+
+export const textQuery = (pipelineId: string, documentId: string, revision: number | null) =>
+  queryOptions({
+    queryKey: [...documentsKey(pipelineId), documentId, "text", revision],
+    queryFn: async () => (await checked(await fetch(`${documentPath(pipelineId, documentId)}/text`))).text(),
+    enabled: revision !== null,
+    staleTime: 300_000,
+  });
+
+/** Path of a document in the API. */
+export function documentPath(pipelineId: string, documentId: string): string {
+  return `/api/pipelines/${encodeURIComponent(pipelineId)}/documents/${encodeURIComponent(documentId)}`;
+}
+
+export const embeddingModelsQuery = queryOptions({
+  queryKey: ["embedding-models"],
+  queryFn: async () => (await data(api.GET("/api/embedding-models"))).data,
+  staleTime: 300_000,
+});
+
+export const textSplittersQuery = queryOptions({
+  queryKey: ["text-splitters"],
+  queryFn: async () => (await data(api.GET("/api/text-splitters"))).data,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const connectionsQuery = queryOptions({
+  queryKey: ["llm-connections"],
+  queryFn: () =>
+    allRows<LlmConnection>((cursor) =>
+      data(api.GET("/api/llm-connections", { params: { query: { limit: PAGE, ...cursor } } })),
+    ),
+});
+
+interface RowPage<T> {
+  data: T[];
+  next_cursor: string | null;
+}
+
+/** All rows of a list that is divided into pages. */
+async function allRows<T>(page: (cursor: { cursor?: string }) => Promise<RowPage<T>>): Promise<T[]> {
+  const rows: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const next: RowPage<T> = await page(cursor === null ? {} : { cursor });
+    rows.push(...next.data);
+    cursor = next.next_cursor;
+  } while (cursor !== null);
+  return rows;
+}

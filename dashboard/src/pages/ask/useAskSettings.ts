@@ -1,0 +1,39 @@
+/** What a question is asked with: classification and model, in the address of the page. */
+import { useQuery } from "@tanstack/react-query";
+import { useSearchParams } from "react-router";
+import { connectionsQuery, type Pipeline } from "../../features/documents/queries";
+
+/** Value of `model` for answers that quote the documents. */
+export const NO_MODEL = "none";
+
+export function useAskSettings(pipeline: Pipeline) {
+  const [search, setSearch] = useSearchParams();
+  // Callers without the scope `admin` may not list the connections: for them there is no choice.
+  const connections = useQuery({ ...connectionsQuery, retry: false });
+  const rows = connections.data ?? [];
+  const asked = search.get("classification") ?? "";
+  const classification = pipeline.classifications.includes(asked)
+    ? asked
+    : (pipeline.classifications[0] ?? "");
+  const model = search.get("model");
+  const connection = model === NO_MODEL ? null : (rows.find((row) => row.id === model) ?? rows[0] ?? null);
+  const set = (values: Record<string, string | null>) =>
+    setSearch(
+      (search) => {
+        for (const [name, value] of Object.entries(values)) {
+          if (value === null) search.delete(name);
+          else search.set(name, value);
+        }
+        return search;
+      },
+      { replace: true },
+    );
+  return {
+    question: search.get("q"),
+    classification,
+    connection,
+    connections: rows,
+    isLoading: connections.isLoading,
+    set,
+  };
+}
