@@ -58,3 +58,10 @@ for (const path of [
     await expectAccessible(page);
   });
 }
+
+test("marks the result of a query", async ({ page }) => {
+  await page.goto(
+    `/drawings/plant-100?highlight=${encodeURIComponent('valveList() | filter(.fail_action == "open")')}`,
+  );
+  await expect(page.locator(".mark.hit")).toHaveCount(2);
+});

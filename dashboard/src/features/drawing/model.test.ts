@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { marksOf } from "./marks";
-import { drawingGraph, itemIds, lineOf, neighborsOf, searchTags } from "./model";
+import { drawingGraph, itemIds, lineOf, namedItems, neighborsOf, searchTags } from "./model";
 import { idOfFile } from "./queries";
 import { isAllowedAttribute, isAllowedElement } from "./sanitize";
 
@@ -38,6 +38,13 @@ it("collects the items of a result at any depth", () => {
     { nodes: [{ id: "P-1", node_type: "x" }], edges: [{ id: "e1", edge_type: "y" }], id: "no" },
   ];
   expect([...itemIds(result)]).toEqual(["P-1", "e1"]);
+});
+
+it("finds items that a list names by id or tag", () => {
+  expect([...namedItems(graph, [{ id: "HV-1", role: "barrier" }, ["AP-1", "unknown", 7]])]).toEqual([
+    "HV-1",
+    "AP-1",
+  ]);
 });
 
 it("marks the pipe between inside and open as open", () => {

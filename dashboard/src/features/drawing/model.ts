@@ -113,6 +113,28 @@ export function itemIds(value: unknown, ids = new Set<string>()): Set<string> {
   return ids;
 }
 
+/** The items that a query result names by id or tag, at any depth: for results that are no nodes, such as lists. */
+export function namedItems(graph: DrawingGraph, value: unknown): Set<string> {
+  const known = new Map<string, string>();
+  for (const node of graph.nodes) known.set(nameOf(node, node.id), node.id);
+  for (const item of [...graph.nodes, ...graph.edges]) known.set(item.id, item.id);
+  const ids = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value === "string") {
+      const id = known.get(value);
+      if (id !== undefined) ids.add(id);
+    } else if (Array.isArray(value)) {
+      value.forEach(visit);
+    } else if (typeof value === "object" && value !== null) {
+      const fields = value as Record<string, unknown>;
+      if (typeof fields.id === "string") visit(fields.id);
+      else Object.values(fields).forEach(visit);
+    }
+  };
+  visit(value);
+  return ids;
+}
+
 /** Items whose tag or id contains the text: first those that start with it. */
 export function searchTags(graph: DrawingGraph, text: string, limit = 12): GraphNode[] {
   const wanted = text.trim().toLowerCase();

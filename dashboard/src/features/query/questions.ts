@@ -139,7 +139,7 @@ export const QUESTIONS: Question[] = [
   {
     group: "Checks",
     title: "Findings of the validation",
-    explanation: "What looks wrong on the drawing, worst first.",
+    explanation: "What looks wrong on the drawing, with its severity.",
     query: "validate() | pick(.code, .severity, .message, .ids, .certain)",
   },
   {

@@ -6,7 +6,7 @@ import { actionOf } from "../../features/drawing/actions";
 import { DrawingCanvas } from "../../features/drawing/DrawingCanvas";
 import type { Isolation } from "../../features/drawing/isolation";
 import { type Marks, marksOf, NO_MARKS } from "../../features/drawing/marks";
-import { type DrawingGraph, itemIds } from "../../features/drawing/model";
+import { type DrawingGraph, itemIds, namedItems } from "../../features/drawing/model";
 import {
   differencesQuery,
   graphQuery,
@@ -81,7 +81,8 @@ function Drawing({ graphId, graph, picture }: DrawingProps) {
 
 /** The marks of the differences if they are shown, otherwise those of the action. */
 function useMarks(graphId: string, graph: DrawingGraph, state: DrawingState): Marks {
-  const query = state.node ? (actionOf(state.view)?.query(graph, state.node, state.to) ?? null) : null;
+  const action = state.node ? (actionOf(state.view)?.query(graph, state.node, state.to) ?? null) : null;
+  const query = action ?? (state.view ? null : state.highlight);
   const result = useQuery({ ...runQuery(graphId, query ?? ""), enabled: query !== null });
   const isComparing = state.panel === "changes" && state.old !== null;
   const differences = useQuery({ ...differencesQuery(graphId, state.old ?? ""), enabled: isComparing });
@@ -89,8 +90,9 @@ function useMarks(graphId: string, graph: DrawingGraph, state: DrawingState): Ma
     if (isComparing) return differences.data ? differenceMarks(graph, differences.data) : NO_MARKS;
     if (query === null || !result.data) return NO_MARKS;
     if (state.view === "isolate") return isolationMarks(graph, result.data[0] as Isolation);
-    return marksOf(graph, [["hit", itemIds(result.data)]]);
-  }, [graph, query, result.data, state.view, isComparing, differences.data]);
+    const ids = action === null ? namedItems(graph, result.data) : itemIds(result.data);
+    return marksOf(graph, [["hit", ids]]);
+  }, [graph, query, action, result.data, state.view, isComparing, differences.data]);
 }
 
 function isolationMarks(graph: DrawingGraph, result: Isolation): Marks {
