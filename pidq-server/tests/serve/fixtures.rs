@@ -136,7 +136,7 @@ impl TestService {
     pub async fn call(&self, request: Builder, body: impl Into<Vec<u8>>) -> TestResponse {
         let request = request.body(bytes::Bytes::from(body.into())).expect("a request");
         let (head, body) = self.service.call(request).await.into_parts();
-        let body = body.collect().await.ok().expect("a whole body").to_bytes().to_vec();
+        let body = body.collect().await.expect("a whole body").to_bytes().to_vec();
         TestResponse { status: head.status.as_u16(), headers: head.headers, body }
     }
 }
