@@ -1,0 +1,19 @@
+/** Search lab: the three rankings of one query. */
+import { expect, expectAccessible, test } from "./fixtures";
+
+test("one query is ranked by words, by vectors and by both", async ({ page }) => {
+  await page.goto("/search");
+  await page.getByRole("textbox", { name: "Query" }).fill("seal pressure of the pump");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  const words = page.getByRole("region", { name: "Words" });
+  await expect(words.getByRole("link", { name: "P-101-operation.md" })).toBeVisible();
+  await expect(words.locator("mark").first()).toBeVisible();
+  await expect(
+    page
+      .getByRole("region", { name: "Both" })
+      .getByText(/^score/)
+      .first(),
+  ).toBeVisible();
+  await expect(page).toHaveURL(/q=seal\+pressure/);
+  await expectAccessible(page);
+});
