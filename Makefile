@@ -14,7 +14,7 @@ test: ## Run all checks: format, lints, tests, documentation, examples, benchmar
 
 demo: ## Build everything and start the demo with the dashboard: drawings, documents, questions
 	@scripts/dashboard.sh build
-	cargo run --profile quick --features full -- up --demo --open
+	cargo run --profile quick --features full -- up --demo --open --data-dir target/demo
 
 soak: ## Run long tests for hours: fuzzing (MINUTES=30 per target), hostile inputs, properties, power cuts
 	@scripts/soak.sh

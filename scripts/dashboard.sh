@@ -74,13 +74,19 @@ openapi() {
     npm run --silent generate
 }
 
+# pictures: takes the pictures of the README.
+pictures() {
+    build
+    PIDQ_PICTURES=$PWD/../docs/images browser pictures.spec
+}
+
 fail() {
     echo "$1" >&2
     exit 1
 }
 
 case ${1:-} in
-build | check | openapi) "$1" ;;
+build | check | openapi | pictures) "$1" ;;
 test) shift && browser "$@" ;;
-*) fail "usage: scripts/dashboard.sh build|check|openapi|test [PLAYWRIGHT ARGUMENTS]" ;;
+*) fail "usage: scripts/dashboard.sh build|check|openapi|pictures|test [PLAYWRIGHT ARGUMENTS]" ;;
 esac
