@@ -30,7 +30,7 @@ function Health() {
   return (
     <section className="card row" aria-label="Health">
       <Badge tone={tone}>{word}</Badge>
-      <span className="grow">{health.data.text}</span>
+      <span className="grow">{health.data.text === word ? "All parts work." : health.data.text}</span>
       <span className="muted">
         {version.data?.name} {version.data?.version}
       </span>
