@@ -1,0 +1,68 @@
+/** Sends a file with progress, which `fetch` does not report. */
+import { ApiProblem, type ProblemFields } from "../../api/problem";
+import type { PlatformDocument } from "./queries";
+
+interface UploadRequest {
+  method: "POST" | "PUT";
+  url: string;
+  body: FormData | File;
+  headers?: Record<string, string>;
+  onProgress: (sentBytes: number) => void;
+  signal?: AbortSignal;
+}
+
+/** How often a request is repeated that the service had no room for. */
+const ATTEMPTS = 5;
+
+export async function uploadFile(request: UploadRequest): Promise<PlatformDocument> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await sendOnce(request);
+    } catch (error) {
+      const wait = error instanceof BusyProblem ? error.seconds : null;
+      if (wait === null || attempt === ATTEMPTS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+    }
+  }
+}
+
+/** A problem after which the service asks to wait. */
+class BusyProblem extends ApiProblem {
+  readonly seconds: number;
+
+  constructor(fields: ProblemFields, seconds: number) {
+    super(fields);
+    this.seconds = seconds;
+  }
+}
+
+function sendOnce({ method, url, body, headers = {}, onProgress, signal }: UploadRequest) {
+  return new Promise<PlatformDocument>((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = (event) => onProgress(event.loaded);
+    request.onload = () => {
+      if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText));
+      else reject(problemOf(request));
+    };
+    request.onerror = () =>
+      reject(new ApiProblem({ status: 0, code: "unreachable", title: "The service cannot be reached" }));
+    request.onabort = () => reject(new DOMException("The upload was cancelled", "AbortError"));
+    signal?.addEventListener("abort", () => request.abort());
+    request.send(body);
+  });
+}
+
+function problemOf(request: XMLHttpRequest): ApiProblem {
+  const status = request.status;
+  let fields: ProblemFields = { status, code: "unknown", title: `The service returned status ${status}` };
+  try {
+    fields = { ...fields, ...(JSON.parse(request.responseText) as Partial<ProblemFields>) };
+  } catch {
+    // The body is no problem, such as that of a proxy: its status says enough.
+  }
+  const seconds = Number(request.getResponseHeader("Retry-After"));
+  const isBusy = (status === 429 || status === 503) && seconds > 0;
+  return isBusy ? new BusyProblem(fields, seconds) : new ApiProblem(fields);
+}

@@ -1,0 +1,109 @@
+/** How a splitter divides a text or a file, while its parameters are being changed. Nothing is stored. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useEffect, useState } from "react";
+import { FileTrigger } from "react-aria-components";
+import { checked, type Schemas } from "../../api/client";
+import { formatCount, formatNumber } from "../../features/documents/format";
+import { Button } from "../../ui/Button";
+import { TextField } from "../../ui/fields";
+import { ProblemMessage } from "../../ui/ProblemMessage";
+import { SAMPLE_TEXT } from "./sampleText";
+import type { Splitter } from "./splitterForm";
+
+interface ChunkPreviewProps {
+  /** A pipeline whose preview is used; the splitter need not be its own. */
+  pipelineId: string;
+  splitter: Splitter;
+}
+
+export function ChunkPreview({ pipelineId, splitter }: ChunkPreviewProps) {
+  const [text, setText] = useState(SAMPLE_TEXT);
+  const [file, setFile] = useState<File | null>(null);
+  const input = useSettled(JSON.stringify({ splitter, text: file ? null : text }));
+  const preview = useQuery({
+    queryKey: ["preview", pipelineId, input, file?.name, file?.size, file?.lastModified],
+    queryFn: ({ signal }) => requestPreview(pipelineId, input, file, signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+    staleTime: 60_000,
+    gcTime: 60_000,
+  });
+  return (
+    <section className="preview" aria-label="Preview of the chunks">
+      <div className="row">
+        <h3 className="grow">Preview of the chunks</h3>
+        <FileTrigger onSelect={(files) => setFile(files?.[0] ?? null)}>
+          <Button size="small">Try a file</Button>
+        </FileTrigger>
+        {file && (
+          <Button size="small" kind="quiet" onPress={() => setFile(null)}>
+            Use the text
+          </Button>
+        )}
+      </div>
+      {file ? (
+        <p className="muted">{file.name}</p>
+      ) : (
+        <TextField label="Sample text" rows={4} value={text} onChange={setText} />
+      )}
+      {preview.isError ? (
+        <ProblemMessage error={preview.error} />
+      ) : (
+        preview.data && <PreviewChunks preview={preview.data} isStale={preview.isPlaceholderData} />
+      )}
+    </section>
+  );
+}
+
+function PreviewChunks({ preview, isStale }: { preview: Schemas["Preview"]; isStale: boolean }) {
+  return (
+    <>
+      <p className="muted" role="status">
+        {formatCount(preview.chunk_count, "chunk")} of {formatCount(preview.characters, "character")}
+        {preview.truncated && `; the first ${formatNumber(preview.chunks.length)} are shown`}
+      </p>
+      <ol className="preview-chunks" data-stale={isStale || undefined} tabIndex={0}>
+        {preview.chunks.map((chunk) => (
+          <li key={chunk.index}>
+            <small className="muted">
+              {chunk.index + 1} · {formatCount([...chunk.text].length, "character")} · about{" "}
+              {formatCount(chunk.token_estimate, "token")}
+              {chunk.headings.length > 0 && ` · ${chunk.headings.join(" › ")}`}
+            </small>
+            <p className="passage-text">{chunk.text}</p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+async function requestPreview(
+  pipelineId: string,
+  input: string,
+  file: File | null,
+  signal: AbortSignal,
+): Promise<Schemas["Preview"]> {
+  const { splitter, text } = JSON.parse(input) as { splitter: Splitter; text: string | null };
+  const form = new FormData();
+  form.set("text_splitter", JSON.stringify(splitter));
+  if (file) form.set("file", file);
+  const url = `/api/pipelines/${encodeURIComponent(pipelineId)}/preview?limit=100`;
+  const request: RequestInit = file
+    ? { body: form }
+    : {
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ text, text_splitter: splitter }),
+      };
+  return (await checked(await fetch(url, { method: "POST", signal, ...request }))).json();
+}
+
+/** A value that follows another one when it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(value), 350);
+    return () => window.clearTimeout(timer);
+  }, [value]);
+  return useDeferredValue(settled);
+}
