@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 
 /// Commands that this test does not run: they build in release mode, install something, take minutes, or have their own
 /// test.
-const SKIPPED: [&str; 8] = [
+const SKIPPED: [&str; 9] = [
     "make test",
+    "make demo",
     "make compare",
     "cargo install",
     "pidq repl",
