@@ -1,7 +1,7 @@
 /** Build of the dashboard into the crate that embeds it, and a development server in front of a running `pidq up`. */
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
-import { pdfjsFiles } from "./pdfjsFiles";
+import { pdfjsFiles } from "./pdfjsFiles.ts";
 
 const dashboard = process.env.PIDQ_DASHBOARD_URL ?? "http://127.0.0.1:3000";
 const proxied = [
