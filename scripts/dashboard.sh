@@ -34,7 +34,8 @@ check() {
 start() {
     data=$(mktemp -d)
     export PIDQ_DEMO_LOGIN=demo PIDQ_DEMO_PASSWORD="demo-$RANDOM-$RANDOM-$RANDOM"
-    PIDQ_ADMIN_PASSWORD=$PIDQ_DEMO_PASSWORD "$target/debug/pidq" up --demo --data-dir "$data" --log-format json --rate-limit 0 \
+    PIDQ_ADMIN_PASSWORD=$PIDQ_DEMO_PASSWORD PIDQ_APP_SECRET=$(printf "%064d" 1) \
+        "$target/debug/pidq" up --demo --data-dir "$data" --log-format json --rate-limit 0 \
         --listen 127.0.0.1:0 --admin-listen "" --dashboard-listen 127.0.0.1:0 2>"$data/log" >"$data/out" &
     server=$!
     trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$data"' EXIT

@@ -49,17 +49,3 @@ test("an invalid license is refused with the reason", async ({ page }) => {
   await expect(page.getByRole("alert")).toContainText(/[Ll]icense/);
   await expectAccessible(page);
 });
-
-test("events appear as they happen", async ({ page }) => {
-  await page.goto("/events");
-  await expect(page.getByText("live", { exact: true })).toBeVisible();
-  await page.evaluate(async () => {
-    const { data } = await (await fetch("/api/pipelines")).json();
-    const form = new FormData();
-    form.append("classification", "manual");
-    form.append("file", new File([`The seal of P-101A is checked weekly. ${Math.random()}`], "seal.txt"));
-    await fetch(`/api/pipelines/${data[0].id}/documents`, { method: "POST", body: form });
-  });
-  await expect(page.getByRole("row", { name: /document\.queued/ }).first()).toBeVisible();
-  await expectAccessible(page);
-});

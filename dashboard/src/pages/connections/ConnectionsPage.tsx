@@ -1,123 +1,92 @@
-/** The page "Models": connections to language models. */
+/** The page "Models": the language models that can answer questions. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Cable, PlugZap, Plus, Trash2 } from "lucide-react";
+import { Cable, Plus } from "lucide-react";
 import { useState } from "react";
-import { api, data } from "../../api/client";
+import { api } from "../../api/client";
 import { connectionsQuery, type LlmConnection } from "../../features/documents/queries";
-import { Button, IconButton } from "../../ui/Button";
-import { DataTable, type TableColumn } from "../../ui/DataTable";
+import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { Empty } from "../../ui/Empty";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemMessage } from "../../ui/ProblemMessage";
-import { showError } from "../../ui/toast";
-import { ConnectionDialog } from "./ConnectionDialog";
-import { ConnectionTest } from "./ConnectionTest";
-
-type Open = { kind: "create" } | { kind: "delete"; connection: LlmConnection } | null;
+import { showError, showSuccess } from "../../ui/toast";
+import { ConnectionCard } from "./ConnectionCard";
+import { ConnectionForm } from "./ConnectionForm";
+import { LocalModelHelp } from "./LocalModelHelp";
+import "./connections.css";
 
 export default function ConnectionsPage() {
-  const queries = useQueryClient();
   const connections = useQuery(connectionsQuery);
-  const [open, setOpen] = useState<Open>(null);
-  const close = () => setOpen(null);
-  const remove = useMutation({
-    mutationFn: (connection_id: string) =>
-      api.DELETE("/api/llm-connections/{connection_id}", { params: { path: { connection_id } } }),
-    onSuccess: () => {
-      close();
-      return queries.invalidateQueries({ queryKey: connectionsQuery.queryKey });
-    },
-    onError: showError,
-  });
-  const test = useMutation({
-    mutationFn: (connection: LlmConnection) =>
-      data(
-        api.POST("/api/llm-connections/{connection_id}/test", {
-          params: { path: { connection_id: connection.id } },
-        }),
-      ),
-  });
-  const list = connections.data ?? [];
+  const [isAdding, setAdding] = useState(false);
+  const [edited, setEdited] = useState<LlmConnection | null>(null);
+  const [deleted, setDeleted] = useState<LlmConnection | null>(null);
+  const add = (
+    <Button kind="primary" onPress={() => setAdding(true)}>
+      <Plus size={16} aria-hidden /> Add a model
+    </Button>
+  );
   return (
     <Page
       title="Models"
-      description="Language models that answer questions. Without one, answers are quotes from the documents."
-      actions={
-        <Button kind="primary" onPress={() => setOpen({ kind: "create" })}>
-          <Plus size={16} aria-hidden /> Add a model
-        </Button>
-      }
+      description="Language models that answer questions about documents. Any server with the API of OpenAI can be used, also a local one."
+      actions={add}
     >
       {connections.isPending && <Loading label="Models" />}
       {connections.isError && (
         <ProblemMessage error={connections.error} onRetry={() => connections.refetch()} />
       )}
-      {connections.data && list.length === 0 && (
-        <Empty icon={Cable} title="No model yet">
-          <p>Add any server with an OpenAI-compatible API: in the cloud, or on your own machine.</p>
+      {connections.data?.length === 0 && (
+        <Empty icon={Cable} title="No language model is configured">
+          <p>Answers consist of quotes from the documents until a model is added.</p>
+          {add}
         </Empty>
       )}
-      {list.length > 0 && (
-        <DataTable
-          label="Models"
-          columns={columns(test.mutate, (connection) => setOpen({ kind: "delete", connection }))}
-          rows={list}
-          rowKey={(connection) => connection.id}
-        />
-      )}
-      <ConnectionTest
-        name={test.variables?.name ?? ""}
-        isPending={test.isPending}
-        result={test.data ?? null}
-        error={test.error}
-      />
-      {open?.kind === "create" && <ConnectionDialog onClose={close} />}
-      <Confirm
-        title="Delete this model?"
-        action="Delete"
-        isOpen={open?.kind === "delete"}
-        isPending={remove.isPending}
-        onClose={close}
-        onConfirm={() => open?.kind === "delete" && remove.mutate(open.connection.id)}
-      >
-        <p>Questions can no longer be answered by {open?.kind === "delete" && open.connection.name}.</p>
-      </Confirm>
+      <ul className="connection-list">
+        {connections.data?.map((connection) => (
+          <ConnectionCard
+            key={connection.id}
+            connection={connection}
+            onEdit={() => setEdited(connection)}
+            onDelete={() => setDeleted(connection)}
+          />
+        ))}
+      </ul>
+      <LocalModelHelp />
+      {isAdding && <ConnectionForm connection={null} onClose={() => setAdding(false)} />}
+      {edited && <ConnectionForm connection={edited} onClose={() => setEdited(null)} />}
+      {deleted && <DeleteConnection connection={deleted} onClose={() => setDeleted(null)} />}
     </Page>
   );
 }
 
-function columns(
-  onTest: (connection: LlmConnection) => void,
-  onDelete: (connection: LlmConnection) => void,
-): TableColumn<LlmConnection>[] {
-  return [
-    { id: "name", header: "Name", value: (row) => row.name, cell: (row) => <strong>{row.name}</strong> },
-    { id: "model", header: "Model", value: (row) => row.model },
-    {
-      id: "url",
-      header: "Base URL",
-      value: (row) => row.base_url,
-      cell: (row) => <code>{row.base_url}</code>,
+function DeleteConnection({ connection, onClose }: { connection: LlmConnection; onClose: () => void }) {
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () =>
+      api.DELETE("/api/llm-connections/{connection_id}", {
+        params: { path: { connection_id: connection.id } },
+      }),
+    onSuccess: () => {
+      queries.invalidateQueries({ queryKey: connectionsQuery.queryKey });
+      showSuccess(`${connection.name} is deleted.`);
+      onClose();
     },
-    { id: "window", header: "Context window", value: (row) => row.context_window, align: "end" },
-    {
-      id: "actions",
-      header: "Actions",
-      align: "end",
-      isUnsortable: true,
-      value: () => null,
-      cell: (row) => (
-        <>
-          <IconButton label={`Test ${row.name}`} onPress={() => onTest(row)}>
-            <PlugZap size={16} />
-          </IconButton>
-          <IconButton label={`Delete ${row.name}`} onPress={() => onDelete(row)}>
-            <Trash2 size={16} />
-          </IconButton>
-        </>
-      ),
-    },
-  ];
+    onError: showError,
+  });
+  return (
+    <Confirm
+      title="Delete the model?"
+      isOpen
+      action="Delete"
+      isPending={remove.isPending}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        Questions can no longer name <strong>{connection.name}</strong>, and its API key is deleted from the
+        service.
+      </p>
+    </Confirm>
+  );
 }

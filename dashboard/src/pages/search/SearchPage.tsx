@@ -1,71 +1,110 @@
-/** The page "Search lab": one query in all search modes side by side, with scores. */
-import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+/** The page "Search lab": one query by words, by vectors and by both, side by side. */
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { FlaskConical } from "lucide-react";
 import { useSearchParams } from "react-router";
-import { PipelineSelect } from "../../features/documents/PipelineSelect";
+import { api, data } from "../../api/client";
 import { type Pipeline, pipelinesQuery } from "../../features/documents/queries";
-import { Button } from "../../ui/Button";
-import { Select, TextField } from "../../ui/fields";
+import { tagNodesQuery } from "../../features/documents/tags";
+import { ButtonLink } from "../../ui/Button";
+import { Empty } from "../../ui/Empty";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemMessage } from "../../ui/ProblemMessage";
-import { Rankings } from "./Rankings";
+import { SearchColumn } from "./SearchColumn";
+import { SearchForm } from "./SearchForm";
+import { MODES, type SearchSettings, settingsOf } from "./settings";
 import "./search.css";
 
 export default function SearchPage() {
   const pipelines = useQuery(pipelinesQuery);
-  const [first] = pipelines.data ?? [];
   return (
     <Page
       title="Search lab"
-      layout="full"
-      description="Compare the rankings by words, by vectors and by both for one query."
+      description="One query by words (BM25), by vectors (dense) and by both (hybrid), with the scores of each passage."
     >
       {pipelines.isPending && <Loading label="Pipelines" />}
       {pipelines.isError && <ProblemMessage error={pipelines.error} onRetry={() => pipelines.refetch()} />}
-      {pipelines.data && !first && (
-        <p className="muted">There are no pipelines; create one under Documents.</p>
+      {pipelines.data?.length === 0 && (
+        <Empty icon={FlaskConical} title="There are no documents to search">
+          <ButtonLink href="/documents" kind="primary">
+            Go to documents
+          </ButtonLink>
+        </Empty>
       )}
-      {pipelines.data && first && <Lab pipelines={pipelines.data} first={first} />}
+      {pipelines.data?.[0] && <SearchLab pipelines={pipelines.data} first={pipelines.data[0]} />}
     </Page>
   );
 }
 
-function Lab({ pipelines, first }: { pipelines: Pipeline[]; first: Pipeline }) {
+function SearchLab({ pipelines, first }: { pipelines: Pipeline[]; first: Pipeline }) {
   const [search, setSearch] = useSearchParams();
-  const pipeline = pipelines.find((row) => row.id === search.get("pipeline")) ?? first;
-  const classification =
-    pipeline.classifications.find((row) => row === search.get("classification")) ??
-    pipeline.classifications[0] ??
-    "";
-  const query = search.get("q") ?? "";
-  const [text, setText] = useState(query);
-  const set = (changes: Record<string, string>) =>
-    setSearch((before) => {
-      const after = new URLSearchParams(before);
-      for (const [name, value] of Object.entries(changes)) after.set(name, value);
-      return after;
+  const pipeline = pipelines.find(({ id }) => id === search.get("pipeline")) ?? first;
+  const settings = settingsOf(search, pipeline);
+  const set = (values: Record<string, string>) =>
+    setSearch((search) => {
+      for (const [name, value] of Object.entries(values)) {
+        if (value === "") search.delete(name);
+        else search.set(name, value);
+      }
+      return search;
     });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    set({ q: text.trim() });
-  };
   return (
     <>
-      <form className="search-form" onSubmit={submit}>
-        <TextField label="Query" value={text} onChange={setText} isRequired />
-        <PipelineSelect pipelines={pipelines} value={pipeline.id} onChange={(id) => set({ pipeline: id })} />
-        <Select
-          label="Classification"
-          choices={pipeline.classifications.map((id) => ({ id, label: id }))}
-          value={classification}
-          onChange={(id) => set({ classification: id })}
-        />
-        <Button kind="primary" type="submit">
-          Search
-        </Button>
-      </form>
-      {query !== "" && <Rankings pipelineId={pipeline.id} classification={classification} query={query} />}
+      <SearchForm
+        key={pipeline.id}
+        pipelines={pipelines}
+        pipeline={pipeline}
+        settings={settings}
+        onChange={set}
+      />
+      {settings.query === "" ? (
+        <Empty icon={FlaskConical} title="Enter a query to compare the searches">
+          <p>Try a tag, such as V-101, and then a question in words that the documents do not use.</p>
+        </Empty>
+      ) : (
+        <SearchResults pipeline={pipeline} settings={settings} />
+      )}
     </>
+  );
+}
+
+function SearchResults({ pipeline, settings }: { pipeline: Pipeline; settings: SearchSettings }) {
+  const { query, classification, topK, filter } = settings;
+  const results = useQueries({
+    queries: MODES.map(({ mode }) => ({
+      queryKey: ["search", pipeline.id, mode, query, classification, topK, filter],
+      queryFn: () =>
+        data(
+          api.POST("/api/pipelines/{pipeline_id}/search", {
+            params: { path: { pipeline_id: pipeline.id } },
+            body: { query, classification, mode, top_k: topK, ...(filter ? { filter } : {}) },
+          }),
+        ),
+      staleTime: 60_000,
+    })),
+  });
+  const hits = results.map((result) => result.data?.contexts ?? []);
+  const nodes = useQuery(tagNodesQuery(hits.flat().flatMap((hit) => hit.tags))).data;
+  return (
+    <div className="search-columns">
+      {MODES.map((row, index) => {
+        const result = results[index];
+        return (
+          result && (
+            <SearchColumn
+              key={row.mode}
+              row={row}
+              pipelineId={pipeline.id}
+              query={query}
+              result={result.data}
+              error={result.error}
+              onRetry={() => result.refetch()}
+              hybrid={results[0]?.data?.contexts}
+              nodes={nodes}
+            />
+          )
+        );
+      })}
+    </div>
   );
 }

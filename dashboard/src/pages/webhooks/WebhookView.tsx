@@ -1,0 +1,68 @@
+/** A webhook: what it receives, its state, its actions and its deliveries. */
+import { useQuery } from "@tanstack/react-query";
+import { ArrowLeft } from "lucide-react";
+import { Link, useParams } from "react-router";
+import { Time } from "../../features/documents/Time";
+import { eventType } from "../../features/operation/eventTypes";
+import { useNames } from "../../features/operation/useNames";
+import { Loading } from "../../ui/Loading";
+import { Page } from "../../ui/Page";
+import { ProblemMessage } from "../../ui/ProblemMessage";
+import { Deliveries } from "./Deliveries";
+import { type Webhook, webhookQuery } from "./queries";
+import { WebhookActions } from "./WebhookActions";
+import { WebhookStateBadge } from "./WebhookStateBadge";
+import "./webhooks.css";
+
+export function WebhookView() {
+  const { webhookId = "" } = useParams();
+  const webhook = useQuery(webhookQuery(webhookId));
+  return (
+    <Page title="Webhook" actions={webhook.data && <WebhookActions webhook={webhook.data} />}>
+      <Link to="/webhooks" className="row">
+        <ArrowLeft size={15} aria-hidden /> All webhooks
+      </Link>
+      {webhook.isPending && <Loading label="Webhook" />}
+      {webhook.isError && <ProblemMessage error={webhook.error} onRetry={() => webhook.refetch()} />}
+      {webhook.data && <Facts webhook={webhook.data} />}
+      {webhook.data && <Deliveries webhookId={webhookId} />}
+    </Page>
+  );
+}
+
+function Facts({ webhook }: { webhook: Webhook }) {
+  const names = useNames();
+  const types = webhook.types.map((type) => eventType(type).label);
+  return (
+    <section className="card stack" aria-label="Webhook">
+      <h2 className="webhook-url">{webhook.url}</h2>
+      <div className="row">
+        <WebhookStateBadge webhook={webhook} />
+        {webhook.failing_since && (
+          <span>
+            {webhook.failures} failures since <Time value={webhook.failing_since} />
+          </span>
+        )}
+      </div>
+      {webhook.error && <p className="webhook-error">{webhook.error}</p>}
+      <dl className="facts">
+        <dt>Events</dt>
+        <dd>{types.length === 0 ? "All" : types.join(", ")}</dd>
+        <dt>Pipelines</dt>
+        <dd>{webhook.pipelines.length === 0 ? "All" : webhook.pipelines.map(names.pipeline).join(", ")}</dd>
+        <dt>Created</dt>
+        <dd>
+          <Time value={webhook.created_at} />
+        </dd>
+        {webhook.key_id && (
+          <>
+            <dt>Owner</dt>
+            <dd>
+              API key <code>{webhook.key_id}</code>
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
