@@ -41,3 +41,9 @@ export function formatScore(score: number): string {
   if (score === 0) return "0";
   return Math.abs(score) < 0.001 ? score.toExponential(1) : score.toFixed(3);
 }
+
+/** A description of the API, which begins with a small letter, as a sentence. */
+export function formatSentence(text: string): string {
+  const sentence = text.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}

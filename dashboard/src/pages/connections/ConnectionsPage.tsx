@@ -21,16 +21,15 @@ export default function ConnectionsPage() {
   const [isAdding, setAdding] = useState(false);
   const [edited, setEdited] = useState<LlmConnection | null>(null);
   const [deleted, setDeleted] = useState<LlmConnection | null>(null);
-  const add = (
-    <Button kind="primary" onPress={() => setAdding(true)}>
-      <Plus size={16} aria-hidden /> Add a model
-    </Button>
-  );
   return (
     <Page
       title="Models"
       description="Language models that answer questions about documents. Any server with the API of OpenAI can be used, also a local one."
-      actions={add}
+      actions={
+        <Button kind="primary" onPress={() => setAdding(true)}>
+          <Plus size={16} aria-hidden /> Add a model
+        </Button>
+      }
     >
       {connections.isPending && <Loading label="Models" />}
       {connections.isError && (
@@ -38,8 +37,7 @@ export default function ConnectionsPage() {
       )}
       {connections.data?.length === 0 && (
         <Empty icon={Cable} title="No language model is configured">
-          <p>Answers consist of quotes from the documents until a model is added.</p>
-          {add}
+          <p>Until one is added, answers consist of quotes from the documents.</p>
         </Empty>
       )}
       <ul className="connection-list">
@@ -52,7 +50,7 @@ export default function ConnectionsPage() {
           />
         ))}
       </ul>
-      <LocalModelHelp />
+      <LocalModelHelp isOpen={connections.data?.length === 0} />
       {isAdding && <ConnectionForm connection={null} onClose={() => setAdding(false)} />}
       {edited && <ConnectionForm connection={edited} onClose={() => setEdited(null)} />}
       {deleted && <DeleteConnection connection={deleted} onClose={() => setDeleted(null)} />}

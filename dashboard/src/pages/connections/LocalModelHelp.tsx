@@ -1,7 +1,7 @@
 /** How a model on a machine of one's own is used. */
-export function LocalModelHelp() {
+export function LocalModelHelp({ isOpen }: { isOpen: boolean }) {
   return (
-    <details className="card local-help">
+    <details className="card local-help" open={isOpen}>
       <summary>Use a local model</summary>
       <ol>
         <li>

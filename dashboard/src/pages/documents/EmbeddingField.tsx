@@ -1,4 +1,5 @@
 /** Choice of an embedding model. */
+import { formatSentence } from "../../features/documents/format";
 import type { EmbeddingModel } from "../../features/documents/queries";
 import { Select, TextField } from "../../ui/fields";
 
@@ -16,12 +17,12 @@ export function EmbeddingField({ models, value, onChange }: EmbeddingFieldProps)
     <>
       <Select
         label="Embedding model"
-        description={model?.summary}
+        description={model && formatSentence(model.summary)}
         error={model && !model.available ? "This model is not configured in the service." : undefined}
         choices={models.map(({ name, summary, available }) => ({
           id: name,
           label: available ? name : `${name} (not configured)`,
-          description: summary,
+          description: formatSentence(summary),
         }))}
         value={base}
         onChange={onChange}

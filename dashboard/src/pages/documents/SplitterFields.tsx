@@ -1,4 +1,5 @@
 /** Choice of a text splitter and its parameters. */
+import { formatSentence } from "../../features/documents/format";
 import type { TextSplitter } from "../../features/documents/queries";
 import { Select, TextField } from "../../ui/fields";
 import { type FieldKind, fieldKind, fieldText, type SplitterValues } from "./splitterForm";
@@ -41,8 +42,12 @@ export function SplitterFields({ splitters, value, errors, onChange }: SplitterF
     <div className="stack">
       <Select
         label="Text splitter"
-        description={splitter?.summary}
-        choices={splitters.map(({ name, summary }) => ({ id: name, label: name, description: summary }))}
+        description={splitter && formatSentence(splitter.summary)}
+        choices={splitters.map(({ name, summary }) => ({
+          id: name,
+          label: name,
+          description: formatSentence(summary),
+        }))}
         value={value.name}
         onChange={(name) => onChange({ name, values: {} })}
       />
@@ -72,7 +77,7 @@ function ParameterField({ name, summary, kind, text, error, onChange }: Paramete
     return (
       <Select
         label={label}
-        description={summary}
+        description={formatSentence(summary)}
         choices={kind.choices.map((choice) => ({ id: choice, label: choice }))}
         value={text}
         onChange={onChange}
@@ -82,7 +87,7 @@ function ParameterField({ name, summary, kind, text, error, onChange }: Paramete
   return (
     <TextField
       label={label}
-      description={summary}
+      description={formatSentence(summary)}
       error={error}
       inputMode={kind.type === "integer" ? "numeric" : "text"}
       value={text}

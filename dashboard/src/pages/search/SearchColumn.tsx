@@ -47,6 +47,7 @@ export function SearchColumn(props: SearchColumnProps) {
         {result?.contexts.map((hit, index) => (
           <HitCard
             key={`${hit.chunk_id}`}
+            mode={row.mode}
             hit={hit}
             rank={index + 1}
             pipelineId={pipelineId}
@@ -61,6 +62,7 @@ export function SearchColumn(props: SearchColumnProps) {
 }
 
 interface HitCardProps {
+  mode: ModeRow["mode"];
   hit: Schemas["SearchHit"];
   rank: number;
   pipelineId: string;
@@ -69,7 +71,7 @@ interface HitCardProps {
   nodes: TagNodes | undefined;
 }
 
-function HitCard({ hit, rank, pipelineId, query, movement, nodes }: HitCardProps) {
+function HitCard({ mode, hit, rank, pipelineId, query, movement, nodes }: HitCardProps) {
   return (
     <li className="card hit">
       <div className="hit-head">
@@ -88,9 +90,9 @@ function HitCard({ hit, rank, pipelineId, query, movement, nodes }: HitCardProps
         )}
       </div>
       <dl className="hit-scores">
-        <Score label="Score" value={hit.score} />
-        <Score label="BM25" value={hit.scores.sparse} />
-        <Score label="Dense" value={hit.scores.dense} />
+        {mode === "hybrid" && <Score label="Score" value={hit.score} />}
+        {mode !== "dense" && <Score label="BM25" value={hit.scores.sparse} />}
+        {mode !== "sparse" && <Score label="Dense" value={hit.scores.dense} />}
         {hit.scores.rerank !== undefined && <Score label="Rerank" value={hit.scores.rerank} />}
       </dl>
       <p className="passage-text hit-text">

@@ -162,6 +162,7 @@ function useIsNear(ref: React.RefObject<HTMLElement | null>): boolean {
     const element = ref.current;
     if (!element) return;
     const observer = new IntersectionObserver(([entry]) => setNear(entry?.isIntersecting === true), {
+      root: element.parentElement,
       rootMargin: "800px",
     });
     observer.observe(element);
