@@ -47,6 +47,11 @@ cargo_build() {
     fi
 }
 
+# The command embeds the dashboard.
+case ,$features, in
+*,full,* | *,dashboard,*) scripts/dashboard.sh build ;;
+esac
+
 gnu_tar=tar
 ! has gtar || gnu_tar=gtar # macOS
 
