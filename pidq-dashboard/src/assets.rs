@@ -89,13 +89,12 @@ impl Assets {
         assets.contains_key(INDEX).then_some(Assets(assets))
     }
 
-    /// Returns the file at a path, or the start page if the path is that of a client-side route: one without an
-    /// extension.
+    /// Returns the file at a path, or the start page if the path is that of a client-side route.
     pub fn response(&self, head: &Head) -> Option<Response> {
         let path = head.uri.path();
         let asset = match self.0.get(path) {
             Some(asset) => asset,
-            None if is_client_route(path) => self.0.get(INDEX)?,
+            None if is_client_route(path, head.header("accept")) => self.0.get(INDEX)?,
             None => return None,
         };
         let cache = if asset.is_immutable { "public, max-age=31536000, immutable" } else { "no-cache" };
@@ -107,9 +106,11 @@ impl Assets {
     }
 }
 
-/// Returns whether the front end may have a page at this path.
-fn is_client_route(path: &str) -> bool {
-    !path.rsplit('/').next().unwrap_or_default().contains('.')
+/// Returns whether the front end may have a page at this path. A name with a dot, such as that of a graph, is a page if
+/// a browser opens it.
+fn is_client_route(path: &str, accept: Option<&str>) -> bool {
+    let has_extension = path.rsplit('/').next().unwrap_or_default().contains('.');
+    !has_extension || !path.starts_with(HASHED) && accept.is_some_and(|media| media.contains("text/html"))
 }
 
 fn media_type(path: &str) -> &'static str {

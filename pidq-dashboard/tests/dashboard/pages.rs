@@ -33,6 +33,15 @@ async fn a_path_is_a_file_a_client_side_route_or_not_found() {
 }
 
 #[tokio::test]
+async fn a_browser_gets_the_page_of_a_graph_whose_id_has_a_dot() {
+    let dashboard = dashboard(api(HOUR).await);
+    let status = async |path, media| send(&dashboard, "GET", path, &[("accept", media)], "").await.status;
+    assert_eq!(status("/drawings/plant-100.rev-b", "text/html,application/xhtml+xml,*/*;q=0.8").await, 200);
+    assert_eq!(status("/drawings/plant-100.rev-b", "*/*").await, 404);
+    assert_eq!(status("/assets/b.js", "text/html,*/*;q=0.8").await, 404);
+}
+
+#[tokio::test]
 async fn a_file_is_sent_in_the_coding_that_the_browser_accepts_and_once() {
     let dashboard = dashboard(api(HOUR).await);
     let get = async |headers| send(&dashboard, "GET", "/assets/a-1f2e.js", headers, "").await;
