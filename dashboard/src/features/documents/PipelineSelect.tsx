@@ -6,9 +6,18 @@ interface PipelineSelectProps {
   pipelines: Pipeline[];
   value: string | null;
   onChange: (id: string) => void;
+  isLabelHidden?: boolean;
 }
 
-export function PipelineSelect({ pipelines, value, onChange }: PipelineSelectProps) {
+export function PipelineSelect({ pipelines, value, onChange, isLabelHidden = false }: PipelineSelectProps) {
   const choices = pipelines.map((pipeline) => ({ id: pipeline.id, label: pipeline.name }));
-  return <Select label="Pipeline" choices={choices} value={value} onChange={onChange} />;
+  return (
+    <Select
+      label="Pipeline"
+      choices={choices}
+      value={value}
+      onChange={onChange}
+      isLabelHidden={isLabelHidden}
+    />
+  );
 }

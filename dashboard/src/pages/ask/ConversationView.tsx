@@ -5,6 +5,7 @@ import { useNavigate } from "react-router";
 import { askPath } from "../../features/documents/links";
 import { PipelineSelect } from "../../features/documents/PipelineSelect";
 import type { Pipeline } from "../../features/documents/queries";
+import { scrollWithin } from "../../features/documents/scroll";
 import { Button } from "../../ui/Button";
 import { Page } from "../../ui/Page";
 import { useConversation } from "./conversation";
@@ -19,7 +20,7 @@ export function ConversationView({ pipeline, pipelines }: { pipeline: Pipeline; 
   const settings = useAskSettings(pipeline);
   const { turns, ask, lastQuestion, clear } = useConversation(pipeline.id);
   const [shown, setShown] = useState<ShownPassage | null>(null);
-  const endRef = useRef<HTMLDivElement>(null);
+  const turnsRef = useRef<HTMLDivElement>(null);
   const { question, classification, isLoading } = settings;
   const connection = settings.connection?.id ?? null;
 
@@ -32,7 +33,7 @@ export function ConversationView({ pipeline, pipelines }: { pipeline: Pipeline; 
 
   const count = turns.length;
   useEffect(() => {
-    if (count > 0) endRef.current?.scrollIntoView({ block: "end" });
+    if (count > 0) scrollWithin(turnsRef.current, turnsRef.current?.lastElementChild, "start");
   }, [count]);
 
   const submit = (question: string, chosen = classification) => {
@@ -53,6 +54,7 @@ export function ConversationView({ pipeline, pipelines }: { pipeline: Pipeline; 
         <>
           {pipelines.length > 1 && (
             <PipelineSelect
+              isLabelHidden
               pipelines={pipelines}
               value={pipeline.id}
               onChange={(id) => navigate(askPath(id))}
@@ -68,7 +70,7 @@ export function ConversationView({ pipeline, pipelines }: { pipeline: Pipeline; 
     >
       <div className="ask" data-passage={shown !== null || undefined}>
         <section className="ask-conversation" aria-label="Conversation">
-          <div className="ask-turns">
+          <div className="ask-turns" ref={turnsRef}>
             {count === 0 && <Start pipeline={pipeline} onAsk={submit} />}
             {turns.map((turn, index) => (
               <TurnView
@@ -81,7 +83,6 @@ export function ConversationView({ pipeline, pipelines }: { pipeline: Pipeline; 
                 onAskAgain={() => submit(turn.question, turn.classification)}
               />
             ))}
-            <div ref={endRef} />
           </div>
           <QuestionForm pipeline={pipeline} settings={settings} lastTurn={turns.at(-1)} onAsk={submit} />
         </section>

@@ -1,9 +1,11 @@
 /** The passage that a citation refers to, with the words that the answer uses. */
 import { FileText, X } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { codePointOffset } from "../../features/documents/codePoints";
 import { documentPagePath } from "../../features/documents/links";
 import { MarkedText } from "../../features/documents/MarkedText";
-import { queryWords, quoteRanges, quotesOf, wordRanges } from "../../features/documents/marks";
+import { queryWords, quoteRanges, quotesOf, type Range, wordRanges } from "../../features/documents/marks";
+import { scrollWithin } from "../../features/documents/scroll";
 import { TagList } from "../../features/documents/TagList";
 import type { TagNodes } from "../../features/documents/tags";
 import { ButtonLink, IconButton } from "../../ui/Button";
@@ -32,7 +34,7 @@ export function PassagePanel({ shown, pipelineId, onClose }: PassagePanelProps) 
   const marks = quotes.length > 0 ? quotes : wordRanges(passage.text, queryWords(shown.question));
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another passage is shown
   useEffect(() => {
-    bodyRef.current?.querySelector("mark")?.scrollIntoView({ block: "center" });
+    scrollWithin(bodyRef.current, bodyRef.current?.querySelector("mark"), "center");
   }, [passage]);
   return (
     <aside className="passage card" aria-label={`Passage ${marker}`}>
@@ -52,10 +54,20 @@ export function PassagePanel({ shown, pipelineId, onClose }: PassagePanelProps) 
       </div>
       <TagList tags={passage.tags} nodes={nodes} />
       {passage.document_id && (
-        <ButtonLink href={documentPagePath(pipelineId, passage.document_id, passage)}>
+        <ButtonLink href={documentPagePath(pipelineId, passage.document_id, placeOf(passage, quotes[0]))}>
           <FileText size={16} aria-hidden /> Open in the document
         </ButtonLink>
       )}
     </aside>
   );
+}
+
+/** The place of the first quote, or of the whole passage. */
+function placeOf({ text, page, start, end }: Passage, quote: Range | undefined) {
+  if (start === null || quote === undefined) return { page, start, end };
+  return {
+    page,
+    start: start + codePointOffset(text, quote.start),
+    end: start + codePointOffset(text, quote.end),
+  };
 }

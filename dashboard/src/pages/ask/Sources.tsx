@@ -7,17 +7,18 @@ import type { Passage } from "./conversation";
 interface SourcesProps {
   passages: Passage[];
   cited: Set<number>;
+  isComplete: boolean;
   pipelineId: string;
   shownMarker: number | null;
   onShow: (marker: number) => void;
 }
 
-export function Sources({ passages, cited, pipelineId, shownMarker, onShow }: SourcesProps) {
+export function Sources({ passages, cited, isComplete, pipelineId, shownMarker, onShow }: SourcesProps) {
   if (passages.length === 0) return null;
   return (
     <details className="sources">
       <summary>
-        {formatCount(passages.length, "passage")} read, {cited.size} cited
+        {formatCount(passages.length, "passage")} read{isComplete && `, ${cited.size} cited`}
       </summary>
       <ol>
         {passages.map((passage, index) => {

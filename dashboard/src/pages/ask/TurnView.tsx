@@ -68,6 +68,7 @@ export function TurnView({ turn, pipelineId, isLast, shown, onShow, onAskAgain }
         <Sources
           passages={turn.passages}
           cited={cited}
+          isComplete={turn.answer !== null}
           pipelineId={pipelineId}
           shownMarker={shownMarker}
           onShow={show}

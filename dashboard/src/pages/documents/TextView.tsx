@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
 import { utf16Indexes } from "../../features/documents/codePoints";
 import { type Chunk, type PlatformDocument, textQuery } from "../../features/documents/queries";
+import { scrollWithin } from "../../features/documents/scroll";
 import { Button } from "../../ui/Button";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
@@ -43,7 +44,9 @@ function LoadedText({ text, chunks, selection, onSelect }: LoadedTextProps) {
   useEffect(() => setTurnedTo(null), [target]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to a new selection, and once the text is there
   useEffect(() => {
-    frameRef.current?.querySelector("mark[data-exact], mark")?.scrollIntoView({ block: "center" });
+    const frame = frameRef.current;
+    const mark = frame?.querySelector("mark[data-exact]") ?? frame?.querySelector("mark");
+    scrollWithin(frame, mark, "center");
   }, [target, chunks]);
 
   const select = (event: MouseEvent) => {

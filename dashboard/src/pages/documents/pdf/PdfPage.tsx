@@ -3,6 +3,7 @@ import type { PageViewport, PDFPageProxy } from "pdfjs-dist";
 import type { TextContent, TextItem } from "pdfjs-dist/types/src/display/api";
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { Chunk } from "../../../features/documents/queries";
+import { scrollWithin } from "../../../features/documents/scroll";
 import { itemAt, itemBox } from "./geometry";
 import type { OpenedPdf } from "./openPdf";
 import { pageText, passageOfItem, passageRanges } from "./passages";
@@ -42,8 +43,9 @@ export function PdfPage(props: PdfPageProps) {
   // The passage may start far down its first page.
   const first = shown[0] ?? boxes[0];
   useEffect(() => {
+    const page = frameRef.current;
     if (isFirstOfPassage && first)
-      frameRef.current?.querySelector("[data-mark]")?.scrollIntoView({ block: "center" });
+      scrollWithin(page?.parentElement ?? null, page?.querySelector("[data-mark]"), "center");
   }, [isFirstOfPassage, first]);
 
   const height = loaded ? loaded.viewport.height : width * ratio;

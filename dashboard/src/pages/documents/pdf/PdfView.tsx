@@ -4,6 +4,7 @@ import { ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { formatCount } from "../../../features/documents/format";
 import type { Chunk } from "../../../features/documents/queries";
+import { scrollWithin } from "../../../features/documents/scroll";
 import { IconButton } from "../../../ui/Button";
 import { Loading } from "../../../ui/Loading";
 import { ProblemMessage } from "../../../ui/ProblemMessage";
@@ -43,7 +44,8 @@ export function PdfView({ url, chunks, selection, onSelect }: PdfViewProps) {
   const isReady = pdf.data !== undefined && width > 0;
   useEffect(() => {
     if (!isReady || target === null) return;
-    frameRef.current?.querySelector(`[data-page="${target}"]`)?.scrollIntoView({ block: "start" });
+    const frame = frameRef.current;
+    scrollWithin(frame, frame?.querySelector(`[data-page="${target}"]`), "start");
   }, [isReady, target]);
 
   const passageOn = (page: number) => {
