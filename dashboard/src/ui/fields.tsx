@@ -15,6 +15,7 @@ import {
   ListBox,
   ListBoxItem,
   Popover,
+  SelectValue,
   Text,
   TextArea,
 } from "react-aria-components";
@@ -83,7 +84,7 @@ export function Select({ label, description, error, choices, value, onChange, is
     >
       {!isLabelHidden && <Label>{label}</Label>}
       <Button className="input select">
-        <span>{choices.find((choice) => choice.id === value)?.label ?? "Choose"}</span>
+        <SelectValue>{() => choices.find((choice) => choice.id === value)?.label ?? "Choose"}</SelectValue>
         <ChevronDown size={16} aria-hidden />
       </Button>
       {description && <Text slot="description">{description}</Text>}

@@ -1,12 +1,14 @@
 /** How a splitter divides a text or a file, while its parameters are being changed. Nothing is stored. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useEffect, useState } from "react";
-import { FileTrigger } from "react-aria-components";
+import { FileTrigger, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { checked, type Schemas } from "../../api/client";
 import { formatCount, formatNumber } from "../../features/documents/format";
+import { documentPath, type PlatformDocument } from "../../features/documents/queries";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/fields";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import { showError } from "../../ui/toast";
 import { SAMPLE_TEXT } from "./sampleText";
 import type { Splitter } from "./splitterForm";
 
@@ -14,11 +16,22 @@ interface ChunkPreviewProps {
   /** A pipeline whose preview is used; the splitter need not be its own. */
   pipelineId: string;
   splitter: Splitter;
+  /** Documents to try the splitter with. */
+  documents: PlatformDocument[];
 }
 
-export function ChunkPreview({ pipelineId, splitter }: ChunkPreviewProps) {
+export function ChunkPreview({ pipelineId, splitter, documents }: ChunkPreviewProps) {
   const [text, setText] = useState(SAMPLE_TEXT);
   const [file, setFile] = useState<File | null>(null);
+  const load = useMutation({
+    mutationFn: async (document: PlatformDocument | undefined) => {
+      if (!document) return null;
+      const content = await checked(await fetch(`${documentPath(pipelineId, document.id)}/content`));
+      return new File([await content.blob()], document.filename);
+    },
+    onSuccess: setFile,
+    onError: showError,
+  });
   const input = useSettled(JSON.stringify({ splitter, text: file ? null : text }));
   const preview = useQuery({
     queryKey: ["preview", pipelineId, input, file?.name, file?.size, file?.lastModified],
@@ -32,14 +45,30 @@ export function ChunkPreview({ pipelineId, splitter }: ChunkPreviewProps) {
     <section className="preview" aria-label="Preview of the chunks">
       <div className="row">
         <h3 className="grow">Preview of the chunks</h3>
-        <FileTrigger onSelect={(files) => setFile(files?.[0] ?? null)}>
-          <Button size="small">Try a file</Button>
-        </FileTrigger>
         {file && (
           <Button size="small" kind="quiet" onPress={() => setFile(null)}>
             Use the text
           </Button>
         )}
+        {documents.length > 0 && (
+          <MenuTrigger>
+            <Button size="small" isDisabled={load.isPending}>
+              Try a document
+            </Button>
+            <Popover className="popover">
+              <Menu
+                className="menu"
+                items={documents}
+                onAction={(id) => load.mutate(documents.find((document) => document.id === id))}
+              >
+                {(document) => <MenuItem className="menu-item">{document.filename}</MenuItem>}
+              </Menu>
+            </Popover>
+          </MenuTrigger>
+        )}
+        <FileTrigger onSelect={(files) => setFile(files?.[0] ?? null)}>
+          <Button size="small">Try a file</Button>
+        </FileTrigger>
       </div>
       {file ? (
         <p className="muted">{file.name}</p>

@@ -1,8 +1,13 @@
 /** Reindexes a pipeline with another text splitter or embedding model, after a preview of the chunks. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, data, type Schemas } from "../../api/client";
-import { embeddingModelsQuery, type Pipeline, textSplittersQuery } from "../../features/documents/queries";
+import {
+  documentsQuery,
+  embeddingModelsQuery,
+  type Pipeline,
+  textSplittersQuery,
+} from "../../features/documents/queries";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Loading } from "../../ui/Loading";
@@ -18,10 +23,14 @@ interface ReindexPipelineProps {
   onClose: () => void;
 }
 
+/** Documents that the preview offers. */
+const DOCUMENTS = 30;
+
 export function ReindexPipeline({ pipeline, onStart, onClose }: ReindexPipelineProps) {
   const queries = useQueryClient();
   const models = useQuery(embeddingModelsQuery);
   const splitters = useQuery(textSplittersQuery);
+  const documents = useInfiniteQuery(documentsQuery(pipeline.id, { status: "ready" }));
   const [model, setModel] = useState(pipeline.embedding_model);
   const [chosen, setChosen] = useState<SplitterChoice | null>(null);
   const current = splitters.data?.find((splitter) => splitter.name === pipeline.text_splitter);
@@ -72,6 +81,7 @@ export function ReindexPipeline({ pipeline, onStart, onClose }: ReindexPipelineP
             choice={choice}
             onChange={setChosen}
             previewPipelineId={pipeline.id}
+            documents={documents.data?.pages[0]?.data.slice(0, DOCUMENTS) ?? []}
           />
         )}
         {start.isError && <ProblemMessage error={start.error} />}

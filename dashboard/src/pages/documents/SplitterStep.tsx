@@ -1,5 +1,5 @@
 /** A text splitter with its parameters, beside the chunks that it makes. */
-import type { TextSplitter } from "../../features/documents/queries";
+import type { PlatformDocument, TextSplitter } from "../../features/documents/queries";
 import { ChunkPreview } from "./ChunkPreview";
 import { type SplitterChoice, SplitterFields } from "./SplitterFields";
 import { splitterErrors, splitterOf } from "./splitterForm";
@@ -10,9 +10,14 @@ interface SplitterStepProps {
   onChange: (choice: SplitterChoice) => void;
   /** A pipeline to preview with; null if there is none yet. */
   previewPipelineId: string | null;
+  /** Documents to try the splitter with. */
+  documents?: PlatformDocument[];
 }
 
-export function SplitterStep({ splitters, choice, onChange, previewPipelineId }: SplitterStepProps) {
+const NO_DOCUMENTS: PlatformDocument[] = [];
+
+export function SplitterStep(props: SplitterStepProps) {
+  const { splitters, choice, onChange, previewPipelineId, documents = NO_DOCUMENTS } = props;
   const splitter = splitters.find((splitter) => splitter.name === choice.name);
   const errors = splitter ? splitterErrors(splitter, choice.values) : {};
   const isValid = splitter !== undefined && Object.keys(errors).length === 0;
@@ -26,7 +31,11 @@ export function SplitterStep({ splitters, choice, onChange, previewPipelineId }:
         </p>
       ) : (
         isValid && (
-          <ChunkPreview pipelineId={previewPipelineId} splitter={splitterOf(splitter, choice.values)} />
+          <ChunkPreview
+            pipelineId={previewPipelineId}
+            splitter={splitterOf(splitter, choice.values)}
+            documents={documents}
+          />
         )
       )}
     </div>

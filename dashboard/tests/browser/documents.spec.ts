@@ -1,0 +1,157 @@
+/** Documents: pipelines, upload, documents beside their chunks, and names and texts that look like code. */
+import type { Browser, Page } from "@playwright/test";
+import { expect, expectAccessible, test } from "./fixtures";
+
+// An upload of a program is rejected with 415.
+test.use({ expectedErrors: [/status of 415/] });
+
+const HOSTILE = "<img src=x onerror=alert(1)>";
+
+test("a pipeline is created after a preview of its chunks, edited and deleted", async ({ page }) => {
+  const name = `Unit 300 ${HOSTILE} ${Date.now()}`;
+  await page.goto("/documents");
+  await expect(page.getByRole("link", { name: "Unit 100" })).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "New pipeline" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
+  await dialog.getByRole("button", { name: "Next" }).click();
+  await expect(dialog.getByRole("status")).toHaveText(/^1 chunk of/);
+  await dialog.getByRole("textbox", { name: "Chunk size" }).fill("200");
+  await dialog.getByRole("textbox", { name: "Chunk overlap" }).fill("0");
+  await expect(dialog.getByRole("status")).toHaveText(/^[4-9] chunks of/);
+  await dialog.getByRole("textbox", { name: "Chunk overlap" }).fill("300");
+  await expect(dialog.getByRole("alert")).toContainText("chunk_overlap");
+  await dialog.getByRole("textbox", { name: "Chunk overlap" }).fill("0");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Create the pipeline" }).click();
+  await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await dialog.getByRole("textbox", { name: "Classifications" }).fill("manual, procedure");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(dialog).toHaveCount(0);
+  await page.getByRole("button", { name: /^Any classification/ }).click();
+  await page.getByRole("option", { name: "procedure" }).click();
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete the pipeline" }).click();
+  await dialog.getByRole("button", { name: "Delete the pipeline" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Documents" })).toBeVisible();
+  await expect(page.getByRole("link", { name })).toHaveCount(0);
+});
+
+test("files are uploaded, shown as they are processed, filtered, corrected and deleted", async ({ page }) => {
+  await openNewPipeline(page);
+  await upload(page, [
+    file(`${HOSTILE}.md`, `# ${HOSTILE}\n\nV-101 is next to ${HOSTILE}.`),
+    file("broken.pdf", "%PDF-1.7\nno PDF"),
+    file("program.exe", "MZ\0\0\0\0"),
+  ]);
+  const uploads = page.getByRole("region", { name: "Upload" });
+  await expect(uploads.getByRole("status")).toHaveText("2 files uploaded, 1 failed");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+  await expect(row(`${HOSTILE}.md`)).toContainText("Ready");
+  await expect(row("broken.pdf")).toContainText("Failed");
+  await expectAccessible(page);
+
+  await page.getByRole("button", { name: /^Any status/ }).click();
+  await page.getByRole("option", { name: "Failed" }).click();
+  await expect(row(`${HOSTILE}.md`)).toHaveCount(0);
+  await row("broken.pdf").getByRole("link").click();
+  await expect(page.getByText("Next step:")).toBeVisible();
+  await page.getByRole("button", { name: "Upload a new revision" }).click();
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Choose a file" }).click();
+  await (await chooser).setFiles(file("corrected.md", "# Corrected\n\nThe seal of P-101A leaks."));
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "corrected.md" })).toBeVisible();
+  await expect(page.getByText("Ready")).toBeVisible();
+  await expect(page.getByText("Revision 2", { exact: true })).toBeVisible();
+
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Documents" }).click();
+  await page.getByRole("link", { name: /^Unit upload/ }).click();
+  await page.getByRole("checkbox", { name: "Select corrected.md" }).check();
+  await page.getByRole("button", { name: "Delete 1 document" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(row("corrected.md")).toHaveCount(0);
+  await deletePipeline(page);
+});
+
+test("a chunk marks its place in the pages of a PDF, and a place selects its chunk", async ({
+  page,
+  browser,
+}) => {
+  await openNewPipeline(page, { "Chunk size": "60", "Chunk overlap": "0" });
+  const pdf = await pdfOf(browser, [
+    "First page: V-101 is fed by P-101A.",
+    "Second page: V-101 has two outlets.",
+  ]);
+  await upload(page, [{ name: "vessel.pdf", mimeType: "application/pdf", buffer: pdf }]);
+  await page.getByRole("link", { name: "vessel.pdf" }).click();
+  const pages = page.getByRole("region", { name: "Pages of the document" });
+  await expect(pages.getByRole("img", { name: "Page 1" })).toBeVisible();
+  const chunks = page.getByRole("region", { name: "Chunks" });
+  await chunks.getByRole("button", { name: /Second page/ }).click();
+  await expect(pages.locator("[data-page='2'] [data-mark]").first()).toBeInViewport();
+  await expect(pages.locator("[data-page='1'] [data-mark]")).toHaveCount(0);
+  await expect(page).toHaveURL(/chunk=1/);
+  await expectAccessible(page);
+
+  await pages.getByText("First page").click();
+  await expect(chunks.getByRole("button", { name: /First page/ })).toHaveAttribute("aria-pressed", "true");
+  await page.getByRole("radio", { name: "Text" }).click();
+  await expect(page.getByRole("region", { name: "Text of the document" }).locator("mark")).toContainText(
+    "V-101 is fed by P-101A",
+  );
+  await chunks.getByRole("link", { name: "V-101" }).first().click();
+  await expect(page).toHaveURL(/\/drawings\/plant-100\?node=V-101/);
+  await page.goBack();
+  await page.getByRole("link", { name: /^Unit upload/ }).click();
+  await deletePipeline(page);
+});
+
+async function openNewPipeline(page: Page, parameters: Record<string, string> = {}): Promise<void> {
+  await page.goto("/documents");
+  await page.getByRole("button", { name: "New pipeline" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(`Unit upload ${Date.now()}`);
+  await dialog.getByRole("button", { name: "Next" }).click();
+  for (const [name, value] of Object.entries(parameters))
+    await dialog.getByRole("textbox", { name }).fill(value);
+  await dialog.getByRole("button", { name: "Create the pipeline" }).click();
+  await expect(page.getByText("There are no documents yet")).toBeVisible();
+}
+
+async function deletePipeline(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Delete the pipeline" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete the pipeline" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Documents" })).toBeVisible();
+}
+
+interface TestFile {
+  name: string;
+  mimeType: string;
+  buffer: Buffer;
+}
+
+function file(name: string, content: string): TestFile {
+  return { name, mimeType: "application/octet-stream", buffer: Buffer.from(content) };
+}
+
+async function upload(page: Page, files: TestFile[]): Promise<void> {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Choose files" }).click();
+  await (await chooser).setFiles(files);
+}
+
+async function pdfOf(browser: Browser, texts: string[]): Promise<Buffer> {
+  const page = await browser.newPage();
+  const paragraphs = texts.map((text) => `<p style="break-after: page">${text}</p>`);
+  await page.setContent(paragraphs.join(""));
+  const pdf = await page.pdf();
+  await page.close();
+  return pdf;
+}
