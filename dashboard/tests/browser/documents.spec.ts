@@ -43,7 +43,7 @@ test("a pipeline is created after a preview of its chunks, edited and deleted", 
 });
 
 test("files are uploaded, shown as they are processed, filtered, corrected and deleted", async ({ page }) => {
-  await openNewPipeline(page);
+  const pipeline = await openNewPipeline(page);
   await upload(page, [
     file(`${HOSTILE}.md`, `# ${HOSTILE}\n\nV-101 is next to ${HOSTILE}.`),
     file("broken.pdf", "%PDF-1.7\nno PDF"),
@@ -71,7 +71,7 @@ test("files are uploaded, shown as they are processed, filtered, corrected and d
   await expect(page.getByText("Revision 2", { exact: true })).toBeVisible();
 
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Documents" }).click();
-  await page.getByRole("link", { name: /^Unit upload/ }).click();
+  await page.getByRole("link", { name: pipeline }).click();
   await page.getByRole("checkbox", { name: "Select corrected.md" }).check();
   await page.getByRole("button", { name: "Delete 1 document" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -83,7 +83,7 @@ test("a chunk marks its place in the pages of a PDF, and a place selects its chu
   page,
   browser,
 }) => {
-  await openNewPipeline(page, { "Chunk size": "60", "Chunk overlap": "0" });
+  const pipeline = await openNewPipeline(page, { "Chunk size": "60", "Chunk overlap": "0" });
   const pdf = await pdfOf(browser, [
     "First page: V-101 is fed by P-101A.",
     "Second page: V-101 has two outlets.",
@@ -108,20 +108,22 @@ test("a chunk marks its place in the pages of a PDF, and a place selects its chu
   await chunks.getByRole("link", { name: "V-101" }).first().click();
   await expect(page).toHaveURL(/\/drawings\/plant-100\?node=V-101/);
   await page.goBack();
-  await page.getByRole("link", { name: /^Unit upload/ }).click();
+  await page.getByRole("link", { name: pipeline }).click();
   await deletePipeline(page);
 });
 
-async function openNewPipeline(page: Page, parameters: Record<string, string> = {}): Promise<void> {
+async function openNewPipeline(page: Page, parameters: Record<string, string> = {}): Promise<string> {
+  const name = `Unit upload ${Date.now()}`;
   await page.goto("/documents");
   await page.getByRole("button", { name: "New pipeline" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(`Unit upload ${Date.now()}`);
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
   await dialog.getByRole("button", { name: "Next" }).click();
   for (const [name, value] of Object.entries(parameters))
     await dialog.getByRole("textbox", { name }).fill(value);
   await dialog.getByRole("button", { name: "Create the pipeline" }).click();
   await expect(page.getByText("There are no documents yet")).toBeVisible();
+  return name;
 }
 
 async function deletePipeline(page: Page): Promise<void> {
