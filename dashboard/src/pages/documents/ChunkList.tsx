@@ -30,7 +30,7 @@ export function ChunkList({ chunks, selected, onSelect }: ChunkListProps) {
   });
   const position = selected === null ? -1 : chunks.findIndex((chunk) => chunk.index === selected);
   useEffect(() => {
-    if (position >= 0) virtual.scrollToIndex(position, { align: "auto" });
+    if (position >= 0) virtual.scrollToIndex(position, { align: "center" });
   }, [position, virtual]);
   return (
     <>

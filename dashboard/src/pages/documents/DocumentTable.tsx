@@ -50,6 +50,7 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
   const loaded = documents.data?.pages.flatMap((page) => page.data) ?? [];
   const rows = loaded.filter((row) => row.filename.toLowerCase().includes(name.trim().toLowerCase()));
   const chosen = rows.filter((row) => selected.has(row.id));
+  const isAllChosen = chosen.length === rows.length;
   const total = documents.data?.pages[0]?.total ?? loaded.length;
   const columns = documentColumns({
     pipelineId: pipeline.id,
@@ -71,6 +72,15 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
       <div className="row">
         <DocumentFilters pipeline={pipeline} />
         <span className="grow" />
+        {rows.length > 1 && (
+          <Button
+            kind="quiet"
+            size="small"
+            onPress={() => setSelected(new Set(isAllChosen ? [] : rows.map((row) => row.id)))}
+          >
+            {isAllChosen ? "Select none" : `Select all ${formatNumber(rows.length)}`}
+          </Button>
+        )}
         {chosen.length > 0 && (
           <Button kind="danger" size="small" onPress={() => setDeleting(true)}>
             <Trash2 size={14} aria-hidden /> Delete {formatCount(chosen.length, "document")}

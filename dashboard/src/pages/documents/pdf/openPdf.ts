@@ -19,10 +19,7 @@ let shared: Promise<{ pdfjs: PdfModule; worker: PDFWorker }> | undefined;
 let current: PDFDocumentLoadingTask | undefined;
 
 export async function openPdf(url: string): Promise<OpenedPdf> {
-  shared ??= import("pdfjs-dist").then((pdfjs) => ({
-    pdfjs,
-    worker: pdfjs.PDFWorker.create({ port: startWorker() }),
-  }));
+  shared ??= loadPdfjs();
   const { pdfjs, worker } = await shared;
   await current?.destroy();
   current = pdfjs.getDocument({
@@ -37,6 +34,16 @@ export async function openPdf(url: string): Promise<OpenedPdf> {
     enableXfa: false,
   });
   return { pdfjs, document: await current.promise };
+}
+
+async function loadPdfjs() {
+  try {
+    const pdfjs = await import("pdfjs-dist");
+    return { pdfjs, worker: pdfjs.PDFWorker.create({ port: startWorker() }) };
+  } catch (error) {
+    shared = undefined;
+    throw error;
+  }
 }
 
 interface ScriptUrlPolicy {
