@@ -8,8 +8,10 @@ export default defineConfig({
   testDir: "tests/browser",
   outputDir: "test-results",
   workers: 1,
-  retries: process.env.CI ? 1 : 0,
-  timeout: 30_000,
+  retries: process.env.CI ? 2 : 0,
+  timeout: 90_000,
+  // Machines of continuous integration may be slow.
+  expect: { timeout: 15_000 },
   reporter: [["list"]],
   use: {
     baseURL: url,
