@@ -69,7 +69,7 @@ use login_throttle::Throttle;
 use password::PasswordHasher;
 use token_cache::TokenCache;
 
-pub use accounts::{Account, NewUser, ROLES, Role};
+pub use accounts::{Account, NewUser, ROLES, Role, UserChanges};
 pub use bearer::AuthError;
 pub use bootstrap::{BootstrapAccounts, CreatedCredentials};
 pub use caller::{Caller, Subject};

@@ -55,6 +55,19 @@ pub struct NewUser<'a> {
     pub sso_only: bool,
 }
 
+/// Changes of a user. What is absent stays unchanged.
+#[derive(Clone, Copy, Default)]
+pub struct UserChanges<'a> {
+    /// New password.
+    pub password: Option<&'a str>,
+    /// Name of a role in [`ROLES`].
+    pub role: Option<&'a str>,
+    /// New groups.
+    pub groups: Option<&'a [&'a str]>,
+    /// `true` disables the account, `false` enables it.
+    pub disabled: Option<bool>,
+}
+
 /// User account.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Account {
@@ -90,6 +103,8 @@ const INSERT: &str = "insert into users (id, login, tenant, role, member_of, pas
   values ($1, $2, $3, $4, $5, $6, $7, $8)";
 const LIST: &str = "select id, login, tenant, role, member_of, sso_only, disabled_at, created_at
   from users order by login";
+const IN_TENANT: &str = "select id, login, tenant, role, member_of, sso_only, disabled_at, created_at
+  from users where tenant = $1 and login = $2";
 const BY_LOGIN: &str = "select id, tenant, role, password, sso_only, disabled_at from users where login = $1";
 const ID_BY_LOGIN: &str = "select id from users where login = $1";
 const SSO_ONLY: &str = "select sso_only from users where id = $1";
@@ -125,9 +140,43 @@ impl Identities {
         Ok(rows.into_iter().map(account).collect())
     }
 
+    /// Returns a user of a tenant.
+    pub async fn user(&self, tenant: &str, login: &str) -> Result<Option<Account>, IdentityError> {
+        let login = replace_nul(&normalize_login(login));
+        let row = self.database.row::<AccountRow>(IN_TENANT, &[tenant.into(), (&login).into()]).await?;
+        Ok(row.map(account))
+    }
+
     /// Returns the number of users.
     pub async fn user_count(&self) -> Result<i64, IdentityError> {
         Ok(self.database.row::<(i64,)>(COUNT, &[]).await?.map_or(0, |row| row.0))
+    }
+
+    /// Changes a user. Everything is validated before the first change, so that a rejected change has no effect.
+    pub async fn change_user(
+        &self,
+        login: &str,
+        changes: UserChanges<'_>,
+        now: Timestamp,
+    ) -> Result<(), IdentityError> {
+        let UserChanges { password, role, groups, disabled } = changes;
+        role.map(role_by_name).transpose()?;
+        groups.map(|groups| check_names("group", groups)).transpose()?;
+        // The password comes first: the queue of password hashes may be full.
+        if let Some(password) = password {
+            self.set_password(login, password, now).await?;
+        }
+        if let Some(groups) = groups {
+            self.set_groups(login, groups).await?;
+        }
+        if let Some(role) = role {
+            self.set_role(login, role, now).await?;
+        }
+        match disabled {
+            Some(true) => self.disable_user(login, now).await,
+            Some(false) => self.enable_user(login).await,
+            None => Ok(()),
+        }
     }
 
     /// Sets a password and revokes all tokens of the user.

@@ -130,6 +130,12 @@ impl Identities {
         Ok(rows.into_iter().map(|row| client(row).0).collect())
     }
 
+    /// Returns the client with this id.
+    pub async fn client(&self, id: &str) -> Result<Option<Client>, IdentityError> {
+        let row = self.database.row::<Row>(BY_ID, &[(&replace_nul(id)).into()]).await?;
+        Ok(row.map(|row| client(row).0))
+    }
+
     /// Returns the number of clients.
     pub async fn client_count(&self) -> Result<i64, IdentityError> {
         Ok(self.database.row::<(i64,)>(COUNT, &[]).await?.map_or(0, |row| row.0))

@@ -1,6 +1,6 @@
 //! Handlers of the accounts of a tenant, for its administrators.
 
-use pidq_http::auth::{Account, NewUser, ROLES, Secret, Timestamp};
+use pidq_http::auth::{Account, NewUser, Secret, Timestamp, UserChanges};
 use pidq_http::{Problem, Request, Response, StatusCode, codes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub(crate) struct AccountRequest {
     /// Groups, for grants.
     #[serde(default)]
     groups: Vec<String>,
-    /// Whether the user has no password and must use single sign-on.
+    /// `true` if the user has no password and must use single sign-on.
     #[serde(default)]
     sso_only: bool,
 }
@@ -65,7 +65,7 @@ pub(crate) struct AccountPatch {
     role: Option<String>,
     /// New groups.
     groups: Option<Vec<String>>,
-    /// Whether the account is disabled, which revokes all tokens of the user.
+    /// `true` disables the account and revokes all tokens of the user.
     disabled: Option<bool>,
 }
 
@@ -79,8 +79,10 @@ impl AccountEntry {
 
 /// `GET /accounts`.
 pub(crate) async fn list(server: &Server, request: Request) -> Result<Response, Problem> {
-    let accounts = accounts(&Administrator::from_request(server, &request)?).await?;
-    Response::json(&AccountList { accounts: accounts.into_iter().map(AccountEntry::new).collect() })
+    let admin = Administrator::from_request(server, &request)?;
+    let accounts = admin.identities.users().await.map_err(change_problem)?;
+    let accounts = accounts.into_iter().filter(|account| account.tenant == admin.tenant);
+    Response::json(&AccountList { accounts: accounts.map(AccountEntry::new).collect() })
 }
 
 /// `POST /accounts`.
@@ -115,7 +117,15 @@ pub(crate) async fn update(server: &Server, mut request: Request) -> Result<Resp
     if is_own && (patch.disabled == Some(true) || patch.role.as_ref().is_some_and(|role| *role != account.role)) {
         return Err(own_account());
     }
-    apply(&admin, &account, &patch).await?;
+    let groups: Option<Vec<&str>> = patch.groups.as_ref().map(|groups| groups.iter().map(String::as_str).collect());
+    // Tokens are revoked only by what really changes.
+    let changes = UserChanges {
+        password: patch.password.as_deref(),
+        role: patch.role.as_deref().filter(|role| *role != account.role),
+        groups: groups.as_deref(),
+        disabled: patch.disabled.filter(|disabled| *disabled != account.is_disabled),
+    };
+    admin.identities.change_user(&account.login, changes, Timestamp::now()).await.map_err(change_problem)?;
     let account = find_account(&admin, &request).await?;
     Response::json(&AccountEntry::new(account))
 }
@@ -131,40 +141,10 @@ pub(crate) async fn delete(server: &Server, request: Request) -> Result<Response
     Ok(Response::empty(StatusCode::NO_CONTENT))
 }
 
-/// Applies a patch. What can be rejected comes first, so that a rejected patch changes nothing.
-async fn apply(admin: &Administrator<'_>, account: &Account, patch: &AccountPatch) -> Result<(), Problem> {
-    let (identities, login, now) = (admin.identities, &account.login, Timestamp::now());
-    let role_names: Vec<&str> = ROLES.iter().map(|role| role.name).collect();
-    if patch.role.as_ref().is_some_and(|role| !role_names.contains(&role.as_str())) {
-        return Err(invalid("/role", "Unknown role.").with("allowed", role_names));
-    }
-    if let Some(groups) = &patch.groups {
-        let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
-        identities.set_groups(login, &groups).await.map_err(change_problem)?;
-    }
-    if let Some(password) = &patch.password {
-        identities.set_password(login, password, now).await.map_err(change_problem)?;
-    }
-    if let Some(role) = patch.role.as_ref().filter(|role| **role != account.role) {
-        identities.set_role(login, role, now).await.map_err(change_problem)?;
-    }
-    match patch.disabled {
-        Some(true) if !account.is_disabled => identities.disable_user(login, now).await.map_err(change_problem),
-        Some(false) if account.is_disabled => identities.enable_user(login).await.map_err(change_problem),
-        _ => Ok(()),
-    }
-}
-
-async fn accounts(admin: &Administrator<'_>) -> Result<Vec<Account>, Problem> {
-    let mut accounts = admin.identities.users().await.map_err(change_problem)?;
-    accounts.retain(|account| account.tenant == admin.tenant);
-    Ok(accounts)
-}
-
 /// Returns the account of the request path; those of other tenants do not exist.
 async fn find_account(admin: &Administrator<'_>, request: &Request) -> Result<Account, Problem> {
-    let login = request.path("login").unwrap_or_default().trim().to_lowercase();
-    let found = accounts(admin).await?.into_iter().find(|account| account.login == login);
+    let login = request.path("login").unwrap_or_default();
+    let found = admin.identities.user(&admin.tenant, login).await.map_err(change_problem)?;
     found.ok_or_else(|| Problem::new(codes::ACCOUNT_NOT_FOUND))
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct ClientRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClientPatch {
-    /// Whether the client is disabled, which revokes all its tokens.
+    /// `true` disables the client and revokes all its tokens.
     disabled: bool,
 }
 
@@ -129,8 +129,7 @@ pub(crate) async fn delete(server: &Server, request: Request) -> Result<Response
 /// Returns the client of the request path; those of other tenants do not exist, those of all tenants are read-only.
 async fn find_client(admin: &Administrator<'_>, request: &Request) -> Result<Client, Problem> {
     let id = request.path("client_id").unwrap_or_default();
-    let clients = admin.identities.clients().await.map_err(change_problem)?;
-    match clients.into_iter().find(|client| client.id == id) {
+    match admin.identities.client(id).await.map_err(change_problem)? {
         Some(client) if client.tenant.as_ref() == Some(&admin.tenant) => Ok(client),
         Some(client) if client.tenant.is_none() => {
             let detail = "The client serves all tenants; `pidq clients` on the server can change it.";

@@ -85,10 +85,16 @@ async fn invalid_accounts_are_rejected_and_change_nothing() {
     }
     admin.post("/accounts", json!({"role": "viewer"})).await.expect_problem(400, "invalid-request");
     admin.post("/accounts", json!({"login": "max", "role": "viewer"})).await.is(201);
-    let invalid = json!({"role": "king", "groups": ["process"]});
-    patch(&admin, "/accounts/max", invalid).await.expect_problem(422, "validation");
+    for invalid in [
+        json!({"role": "king", "groups": ["process"]}),
+        json!({"password": "short", "groups": ["process"]}),
+        json!({"role": "editor", "groups": ["a b"]}),
+    ] {
+        patch(&admin, "/accounts/max", invalid).await.expect_problem(422, "validation");
+    }
     let list = admin.get("/accounts").await.json();
     assert_eq!((logins(&list), &list["accounts"][1]["groups"]), (vec!["ann@example.com", "max"], &json!([])));
+    assert_eq!(list["accounts"][1]["role"], "viewer");
 }
 
 #[tokio::test]
