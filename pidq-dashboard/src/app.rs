@@ -51,12 +51,14 @@ pub fn is_enabled(settings: &Settings) -> Result<bool, SettingError> {
     Ok(!settings.get(&DASHBOARD_LISTEN)?.is_empty())
 }
 
-/// Checks that the front end is there.
+/// Reads the front end: that of this build, or of a directory.
 ///
 /// # Errors
 /// If it is not part of this build, or its directory cannot be read.
-pub fn check_assets(settings: &Settings) -> Result<(), OpenError> {
-    assets(settings).map(drop)
+pub fn assets(settings: &Settings) -> Result<Assets, OpenError> {
+    let Some(dir) = settings.get(&DASHBOARD_DIR)? else { return Assets::embedded().ok_or(OpenError::NotBuilt) };
+    let invalid = |error| settings.invalid(&DASHBOARD_DIR, &format!("`{}`: {error}", dir.display()));
+    Ok(Assets::read(&dir).map_err(invalid)?)
 }
 
 /// Opens the listeners of the dashboard.
@@ -70,20 +72,21 @@ pub fn listeners(settings: &Settings) -> Result<Vec<Listener>, SettingError> {
 /// Opens a dashboard for an API of this process. `secret` encrypts sessions.
 ///
 /// # Errors
-/// If a setting is invalid or the front end is missing.
+/// If a setting is invalid.
 pub fn open_local<S: Send + Sync + 'static>(
     settings: &Settings,
+    assets: Assets,
     api: Service<S>,
     client: Option<ClientCredentials>,
     secret: &Secret,
 ) -> Result<App<Dashboard>, OpenError> {
-    open(settings, Box::new(LocalApi(api)), client, secret)
+    open(settings, assets, Box::new(LocalApi(api)), client, secret)
 }
 
 /// Opens a dashboard for the API at a URL.
 ///
 /// # Errors
-/// As [`open_local`].
+/// If a setting is invalid or the front end is missing.
 pub fn open_remote(settings: &Settings) -> Result<App<Dashboard>, OpenError> {
     if !is_enabled(settings)? {
         return Err(settings.invalid(&DASHBOARD_LISTEN, "expected at least one address").into());
@@ -111,17 +114,18 @@ pub fn open_remote(settings: &Settings) -> Result<App<Dashboard>, OpenError> {
             Secret::random().map_err(|_| OpenError::NoRandomness)?
         }
     };
-    open(settings, Box::new(api), client, &secret)
+    open(settings, assets(settings)?, Box::new(api), client, &secret)
 }
 
 fn open(
     settings: &Settings,
+    assets: Assets,
     api: Box<dyn Api>,
     client: Option<ClientCredentials>,
     secret: &Secret,
 ) -> Result<App<Dashboard>, OpenError> {
     let state = Dashboard {
-        assets: assets(settings)?,
+        assets,
         api,
         client: client.map(|client| OAuthClient { id: client.id, secret: client.secret }),
         sessions: Sessions::new(secret),
@@ -139,12 +143,6 @@ fn open(
     app.rate_limit = None;
     app.origins = Vec::new();
     Ok(app)
-}
-
-fn assets(settings: &Settings) -> Result<Assets, OpenError> {
-    let Some(dir) = settings.get(&DASHBOARD_DIR)? else { return Assets::embedded().ok_or(OpenError::NotBuilt) };
-    let invalid = |error| settings.invalid(&DASHBOARD_DIR, &format!("`{}`: {error}", dir.display()));
-    Ok(Assets::read(&dir).map_err(invalid)?)
 }
 
 fn public_host(settings: &Settings) -> Result<Option<String>, SettingError> {

@@ -22,6 +22,7 @@ mod session;
 mod settings;
 mod sign_in;
 
-pub use app::{ClientCredentials, OpenError, check_assets, is_enabled, listeners, open_local, open_remote};
+pub use app::{ClientCredentials, OpenError, assets, is_enabled, listeners, open_local, open_remote};
+pub use assets::Assets;
 pub use dashboard::Dashboard;
 pub use settings::{APP_SECRET, DASHBOARD_LISTEN, DASHBOARD_URL, REMOTE_SETTINGS, SETTINGS};

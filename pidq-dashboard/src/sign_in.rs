@@ -21,11 +21,11 @@ pub(crate) struct SignIn {
     password: String,
 }
 
-/// Whether a person is signed in.
+/// State of the session of a browser.
 #[derive(JsonSchema, Serialize)]
 #[serde(untagged)]
 pub(crate) enum SessionState {
-    /// A person is signed in, or the API runs without accounts.
+    /// State with a session, or of an API without accounts.
     SignedIn {
         /// `true`.
         signed_in: bool,
@@ -38,7 +38,7 @@ pub(crate) enum SessionState {
         /// Ways to sign in.
         methods: Methods,
     },
-    /// Nobody is signed in.
+    /// State without a session.
     SignedOut {
         /// `false`.
         signed_in: bool,
@@ -50,7 +50,7 @@ pub(crate) enum SessionState {
 /// Ways to sign in.
 #[derive(Clone, JsonSchema, Serialize)]
 pub(crate) struct Methods {
-    /// Whether people can sign in with a password.
+    /// `true` if people can sign in with a password.
     password: bool,
     /// Single sign-on: `null`, because the dashboard has none yet.
     sso: Option<Provider>,

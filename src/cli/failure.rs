@@ -1,5 +1,6 @@
 //! Failures of subcommands: message and exit status.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -44,6 +45,11 @@ pub enum Failure {
 pub type Result<T = Status> = std::result::Result<T, Failure>;
 
 impl Failure {
+    /// Creates a usage failure with the text of an error.
+    pub fn usage(error: impl fmt::Display) -> Failure {
+        Failure::Usage(error.to_string())
+    }
+
     /// Creates the failure of an unreadable file, with help.
     pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
         let name = path.display();

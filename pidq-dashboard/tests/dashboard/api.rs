@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use pidq_dashboard::{ClientCredentials, Dashboard, REMOTE_SETTINGS, SETTINGS, open_local};
+use pidq_dashboard::{ClientCredentials, Dashboard, REMOTE_SETTINGS, SETTINGS, assets, open_local};
 use pidq_http::auth::{
     BootstrapAccounts, GrantType, Identities, IdentityOptions, NewClient, Timestamp, authorization_server_metadata,
 };
@@ -176,7 +176,9 @@ pub fn dashboard(api: App<Api>) -> Service<Dashboard> {
 pub fn dashboard_with_secret(api: Service<Api>, secret: &str) -> Service<Dashboard> {
     let client = ClientCredentials { id: CLIENT_ID.into(), secret: Secret::new(CLIENT_SECRET) };
     let (_dir, settings) = settings(&[]);
-    open_local(&settings, api, Some(client), &Secret::new(secret)).expect("it opens").build()
+    open_local(&settings, assets(&settings).expect("a front end"), api, Some(client), &Secret::new(secret))
+        .expect("it opens")
+        .build()
 }
 
 /// Response with its body.

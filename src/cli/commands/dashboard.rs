@@ -34,26 +34,22 @@ pub fn run(options: &Options) -> Result {
         return Ok(Status::Done);
     }
     configure_malloc();
-    let settings = Settings::read(TABLES, options.settings.clone(), variables()?).map_err(usage_failure)?;
-    CommonSettings(&settings).init_log().map_err(usage_failure)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
+    let settings = Settings::read(TABLES, options.settings.clone(), variables()?).map_err(Failure::usage)?;
+    CommonSettings(&settings).init_log().map_err(Failure::usage)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::usage)?;
     let result = runtime.block_on(serve_dashboard(&settings));
     runtime.shutdown_background();
     result
 }
 
 async fn serve_dashboard(settings: &Settings) -> Result {
-    let shutdown = Shutdown::on_signals().map_err(usage_failure)?;
-    let app = pidq_dashboard::open_remote(settings).map_err(usage_failure)?;
-    let mut listeners = pidq_dashboard::listeners(settings).map_err(usage_failure)?;
-    listeners.extend(CommonSettings(settings).admin_listener().map_err(usage_failure)?);
+    let shutdown = Shutdown::on_signals().map_err(Failure::usage)?;
+    let app = pidq_dashboard::open_remote(settings).map_err(Failure::usage)?;
+    let mut listeners = pidq_dashboard::listeners(settings).map_err(Failure::usage)?;
+    listeners.extend(CommonSettings(settings).admin_listener().map_err(Failure::usage)?);
     for listener in &listeners {
-        tracing::info!(address = %listener.address().map_err(usage_failure)?, "listening");
+        tracing::info!(address = %listener.address().map_err(Failure::usage)?, "listening");
     }
-    serve(app, listeners, shutdown).await.map_err(usage_failure)?;
+    serve(app, listeners, shutdown).await.map_err(Failure::usage)?;
     Ok(Status::Done)
-}
-
-fn usage_failure(error: impl std::fmt::Display) -> Failure {
-    Failure::Usage(error.to_string())
 }

@@ -13,7 +13,7 @@ use pidq_server::store::{
 use pidq_server::{DEFAULT_TENANT, OpenError, open_store};
 
 use super::remote::{self, Client, RemoteOptions, RemoteQuery};
-use super::serve::{ServiceOptions, block_on, print, print_text, usage_failure};
+use super::serve::{ServiceOptions, block_on, print, print_text};
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::graph_import::{COLUMNS, Condition, ImportResult, file_failure, graph_id_of};
 
@@ -119,7 +119,7 @@ fn open_failure(error: OpenError) -> Failure {
         OpenError::Store(Error::StoreLocked(_)) => {
             Failure::Usage(format!("{error}; use the service through `--url`, or stop it"))
         }
-        _ => usage_failure(error),
+        _ => Failure::usage(error),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pidq_http::auth::Identities;
 use pidq_http::{AnySetting, COMMON, Settings, configure_malloc, environment};
-use pidq_server::{DATA_DIR, OpenError, SETTINGS, open_accounts};
+use pidq_server::{DATA_DIR, SETTINGS, open_accounts};
 
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::table;
@@ -31,7 +31,7 @@ pub struct ServiceOptions {
 /// Runs the service until it receives a signal.
 pub fn serve(options: &Serve) -> Result {
     configure_malloc();
-    pidq_server::start(options.settings.clone(), variables()?).map_err(usage_failure)?;
+    pidq_server::start(options.settings.clone(), variables()?).map_err(Failure::usage)?;
     Ok(Status::Done)
 }
 
@@ -45,7 +45,7 @@ impl ServiceOptions {
     /// `database_setting` names a database.
     pub fn require_data_dir(&self, database_setting: &dyn AnySetting) -> Result<()> {
         let settings = self.settings()?;
-        let dir = settings.get(&DATA_DIR).map_err(|error| usage_failure(error.into()))?;
+        let dir = settings.get(&DATA_DIR).map_err(Failure::usage)?;
         if settings.is_set(database_setting) || dir.is_dir() {
             return Ok(());
         }
@@ -59,20 +59,20 @@ impl ServiceOptions {
     pub fn settings(&self) -> Result<Settings> {
         let dir = self.data_dir.iter().map(|path| path.display().to_string());
         let arguments = dir.flat_map(|path| ["--data-dir".to_owned(), path]);
-        Settings::read(&[COMMON, SETTINGS], arguments, variables()?).map_err(|error| usage_failure(error.into()))
+        Settings::read(&[COMMON, SETTINGS], arguments, variables()?).map_err(Failure::usage)
     }
 }
 
 /// Returns the settings in the environment.
 pub fn variables() -> Result<Vec<(String, String)>> {
-    environment().map_err(|error| Failure::Usage(error.to_string()))
+    environment().map_err(Failure::usage)
 }
 
 /// Runs an operation on the accounts of a service.
 pub fn with_accounts(options: &ServiceOptions, operation: impl AsyncFnOnce(&Identities) -> Result) -> Result {
     let settings = options.settings()?;
     block_on(async {
-        let identities = open_accounts(&settings).await.map_err(usage_failure)?;
+        let identities = open_accounts(&settings).await.map_err(Failure::usage)?;
         operation(&identities).await
     })
 }
@@ -81,11 +81,6 @@ pub fn with_accounts(options: &ServiceOptions, operation: impl AsyncFnOnce(&Iden
 pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Failure::Usage(format!("cannot start the async runtime: {error}")))?.block_on(future)
-}
-
-/// Converts an open error into a usage failure.
-pub fn usage_failure(error: OpenError) -> Failure {
-    Failure::Usage(error.to_string())
 }
 
 /// Prints rows as a table.

@@ -61,8 +61,8 @@ pub fn run(options: &Options) -> Result {
     let arguments = options.settings.iter().filter(|argument| !is_flag(argument)).cloned().collect();
     let start = Start { is_demo: has(&["--demo"]), opens_browser: has(&["--open"]) };
     let settings = read_settings(arguments, start.is_demo)?;
-    CommonSettings(&settings).init_log().map_err(usage_failure)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(usage_failure)?;
+    CommonSettings(&settings).init_log().map_err(Failure::usage)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::usage)?;
     let result = runtime.block_on(serve_both(&settings, start));
     // A second signal stops the process without waiting for running work.
     runtime.shutdown_background();
@@ -105,28 +105,28 @@ fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     if is_demo {
         set_default(ADMIN_LOGIN.env(), "demo".into());
     }
-    let resolved = Settings::read(&setting_tables(), arguments.clone(), variables()?).map_err(usage_failure)?;
-    let database = resolved.get(&DATA_DIR).map_err(usage_failure)?.join(DATABASE);
+    let resolved = Settings::read(&setting_tables(), arguments.clone(), variables()?).map_err(Failure::usage)?;
+    let database = resolved.get(&DATA_DIR).map_err(Failure::usage)?.join(DATABASE);
     set_default(DATABASE_URL.env(), format!("sqlite:{}", database.display()));
-    Settings::read(&setting_tables(), arguments, environment).map_err(usage_failure)
+    Settings::read(&setting_tables(), arguments, environment).map_err(Failure::usage)
 }
 
 async fn serve_both(settings: &Settings, start: Start) -> Result {
-    let shutdown = Shutdown::on_signals().map_err(usage_failure)?;
-    let listeners = CommonSettings(settings).listeners().map_err(usage_failure)?;
+    let shutdown = Shutdown::on_signals().map_err(Failure::usage)?;
+    let listeners = CommonSettings(settings).listeners().map_err(Failure::usage)?;
     #[cfg(feature = "dashboard")]
     let dashboard = dashboard::prepare(settings)?;
     #[cfg(feature = "dashboard")]
     let dashboard_url = dashboard.as_ref().map(|dashboard| dashboard.url.clone());
     #[cfg(not(feature = "dashboard"))]
     let dashboard_url: Option<String> = None;
-    let mut graphs = pidq_server::open(settings).await.map_err(usage_failure)?;
+    let mut graphs = pidq_server::open(settings).await.map_err(Failure::usage)?;
     // The documentation and `/version` describe both services.
     graphs.name = "pidq";
-    let documents = pidq_pipeline::open(settings).await.map_err(usage_failure)?;
-    pidq_server::start_background_tasks(&graphs.state, settings, &listeners).map_err(usage_failure)?;
+    let documents = pidq_pipeline::open(settings).await.map_err(Failure::usage)?;
+    pidq_server::start_background_tasks(&graphs.state, settings, &listeners).map_err(Failure::usage)?;
     let background_tasks =
-        BackgroundTasks::spawn(&documents, settings, &listeners, &shutdown).map_err(usage_failure)?;
+        BackgroundTasks::spawn(&documents, settings, &listeners, &shutdown).map_err(Failure::usage)?;
     let platform = documents.state.clone();
     let documents = documents.build();
     if start.is_demo {
@@ -147,16 +147,16 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
     let mut services = ServiceGroup::new(limits);
     #[cfg(feature = "dashboard")]
     if let Some(dashboard) = dashboard {
-        let app = dashboard::open(settings, &server, service.clone()).await?;
-        services.add(app.build(), dashboard.listeners).map_err(usage_failure)?;
+        let app = dashboard::open(settings, dashboard.assets, &server, service.clone()).await?;
+        services.add(app.build(), dashboard.listeners).map_err(Failure::usage)?;
     }
-    services.add(service, listeners).map_err(usage_failure)?;
+    services.add(service, listeners).map_err(Failure::usage)?;
     if start.opens_browser
         && let Err(error) = open::that_detached(&url)
     {
         tracing::warn!(%error, url, "the browser cannot be opened");
     }
-    services.serve(shutdown.clone()).await.map_err(usage_failure)?;
+    services.serve(shutdown.clone()).await.map_err(Failure::usage)?;
     tokio::select! {
         () = background_tasks.shut_down() => {}
         () = shutdown.requested_at_once() => {}
@@ -166,11 +166,11 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
 
 /// Says what runs where: as a banner for a person, or else as log lines.
 fn announce(server: &Server, settings: &Settings, listeners: &[Listener], dashboard: Option<&str>) -> Result<()> {
-    if CommonSettings(settings).logs_text().map_err(usage_failure)? {
+    if CommonSettings(settings).logs_text().map_err(Failure::usage)? {
         eprint!("{}", banner::text(server, settings, listeners, dashboard)?);
         return Ok(());
     }
-    deliver_first_credentials(server, settings).map_err(usage_failure)?;
+    deliver_first_credentials(server, settings).map_err(Failure::usage)?;
     if let Some(url) = dashboard {
         tracing::info!(url, "dashboard");
     }
@@ -179,11 +179,7 @@ fn announce(server: &Server, settings: &Settings, listeners: &[Listener], dashbo
 
 fn log_addresses(listeners: &[Listener]) -> Result<()> {
     for listener in listeners {
-        tracing::info!(address = %listener.address().map_err(usage_failure)?, "listening");
+        tracing::info!(address = %listener.address().map_err(Failure::usage)?, "listening");
     }
     Ok(())
-}
-
-fn usage_failure(error: impl std::fmt::Display) -> Failure {
-    Failure::Usage(error.to_string())
 }

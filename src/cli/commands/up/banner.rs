@@ -6,12 +6,11 @@ use pidq_http::auth::CreatedCredentials;
 use pidq_http::{CommonSettings, Listener, Secret, Settings, TLS_CERT, has_colors};
 use pidq_server::{ADMIN_LOGIN, DATA_DIR, Server};
 
-use super::usage_failure;
-use crate::cli::failure::Result;
+use crate::cli::failure::{Failure, Result};
 
 /// Returns the URL of the API: the public one, or that of the first listener.
 pub fn url(settings: &Settings, listeners: &[Listener]) -> Result<String> {
-    if let Some(url) = CommonSettings(settings).public_url().map_err(usage_failure)? {
+    if let Some(url) = CommonSettings(settings).public_url().map_err(Failure::usage)? {
         return Ok(url);
     }
     listener_url(settings, listeners)
@@ -21,7 +20,7 @@ pub fn url(settings: &Settings, listeners: &[Listener]) -> Result<String> {
 pub fn listener_url(settings: &Settings, listeners: &[Listener]) -> Result<String> {
     let scheme = if settings.is_set(&TLS_CERT) { "https" } else { "http" };
     let public = listeners.iter().find(|listener| listener.is_public()).map(Listener::address).transpose();
-    Ok(public.map_err(usage_failure)?.map_or_else(String::new, |address| format!("{scheme}://{address}")))
+    Ok(public.map_err(Failure::usage)?.map_or_else(String::new, |address| format!("{scheme}://{address}")))
 }
 
 /// Returns the banner, with the dashboard first if it runs. It takes the credentials of the first start.
@@ -30,14 +29,14 @@ pub fn text(server: &Server, settings: &Settings, listeners: &[Listener], dashbo
     let mut rows: Vec<_> = dashboard.map(|url| ("Dashboard", url.to_owned())).into_iter().collect();
     rows.push(("API", format!("{api}/docs")));
     for listener in listeners.iter().filter(|listener| !listener.is_public()) {
-        let address = listener.address().map_err(usage_failure)?;
+        let address = listener.address().map_err(Failure::usage)?;
         rows.push(("Metrics", format!("http://{address}/metrics")));
     }
-    rows.push(("Data", settings.get(&DATA_DIR).map_err(usage_failure)?.display().to_string()));
+    rows.push(("Data", settings.get(&DATA_DIR).map_err(Failure::usage)?.display().to_string()));
     match server.take_first_credentials() {
         Some(created) => rows.extend(credential_rows(&created)),
         None => {
-            let login = settings.get(&ADMIN_LOGIN).map_err(usage_failure)?;
+            let login = settings.get(&ADMIN_LOGIN).map_err(Failure::usage)?;
             rows.push(("Password", format!("set at the first start; `pidq users passwd {login}` sets another")));
         }
     }

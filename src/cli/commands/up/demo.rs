@@ -39,11 +39,11 @@ pub async fn add_missing(graphs: &Server, documents: &Service<Platform>) -> Resu
 
 async fn add_drawing(graphs: &Server, name: &str, drawing: &'static [u8]) -> Result<()> {
     let graph_id = graph_id_of(drawing, Path::new(name), None)?;
-    let tenant = Tenant::parse(DEFAULT_TENANT).map_err(usage_failure)?;
+    let tenant = Tenant::parse(DEFAULT_TENANT).map_err(Failure::usage)?;
     let draft = validation::validate(&graph_id, Bytes::from_static(drawing), &ValidationRules::default())
-        .map_err(usage_failure)?;
+        .map_err(Failure::usage)?;
     match graphs.store.commit(&tenant, &graph_id, draft, &Precondition::Absent).await {
-        Err(error) if error.code() != "precondition-failed" => Err(usage_failure(error)),
+        Err(error) if error.code() != "precondition-failed" => Err(Failure::usage(error)),
         _ => Ok(()),
     }
 }
@@ -87,12 +87,8 @@ fn form(name: &str, classification: &str, text: &str) -> String {
 
 async fn post(service: &Service<Platform>, path: &str, media: &str, body: String) -> Result<(StatusCode, Value)> {
     let request = Request::post(path).header("host", "localhost").header("content-type", media);
-    let request = request.header("content-length", body.len()).body(Bytes::from(body)).map_err(usage_failure)?;
+    let request = request.header("content-length", body.len()).body(Bytes::from(body)).map_err(Failure::usage)?;
     let (head, body) = Response::into_parts(service.call(request).await);
     let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     Ok((head.status, serde_json::from_slice(&body).unwrap_or_default()))
-}
-
-fn usage_failure(error: impl std::fmt::Display) -> Failure {
-    Failure::Usage(error.to_string())
 }
