@@ -786,6 +786,12 @@ mod tests {
                     "back_pressure_valve",
                     "pressure_regulator",
                     "three_way_control_valve",
+                    "instrument.xv",
+                    "instrument.sdv",
+                    "instrument.esdv",
+                    "instruments.control_valve",
+                    "instruments.shutdown_valve",
+                    "instruments.on_off_valve",
                 ],
             ),
             (
