@@ -6,6 +6,8 @@ if (!url) throw new Error("PIDQ_DASHBOARD_URL is not set; run scripts/dashboard.
 
 export default defineConfig({
   testDir: "tests/browser",
+  // The pictures of the README are taken by `scripts/dashboard.sh pictures` only.
+  testIgnore: process.env.PIDQ_PICTURES ? [] : ["pictures.spec.ts"],
   outputDir: "test-results",
   workers: 1,
   retries: process.env.CI ? 2 : 0,

@@ -7,7 +7,7 @@ import { setSignedOutHandler } from "../api/client";
 import { SignInPage } from "../pages/sign-in/SignInPage";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { Loading } from "../ui/Loading";
-import { ProblemMessage } from "../ui/ProblemMessage";
+import { QueryState } from "../ui/QueryState";
 import { Toasts } from "../ui/toast";
 import { PAGES, START_PATH } from "./pages";
 import { Shell } from "./Shell";
@@ -20,8 +20,7 @@ export function App() {
   useEffect(() => setSignedOutHandler(() => queries.invalidateQueries({ queryKey: ["session"] })), [queries]);
   return (
     <RouterProvider navigate={navigate} useHref={useHref}>
-      {session.isPending && <Loading label="Loading" />}
-      {session.isError && <ProblemMessage error={session.error} onRetry={() => session.refetch()} />}
+      <QueryState query={session} label="Loading" />
       {session.data && (session.data.signed_in ? <Pages /> : <SignInPage methods={session.data.methods} />)}
       <Toasts />
     </RouterProvider>

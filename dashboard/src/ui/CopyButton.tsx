@@ -1,23 +1,26 @@
 /** A button that copies a text to the clipboard. */
 import { Copy } from "lucide-react";
-import { Button } from "../../ui/Button";
-import { showError, showSuccess } from "../../ui/toast";
+import { Button, type ButtonProps } from "./Button";
+import { showError, showSuccess } from "./toast";
 
-interface CopyButtonProps {
+interface CopyButtonProps extends Pick<ButtonProps, "size"> {
   text: string;
   /** Accessible name; what is copied. */
   label: string;
 }
 
-export function CopyButton({ text, label }: CopyButtonProps) {
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => showSuccess("Copied."),
-      () => showError("The browser does not allow copying; select the text and copy it."),
-    );
+export function CopyButton({ text, label, size = "small" }: CopyButtonProps) {
   return (
-    <Button size="small" aria-label={label} onPress={copy}>
+    <Button size={size} aria-label={label} onPress={() => copyText(text)}>
       <Copy size={14} aria-hidden /> Copy
     </Button>
+  );
+}
+
+/** Copies a text, and shows whether that succeeded. */
+export function copyText(text: string): void {
+  navigator.clipboard.writeText(text).then(
+    () => showSuccess("Copied."),
+    () => showError("The browser does not allow copying; select the text and copy it."),
   );
 }

@@ -1,8 +1,7 @@
 /** Shows a password or a secret once, with a button that copies it. */
-import { Copy } from "lucide-react";
 import { Button } from "./Button";
+import { CopyButton } from "./CopyButton";
 import { Dialog } from "./Dialog";
-import { showSuccess } from "./toast";
 
 export interface ShownSecret {
   title: string;
@@ -11,10 +10,6 @@ export interface ShownSecret {
 }
 
 export function SecretDialog({ shown, onClose }: { shown: ShownSecret | null; onClose: () => void }) {
-  const copy = async () => {
-    await navigator.clipboard.writeText(shown?.secret ?? "");
-    showSuccess("Copied.");
-  };
   return (
     <Dialog title={shown?.title ?? ""} isOpen={shown !== null} onClose={onClose}>
       <p>
@@ -22,9 +17,7 @@ export function SecretDialog({ shown, onClose }: { shown: ShownSecret | null; on
       </p>
       <div className="row">
         <code className="secret grow">{shown?.secret}</code>
-        <Button onPress={copy}>
-          <Copy size={15} aria-hidden /> Copy
-        </Button>
+        <CopyButton text={shown?.secret ?? ""} label="Copy the secret" size="normal" />
       </div>
       <div className="dialog-actions">
         <Button kind="primary" onPress={onClose}>

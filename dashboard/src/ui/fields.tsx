@@ -5,7 +5,6 @@ import {
   Checkbox as AriaCheckbox,
   SearchField as AriaSearchField,
   Select as AriaSelect,
-  Switch as AriaSwitch,
   TextField as AriaTextField,
   type TextFieldProps as AriaTextFieldProps,
   Button,
@@ -105,26 +104,17 @@ export function Select({ label, description, error, choices, value, onChange, is
   );
 }
 
-interface ToggleProps {
+interface CheckboxProps {
   label: string;
   isSelected: boolean;
   onChange: (isSelected: boolean) => void;
 }
 
-export function Checkbox({ label, ...props }: ToggleProps) {
+export function Checkbox({ label, ...props }: CheckboxProps) {
   return (
     <AriaCheckbox {...props} className="checkbox">
       <span className="checkbox-box" aria-hidden />
       {label}
     </AriaCheckbox>
-  );
-}
-
-export function Switch({ label, ...props }: ToggleProps) {
-  return (
-    <AriaSwitch {...props} className="switch">
-      <span className="switch-track" aria-hidden />
-      {label}
-    </AriaSwitch>
   );
 }

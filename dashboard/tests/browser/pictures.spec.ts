@@ -2,7 +2,6 @@
 import { expect, test } from "./fixtures";
 
 const folder = process.env.PIDQ_PICTURES;
-test.skip(!folder, "only for `scripts/dashboard.sh pictures`");
 test.use({ viewport: { width: 1280, height: 800 } });
 
 const PICTURES: { name: string; path: string; text: string; scheme?: "dark" }[] = [

@@ -4,7 +4,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { api, data, type Schemas } from "../../api/client";
-import { Time } from "./Time";
+import { Time } from "../../ui/Time";
 
 const remedyQuery = (code: string) =>
   queryOptions({
@@ -42,7 +42,7 @@ export function FailureMessage({ failure, nextAttempt, children }: FailureMessag
           {remedy.data && <p>Next step: {remedy.data.remedy}</p>}
           {nextAttempt ? (
             <p>
-              The service tries again at <Time value={nextAttempt} />.
+              The service tries again at <Time at={nextAttempt} />.
             </p>
           ) : (
             <p className="muted">

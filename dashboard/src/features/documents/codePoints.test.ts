@@ -1,3 +1,4 @@
+/** Tests of `codePoints.ts`. */
 import { expect, test } from "vitest";
 import { codePointOffset, sliceCodePoints, utf16Indexes } from "./codePoints";
 

@@ -1,3 +1,4 @@
+/** Tests of `marks.ts`. */
 import { expect, test } from "vitest";
 import { queryWords, quoteRanges, quotesOf, tagRanges, textParts, wordRanges } from "./marks";
 

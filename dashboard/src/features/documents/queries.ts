@@ -1,5 +1,6 @@
 /** Reads of the document platform. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { allRows, PAGE_SIZE } from "../../api/allRows";
 import { api, checked, data, type Schemas } from "../../api/client";
 
 export type Pipeline = Schemas["Pipeline"];
@@ -10,15 +11,9 @@ export type TextSplitter = Schemas["TextSplitter"];
 export type EmbeddingModel = Schemas["EmbeddingModel"];
 export type LlmConnection = Schemas["LlmConnection"];
 
-/** The largest page that the API returns. */
-const PAGE = 200;
-
 export const pipelinesQuery = queryOptions({
   queryKey: ["pipelines"],
-  queryFn: async () =>
-    allRows<Pipeline>((cursor) =>
-      data(api.GET("/api/pipelines", { params: { query: { limit: PAGE, ...cursor } } })),
-    ),
+  queryFn: async () => allRows<Pipeline>((query) => data(api.GET("/api/pipelines", { params: { query } }))),
 });
 
 export const pipelineQuery = (pipeline_id: string) =>
@@ -44,7 +39,7 @@ export const documentsQuery = (pipeline_id: string, filter: DocumentFilter) =>
           params: {
             path: { pipeline_id },
             query: {
-              limit: PAGE,
+              limit: PAGE_SIZE,
               sort: "-created_at",
               ...filter,
               ...(pageParam ? { cursor: pageParam } : {}),
@@ -72,10 +67,10 @@ export const chunksQuery = (pipeline_id: string, document_id: string, revision: 
   queryOptions({
     queryKey: [...documentsKey(pipeline_id), document_id, "chunks", revision],
     queryFn: () =>
-      allRows<Chunk>((cursor) =>
+      allRows<Chunk>((query) =>
         data(
           api.GET("/api/pipelines/{pipeline_id}/documents/{document_id}/chunks", {
-            params: { path: { pipeline_id, document_id }, query: { limit: PAGE, ...cursor } },
+            params: { path: { pipeline_id, document_id }, query },
           }),
         ),
       ),
@@ -111,24 +106,5 @@ export const textSplittersQuery = queryOptions({
 export const connectionsQuery = queryOptions({
   queryKey: ["llm-connections"],
   queryFn: () =>
-    allRows<LlmConnection>((cursor) =>
-      data(api.GET("/api/llm-connections", { params: { query: { limit: PAGE, ...cursor } } })),
-    ),
+    allRows<LlmConnection>((query) => data(api.GET("/api/llm-connections", { params: { query } }))),
 });
-
-interface RowPage<T> {
-  data: T[];
-  next_cursor: string | null;
-}
-
-/** All rows of a list that is divided into pages. */
-async function allRows<T>(page: (cursor: { cursor?: string }) => Promise<RowPage<T>>): Promise<T[]> {
-  const rows: T[] = [];
-  let cursor: string | null = null;
-  do {
-    const next: RowPage<T> = await page(cursor === null ? {} : { cursor });
-    rows.push(...next.data);
-    cursor = next.next_cursor;
-  } while (cursor !== null);
-  return rows;
-}

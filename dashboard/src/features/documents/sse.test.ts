@@ -1,3 +1,4 @@
+/** Tests of `sse.ts`. */
 import { expect, test } from "vitest";
 import { parseEvent, serverEvents } from "./sse";
 

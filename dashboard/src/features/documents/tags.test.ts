@@ -1,3 +1,4 @@
+/** Tests of `tags.ts`. */
 import { expect, test } from "vitest";
 import { drawingPath, nodesOf } from "./tags";
 

@@ -1,3 +1,4 @@
+/** Tests of `geometry.ts`. */
 import { expect, it } from "vitest";
 import { fitBox, parseViewBox, relativeTransform, visibleBox } from "./geometry";
 

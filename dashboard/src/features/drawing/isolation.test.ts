@@ -1,3 +1,4 @@
+/** Tests of `isolation.ts`. */
 import { describe, expect, it } from "vitest";
 import { entryText, type Isolation, openReason, verdictOf } from "./isolation";
 

@@ -1,4 +1,4 @@
-/** What a result of `isolate` means: what to close, what is inside, what stays open. */
+/** Result of `isolate`: verdict, and texts of its entries. */
 import type { GraphNode } from "./model";
 
 interface Barrier {

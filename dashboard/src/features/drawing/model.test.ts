@@ -1,3 +1,4 @@
+/** Tests of `model.ts`. */
 import { expect, it } from "vitest";
 import { marksOf } from "./marks";
 import { drawingGraph, itemIds, lineOf, namedItems, neighborsOf, searchTags } from "./model";

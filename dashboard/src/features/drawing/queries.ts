@@ -1,25 +1,19 @@
 /** Graphs of the service: list, drawing, versions, queries, upload. */
 import { queryOptions } from "@tanstack/react-query";
-import { checked } from "../../api/client";
+import { api, checked, data, type Schemas } from "../../api/client";
 import { ApiProblem, problemOf } from "../../api/problem";
 import { drawingGraph } from "./model";
 import { parseDrawing, sanitizeDrawing } from "./sanitize";
 
-export interface GraphRow {
-  job_id: string;
-  drawing_name: string | null;
-  change_version: string;
-  nodes: number;
-  edges: number;
-  updated_on: string;
-}
+export type GraphRow = Schemas["GraphEntry"];
 
 export interface GraphVersion {
   change_version: string;
   created_on: string;
 }
 
-const MAX_LIST_PAGES = 100;
+/** Largest page of the list of graphs. */
+const PAGE_SIZE = 1000;
 
 export function graphUrl(id: string, parameters: Record<string, string | null> = {}): string {
   const search = new URLSearchParams();
@@ -36,12 +30,16 @@ export const graphsQuery = queryOptions({
   queryKey: ["graphs"],
   queryFn: async (): Promise<GraphRow[]> => {
     const rows: GraphRow[] = [];
-    let next: string | null = "/graph";
-    for (let page = 0; next !== null && page < MAX_LIST_PAGES; page += 1) {
-      const list: { graphs: GraphRow[]; next: string | null } = await getJson(next);
-      rows.push(...list.graphs);
-      next = list.next === null ? null : `/graph?cursor=${encodeURIComponent(list.next)}`;
-    }
+    let cursor: string | null = null;
+    do {
+      const query: { limit: number; cursor?: string } = {
+        limit: PAGE_SIZE,
+        ...(cursor === null ? {} : { cursor }),
+      };
+      const page: Schemas["GraphPage"] = await data(api.GET("/graph", { params: { query } }));
+      rows.push(...page.graphs);
+      cursor = page.next;
+    } while (cursor !== null);
     return rows;
   },
 });

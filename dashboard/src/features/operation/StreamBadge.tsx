@@ -1,4 +1,4 @@
-/** Whether events arrive as they occur. */
+/** State of the stream of events. */
 import { Badge, type Tone } from "../../ui/Badge";
 import type { StreamState } from "./useEvents";
 

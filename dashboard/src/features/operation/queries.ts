@@ -1,33 +1,26 @@
 /** Lists of the API that the operation pages show. */
 import { queryOptions } from "@tanstack/react-query";
+import { allRows, PAGE_SIZE } from "../../api/allRows";
 import { api, data, type Schemas } from "../../api/client";
 
-export type Pipeline = Schemas["Pipeline"];
 export type UsageRow = Schemas["UsageRow"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type ApiKey = Schemas["ApiKey"];
 
-/** The number of rows of a page of the API. */
-const PAGE = 200;
-
-export const pipelinesQuery = queryOptions({
-  queryKey: ["pipelines", "all"],
-  queryFn: async () => (await data(api.GET("/api/pipelines", { params: { query: { limit: PAGE } } }))).data,
-});
-
 export const usageQuery = queryOptions({
   queryKey: ["usage"],
-  queryFn: async () => (await data(api.GET("/api/usage", { params: { query: { limit: PAGE } } }))).data,
+  queryFn: () => allRows<UsageRow>((query) => data(api.GET("/api/usage", { params: { query } }))),
 });
 
+/** The newest entries of the audit log. */
 export const auditQuery = queryOptions({
   queryKey: ["audit"],
-  queryFn: async () => (await data(api.GET("/api/audit", { params: { query: { limit: PAGE } } }))).data,
+  queryFn: async () => (await data(api.GET("/api/audit", { params: { query: { limit: PAGE_SIZE } } }))).data,
 });
 
 export const keysQuery = queryOptions({
   queryKey: ["keys"],
-  queryFn: async () => (await data(api.GET("/api/keys", { params: { query: { limit: PAGE } } }))).data,
+  queryFn: () => allRows<ApiKey>((query) => data(api.GET("/api/keys", { params: { query } }))),
 });
 
 export const licenseQuery = queryOptions({

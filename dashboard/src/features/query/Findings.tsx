@@ -1,4 +1,4 @@
-/** What the service says about the query, with fixes to apply by a click. */
+/** Findings of the service about the query, with fixes to apply by a click. */
 import { CircleAlert, TriangleAlert } from "lucide-react";
 import { Button } from "../../ui/Button";
 import type { QueryFinding, QueryFix } from "./span";

@@ -2,10 +2,10 @@
 import { Copy, Workflow } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { Button, ButtonLink } from "../../ui/Button";
+import { copyText } from "../../ui/CopyButton";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Empty } from "../../ui/Empty";
 import { Tabs } from "../../ui/Tabs";
-import { showError, showSuccess } from "../../ui/toast";
 import { cellOf, columnsOf, isObject, type ResultRow, valueText } from "./columns";
 import { Downloads } from "./Downloads";
 import { PlanTable } from "./PlanTable";
@@ -116,14 +116,10 @@ const PAGE = 200;
 function ResultJson({ result, isArray }: { result: unknown[]; isArray: boolean }) {
   const [shown, setShown] = useState(PAGE);
   const whole = isArray ? result : result[0];
-  const copy = () =>
-    navigator.clipboard
-      .writeText(JSON.stringify(whole ?? null, null, 2))
-      .then(() => showSuccess("Copied"), showError);
   return (
     <div className="query-json">
       <div className="row">
-        <Button size="small" onPress={copy}>
+        <Button size="small" onPress={() => copyText(JSON.stringify(whole ?? null, null, 2))}>
           <Copy size={15} aria-hidden /> Copy
         </Button>
       </div>

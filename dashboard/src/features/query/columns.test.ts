@@ -1,3 +1,4 @@
+/** Tests of `columns.ts`. */
 import { describe, expect, it } from "vitest";
 import { columnsOf, valueText } from "./columns";
 

@@ -6,7 +6,7 @@ export interface ResultRow {
   value: unknown;
 }
 
-export const VALUE_COLUMN = "value";
+const VALUE_COLUMN = "value";
 
 /** Fields that a person looks for first. */
 const FIRST = ["tag", "line", "loop", "id"];

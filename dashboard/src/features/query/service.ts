@@ -26,7 +26,7 @@ async function post(
   return checked(await fetch(url, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
-export async function runQuery(graphId: string, query: string, signal: AbortSignal): Promise<QueryAnswer> {
+async function runQuery(graphId: string, query: string, signal: AbortSignal): Promise<QueryAnswer> {
   const start = performance.now();
   const response = await post(graphId, { query, explain: true }, signal);
   const body: Schemas["QueryResult"] = await response.json();
@@ -42,11 +42,7 @@ export async function runQuery(graphId: string, query: string, signal: AbortSign
 }
 
 /** Checks a query without running it. */
-export async function checkQuery(
-  graphId: string,
-  query: string,
-  signal: AbortSignal,
-): Promise<QueryFinding[]> {
+async function checkQuery(graphId: string, query: string, signal: AbortSignal): Promise<QueryFinding[]> {
   try {
     const response = await post(graphId, { query, dry_run: true }, signal);
     const body: Schemas["QueryResult"] = await response.json();
@@ -74,13 +70,6 @@ export const RESULT_FORMATS: ResultFormat[] = [
 /** The bytes of a result in a format. */
 export async function resultFile(graphId: string, query: string, format: ResultFormat): Promise<Blob> {
   return (await post(graphId, { query }, AbortSignal.timeout(60_000), format.id)).blob();
-}
-
-export function useGraphs() {
-  return useQuery({
-    queryKey: ["graphs"],
-    queryFn: async () => (await data(api.GET("/graph", { params: { query: { limit: 1000 } } }))).graphs,
-  });
 }
 
 export function useFunctions() {

@@ -1,3 +1,4 @@
+/** Tests of `span.ts`. */
 import { describe, expect, it } from "vitest";
 import { applyFix, editorOffset, findingOfProblem, findingOfWarning } from "./span";
 

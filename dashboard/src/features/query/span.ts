@@ -34,7 +34,7 @@ export function editorOffset(text: string, bytes: number): number {
   return offset;
 }
 
-export function editorSpan(text: string, span: Span): Span {
+function editorSpan(text: string, span: Span): Span {
   return { start: editorOffset(text, span.start), end: editorOffset(text, span.end) };
 }
 

@@ -1,3 +1,4 @@
+/** Tests of `vocabulary.ts`. */
 import { expect, it } from "vitest";
 import { collectVocabulary } from "./vocabulary";
 

@@ -9,6 +9,7 @@ import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
 import "./accounts.css";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
@@ -106,11 +107,7 @@ function columns(own: string | null, setOpen: (open: Open) => void): TableColumn
       id: "created",
       header: "Created",
       value: (account) => account.created_at,
-      cell: (account) => (
-        <time dateTime={account.created_at} title={account.created_at}>
-          {new Date(account.created_at).toLocaleDateString()}
-        </time>
-      ),
+      cell: (account) => <Time at={account.created_at} />,
     },
     {
       id: "actions",

@@ -1,6 +1,7 @@
 /** Accounts and clients of the API. */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
+import { useChange } from "../../api/useChange";
 
 export type Account = Schemas["Account"];
 export type OAuthClient = Schemas["OAuthClient"];
@@ -20,12 +21,6 @@ export const clientsQuery = queryOptions({
   queryKey: ["clients"],
   queryFn: async () => (await data(api.GET("/clients"))).clients,
 });
-
-/** A change after which a list is loaded again. */
-function useChange<Input, Output>(queryKey: string[], mutationFn: (input: Input) => Promise<Output>) {
-  const queries = useQueryClient();
-  return useMutation({ mutationFn, onSuccess: () => queries.invalidateQueries({ queryKey }) });
-}
 
 export function useCreateAccount() {
   return useChange(accountsQuery.queryKey, (body: Schemas["AccountRequest"]) =>

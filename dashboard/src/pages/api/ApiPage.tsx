@@ -6,10 +6,9 @@ import { useSearchParams } from "react-router";
 import { checked } from "../../api/client";
 import { Empty } from "../../ui/Empty";
 import { SearchField } from "../../ui/fields";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
 import "./api.css";
+import { QueryState } from "../../ui/QueryState";
 import { EndpointView } from "./EndpointView";
 import { type Endpoint, endpointsOf, GROUP_NAMES, type OpenApi } from "./openapi";
 
@@ -21,8 +20,7 @@ export default function ApiPage() {
   });
   return (
     <Page title="API" layout="full" description="Requests from this page use your session.">
-      {document.isPending && <Loading label="Endpoints" />}
-      {document.isError && <ProblemMessage error={document.error} onRetry={() => document.refetch()} />}
+      <QueryState query={document} label="Endpoints" />
       {document.data && <Endpoints document={document.data} />}
     </Page>
   );

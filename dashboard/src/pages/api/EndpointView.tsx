@@ -1,12 +1,12 @@
 /** One endpoint: what it takes, a form that sends a request, and the response. */
-import { ArrowLeft, Copy, Send, Square } from "lucide-react";
+import { ArrowLeft, Send, Square } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
+import { CopyButton } from "../../ui/CopyButton";
 import { Confirm } from "../../ui/Dialog";
 import { Select, TextField } from "../../ui/fields";
 import { ProblemMessage } from "../../ui/ProblemMessage";
-import { showError, showSuccess } from "../../ui/toast";
 import {
   type Endpoint,
   exampleOf,
@@ -36,7 +36,6 @@ export function EndpointView({ document, endpoint, onBack }: EndpointProps) {
     setConfirming(false);
     request.send(values);
   };
-  const copy = () => navigator.clipboard.writeText(curl).then(() => showSuccess("Copied"), showError);
   return (
     <div className="stack">
       <EndpointHead endpoint={endpoint} onBack={onBack} />
@@ -67,9 +66,7 @@ export function EndpointView({ document, endpoint, onBack }: EndpointProps) {
       <section aria-label="Command" className="stack">
         <div className="row">
           <h3 className="grow">The same request with curl</h3>
-          <Button size="small" onPress={copy}>
-            <Copy size={15} aria-hidden /> Copy
-          </Button>
+          <CopyButton text={curl} label="Copy the command" />
         </div>
         <p className="muted">
           <code>$PIDQ_URL</code> is the address of the API, such as <code>http://127.0.0.1:8000</code>;{" "}

@@ -1,3 +1,4 @@
+/** Tests of `request.ts`. */
 import { expect, it } from "vitest";
 import { endpointsOf, exampleOf } from "./openapi";
 import { curlOf, pathOf } from "./request";

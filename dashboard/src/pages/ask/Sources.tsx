@@ -1,7 +1,8 @@
 /** The passages that an answer was written from, with their scores. */
-import { formatCount, formatScore } from "../../features/documents/format";
+
 import { documentPagePath } from "../../features/documents/links";
 import { ButtonLink } from "../../ui/Button";
+import { formatCount, formatScore } from "../../ui/format";
 import type { Passage } from "./conversation";
 
 interface SourcesProps {

@@ -1,10 +1,10 @@
-/** What an empty conversation shows: what can be asked, with examples that the documents answer. */
+/** Start of a conversation: questions that the documents answer. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ArrowRight, FileText } from "lucide-react";
-import { formatCount } from "../../features/documents/format";
 import { pipelinePath } from "../../features/documents/links";
 import { documentsQuery, type Pipeline } from "../../features/documents/queries";
 import { ButtonLink } from "../../ui/Button";
+import { formatCount } from "../../ui/format";
 import { suggestionsFor } from "./suggestions";
 
 interface StartProps {

@@ -1,11 +1,11 @@
 /** A question and its answer. */
 import { useQuery } from "@tanstack/react-query";
 import { RotateCcw } from "lucide-react";
-import { formatNumber } from "../../features/documents/format";
 import { TagList } from "../../features/documents/TagList";
 import { tagNodesQuery } from "../../features/documents/tags";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
+import { formatNumber } from "../../ui/format";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { AnswerText } from "./AnswerText";

@@ -1,3 +1,4 @@
+/** Tests of `answerParts.ts`. */
 import { expect, test } from "vitest";
 import { answerParts } from "./answerParts";
 

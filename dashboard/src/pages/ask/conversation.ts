@@ -126,7 +126,7 @@ async function streamAnswer(
 }
 
 /** The answered turns, oldest first. */
-export function historyOf(turns: Turn[]): Schemas["HistoryTurn"][] {
+function historyOf(turns: Turn[]): Schemas["HistoryTurn"][] {
   return turns
     .filter((turn) => turn.state === "done" && turn.text !== "")
     .flatMap((turn): Schemas["HistoryTurn"][] => [

@@ -1,4 +1,4 @@
-/** What a question is asked with: classification and model, in the address of the page. */
+/** Settings of a question, in the address of the page: classification and model. */
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
 import { connectionsQuery, type Pipeline } from "../../features/documents/queries";

@@ -2,13 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type AuditEntry, auditQuery } from "../../features/operation/queries";
-import { Time } from "../../features/operation/Time";
 import { Badge } from "../../ui/Badge";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { SearchField } from "../../ui/fields";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
+import { Time } from "../../ui/Time";
 
 const COLUMNS: TableColumn<AuditEntry>[] = [
   { id: "time", header: "Time", value: (entry) => entry.time, cell: (entry) => <Time at={entry.time} /> },
@@ -33,8 +32,7 @@ export default function AuditPage() {
       description="The last 200 changes of the document platform, and requests that were refused."
     >
       <SearchField label="Find an entry" value={filter} onChange={setFilter} />
-      {audit.isPending && <Loading label="Audit" />}
-      {audit.isError && <ProblemMessage error={audit.error} onRetry={() => audit.refetch()} />}
+      <QueryState query={audit} label="Audit" />
       {audit.data?.length === 0 && <p className="muted">Nothing was changed yet.</p>}
       {audit.data && audit.data.length > 0 && (
         <DataTable

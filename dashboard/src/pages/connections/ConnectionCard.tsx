@@ -2,11 +2,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { api, data } from "../../api/client";
-import { formatCount, formatNumber } from "../../features/documents/format";
 import type { LlmConnection } from "../../features/documents/queries";
-import { Time } from "../../features/documents/Time";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
+import { formatCount, formatNumber } from "../../ui/format";
+import { Time } from "../../ui/Time";
 import { EgressHelp } from "./EgressHelp";
 
 interface ConnectionCardProps {
@@ -60,7 +60,7 @@ export function ConnectionCard({ connection, onEdit, onDelete }: ConnectionCardP
         )}
         <dt>Updated</dt>
         <dd>
-          <Time value={updated_at} />
+          <Time at={updated_at} />
         </dd>
       </dl>
       {test.isError && <EgressHelp error={test.error} />}

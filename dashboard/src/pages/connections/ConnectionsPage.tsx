@@ -7,14 +7,13 @@ import { connectionsQuery, type LlmConnection } from "../../features/documents/q
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { Empty } from "../../ui/Empty";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
 import { showError, showSuccess } from "../../ui/toast";
 import { ConnectionCard } from "./ConnectionCard";
 import { ConnectionForm } from "./ConnectionForm";
 import { LocalModelHelp } from "./LocalModelHelp";
 import "./connections.css";
+import { QueryState } from "../../ui/QueryState";
 
 export default function ConnectionsPage() {
   const connections = useQuery(connectionsQuery);
@@ -31,10 +30,7 @@ export default function ConnectionsPage() {
         </Button>
       }
     >
-      {connections.isPending && <Loading label="Models" />}
-      {connections.isError && (
-        <ProblemMessage error={connections.error} onRetry={() => connections.refetch()} />
-      )}
+      <QueryState query={connections} label="Models" />
       {connections.data?.length === 0 && (
         <Empty icon={Cable} title="No language model is configured">
           <p>Until one is added, answers consist of quotes from the documents.</p>

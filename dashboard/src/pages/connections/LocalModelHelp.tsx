@@ -1,4 +1,4 @@
-/** How a model on a machine of one's own is used. */
+/** Help on models that run on a machine of one's own. */
 export function LocalModelHelp({ isOpen }: { isOpen: boolean }) {
   return (
     <details className="card local-help" open={isOpen}>

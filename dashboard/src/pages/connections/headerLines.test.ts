@@ -1,3 +1,4 @@
+/** Tests of `headerLines.ts`. */
 import { expect, test } from "vitest";
 import { headersOf } from "./headerLines";
 

@@ -2,10 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
-import { formatCount, formatNumber } from "../../features/documents/format";
 import type { Chunk } from "../../features/documents/queries";
 import { TagList } from "../../features/documents/TagList";
 import { type TagNodes, tagNodesQuery } from "../../features/documents/tags";
+import { formatCount, formatNumber } from "../../ui/format";
 
 interface ChunkListProps {
   chunks: Chunk[];

@@ -1,41 +1,43 @@
-/** How a splitter divides a text or a file, while its parameters are being changed. Nothing is stored. */
+/** Preview of the chunks of a text or a file, while the parameters of the splitter change. Nothing is stored. */
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useEffect, useState } from "react";
 import { FileTrigger, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { checked, type Schemas } from "../../api/client";
-import { formatCount, formatNumber } from "../../features/documents/format";
 import { documentPath, type PlatformDocument } from "../../features/documents/queries";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/fields";
+import { formatCount, formatNumber } from "../../ui/format";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { showError } from "../../ui/toast";
 import { SAMPLE_TEXT } from "./sampleText";
 import type { Splitter } from "./splitterForm";
 
 interface ChunkPreviewProps {
-  /** A pipeline whose preview is used; the splitter need not be its own. */
-  pipelineId: string;
   splitter: Splitter;
+  /** Embedding model, for splitters by meaning. */
+  model: string;
   /** Documents to try the splitter with. */
   documents: PlatformDocument[];
 }
 
-export function ChunkPreview({ pipelineId, splitter, documents }: ChunkPreviewProps) {
+export function ChunkPreview({ splitter, model, documents }: ChunkPreviewProps) {
   const [text, setText] = useState(SAMPLE_TEXT);
   const [file, setFile] = useState<File | null>(null);
   const load = useMutation({
     mutationFn: async (document: PlatformDocument | undefined) => {
       if (!document) return null;
-      const content = await checked(await fetch(`${documentPath(pipelineId, document.id)}/content`));
+      const content = await checked(
+        await fetch(`${documentPath(document.pipeline_id, document.id)}/content`),
+      );
       return new File([await content.blob()], document.filename);
     },
     onSuccess: setFile,
     onError: showError,
   });
-  const input = useSettled(JSON.stringify({ splitter, text: file ? null : text }));
+  const input = useSettled(JSON.stringify({ splitter, model, text: file ? null : text }));
   const preview = useQuery({
-    queryKey: ["preview", pipelineId, input, file?.name, file?.size, file?.lastModified],
-    queryFn: ({ signal }) => requestPreview(pipelineId, input, file, signal),
+    queryKey: ["preview", input, file?.name, file?.size, file?.lastModified],
+    queryFn: ({ signal }) => requestPreview(input, file, signal),
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: 60_000,
@@ -108,23 +110,28 @@ function PreviewChunks({ preview, isStale }: { preview: Schemas["Preview"]; isSt
 }
 
 async function requestPreview(
-  pipelineId: string,
   input: string,
   file: File | null,
   signal: AbortSignal,
 ): Promise<Schemas["Preview"]> {
-  const { splitter, text } = JSON.parse(input) as { splitter: Splitter; text: string | null };
+  const { splitter, model, text } = JSON.parse(input) as {
+    splitter: Splitter;
+    model: string;
+    text: string | null;
+  };
   const form = new FormData();
   form.set("text_splitter", JSON.stringify(splitter));
+  form.set("embedding_model", model);
   if (file) form.set("file", file);
-  const url = `/api/pipelines/${encodeURIComponent(pipelineId)}/preview?limit=100`;
   const request: RequestInit = file
     ? { body: form }
     : {
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ text, text_splitter: splitter }),
+        body: JSON.stringify({ text, text_splitter: splitter, embedding_model: model }),
       };
-  return (await checked(await fetch(url, { method: "POST", signal, ...request }))).json();
+  return (
+    await checked(await fetch("/api/preview?limit=100", { method: "POST", signal, ...request }))
+  ).json();
 }
 
 /** A value that follows another one when it has not changed for a moment. */

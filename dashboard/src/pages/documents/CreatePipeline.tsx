@@ -18,7 +18,7 @@ import { SplitterStep } from "./SplitterStep";
 import { splitterErrors, splitterOf } from "./splitterForm";
 
 interface CreatePipelineProps {
-  /** The existing pipelines: the preview uses one of them. */
+  /** The existing pipelines, whose names are taken. */
   pipelines: Pipeline[];
   onClose: () => void;
 }
@@ -102,12 +102,7 @@ export function CreatePipeline({ pipelines, onClose }: CreatePipelineProps) {
           </>
         )}
         {step === 2 && splitters.data && (
-          <SplitterStep
-            splitters={splitters.data}
-            choice={choice}
-            onChange={setChoice}
-            previewPipelineId={pipelines[0]?.id ?? null}
-          />
+          <SplitterStep splitters={splitters.data} choice={choice} onChange={setChoice} model={model} />
         )}
         {create.isError && <ProblemMessage error={create.error} />}
         <div className="dialog-actions">

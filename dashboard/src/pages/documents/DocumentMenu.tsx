@@ -1,4 +1,4 @@
-/** What can be done with a document, by its state. */
+/** Menu of the actions on a document, by its state. */
 import { MoreHorizontal } from "lucide-react";
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { documentPath, type PlatformDocument } from "../../features/documents/queries";

@@ -3,7 +3,6 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { FileText, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
-import { formatCount, formatNumber } from "../../features/documents/format";
 import {
   type DocumentStatus,
   documentsQuery,
@@ -15,8 +14,8 @@ import { Button } from "../../ui/Button";
 import { DataTable } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
 import { Empty } from "../../ui/Empty";
-import { Loading } from "../../ui/Loading";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { formatCount, formatNumber } from "../../ui/format";
+import { QueryState } from "../../ui/QueryState";
 import { DocumentDialogs } from "./DocumentDialogs";
 import { DocumentFilters } from "./DocumentFilters";
 import { documentColumns } from "./documentColumns";
@@ -92,8 +91,7 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
             : `${formatNumber(rows.length)} of ${formatCount(total, "document")}`}
         </span>
       </div>
-      {documents.isPending && <Loading label="Documents" />}
-      {documents.isError && <ProblemMessage error={documents.error} onRetry={() => documents.refetch()} />}
+      <QueryState query={documents} label="Documents" />
       {documents.data && rows.length === 0 && (
         <NoRows isFiltered={total > 0 || !!classification || !!status} />
       )}

@@ -5,7 +5,6 @@ import { useMemo, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import { usePipelineEvents } from "../../features/documents/events";
 import { FailureMessage } from "../../features/documents/FailureMessage";
-import { formatBytes, formatCount } from "../../features/documents/format";
 import { pipelinePath } from "../../features/documents/links";
 import {
   chunksQuery,
@@ -16,12 +15,14 @@ import {
   pipelineQuery,
 } from "../../features/documents/queries";
 import { StatusBadge } from "../../features/documents/StatusBadge";
-import { Time } from "../../features/documents/Time";
 import { Badge } from "../../ui/Badge";
 import { Button, ButtonLink } from "../../ui/Button";
+import { formatBytes, formatCount } from "../../ui/format";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
+import { Time } from "../../ui/Time";
 import { Breadcrumbs } from "./Breadcrumbs";
 import { ChunkList } from "./ChunkList";
 import { DocumentDialogs } from "./DocumentDialogs";
@@ -92,8 +93,7 @@ function LoadedDocument({ pipeline, document }: { pipeline: Pipeline; document: 
             onSelect={select}
           />
           <section className="chunk-panel" aria-label="Chunks">
-            {chunks.isPending && <Loading label="Chunks" />}
-            {chunks.isError && <ProblemMessage error={chunks.error} onRetry={() => chunks.refetch()} />}
+            <QueryState query={chunks} label="Chunks" />
             {chunks.data && (
               <ChunkList chunks={chunks.data} selected={selection.chunk?.index ?? null} onSelect={select} />
             )}
@@ -126,7 +126,7 @@ function DocumentFacts({ document }: { document: PlatformDocument }) {
           `, searches use revision ${searchable_revision}`}
       </span>
       <span>
-        Updated <Time value={document.updated_at} />
+        Updated <Time at={document.updated_at} />
       </span>
     </div>
   );

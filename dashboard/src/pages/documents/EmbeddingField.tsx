@@ -1,7 +1,8 @@
 /** Choice of an embedding model. */
-import { formatSentence } from "../../features/documents/format";
+
 import type { EmbeddingModel } from "../../features/documents/queries";
 import { Select, TextField } from "../../ui/fields";
+import { formatSentence } from "../../ui/format";
 
 interface EmbeddingFieldProps {
   models: EmbeddingModel[];

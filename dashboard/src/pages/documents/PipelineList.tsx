@@ -3,16 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { FileStack, Plus } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
-import { formatCount, formatNumber } from "../../features/documents/format";
 import { pipelinePath } from "../../features/documents/links";
 import { type Pipeline, pipelinesQuery } from "../../features/documents/queries";
-import { Time } from "../../features/documents/Time";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Empty } from "../../ui/Empty";
-import { Loading } from "../../ui/Loading";
+import { formatCount, formatNumber } from "../../ui/format";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
+import { Time } from "../../ui/Time";
 import { CreatePipeline } from "./CreatePipeline";
 import { PIPELINE_STATUSES } from "./pipelineStatus";
 
@@ -30,8 +29,7 @@ export function PipelineList() {
       description="A pipeline is a collection of documents with its text splitter, embedding model and classifications."
       actions={create}
     >
-      {pipelines.isPending && <Loading label="Pipelines" />}
-      {pipelines.isError && <ProblemMessage error={pipelines.error} onRetry={() => pipelines.refetch()} />}
+      <QueryState query={pipelines} label="Pipelines" />
       {pipelines.data?.length === 0 && (
         <Empty icon={FileStack} title="There is no pipeline yet">
           <p>Create a pipeline and upload manuals, data sheets or procedures to ask questions about them.</p>
@@ -74,7 +72,7 @@ function PipelineCard({ pipeline }: { pipeline: Pipeline }) {
         <dd>{pipeline.embedding_model}</dd>
         <dt>Updated</dt>
         <dd>
-          <Time value={pipeline.updated_at} />
+          <Time at={pipeline.updated_at} />
         </dd>
       </dl>
     </li>

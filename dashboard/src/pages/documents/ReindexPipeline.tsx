@@ -80,7 +80,7 @@ export function ReindexPipeline({ pipeline, onStart, onClose }: ReindexPipelineP
             splitters={splitters.data}
             choice={choice}
             onChange={setChosen}
-            previewPipelineId={pipeline.id}
+            model={model}
             documents={documents.data?.pages[0]?.data.slice(0, DOCUMENTS) ?? []}
           />
         )}

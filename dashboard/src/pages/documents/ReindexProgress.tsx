@@ -2,9 +2,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { api, data, type Schemas } from "../../api/client";
-import { formatNumber } from "../../features/documents/format";
-import { Time } from "../../features/documents/Time";
 import { Button, IconButton } from "../../ui/Button";
+import { formatNumber } from "../../ui/format";
+import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
 import { ProgressBar } from "./ProgressBar";
 
@@ -47,7 +47,7 @@ export function ReindexProgress({ operationId, onClose }: { operationId: string;
             {next_attempt_at && (
               <>
                 {" "}
-                Next attempt: <Time value={next_attempt_at} />.
+                Next attempt: <Time at={next_attempt_at} />.
               </>
             )}
           </p>

@@ -1,7 +1,8 @@
 /** Choice of a text splitter and its parameters. */
-import { formatSentence } from "../../features/documents/format";
+
 import type { TextSplitter } from "../../features/documents/queries";
 import { Select, TextField } from "../../ui/fields";
+import { formatSentence } from "../../ui/format";
 import { type FieldKind, fieldKind, fieldText, type SplitterValues } from "./splitterForm";
 
 export interface SplitterChoice {

@@ -8,8 +8,8 @@ interface SplitterStepProps {
   splitters: TextSplitter[];
   choice: SplitterChoice;
   onChange: (choice: SplitterChoice) => void;
-  /** A pipeline to preview with; null if there is none yet. */
-  previewPipelineId: string | null;
+  /** Embedding model, for splitters by meaning. */
+  model: string;
   /** Documents to try the splitter with. */
   documents?: PlatformDocument[];
 }
@@ -17,26 +17,15 @@ interface SplitterStepProps {
 const NO_DOCUMENTS: PlatformDocument[] = [];
 
 export function SplitterStep(props: SplitterStepProps) {
-  const { splitters, choice, onChange, previewPipelineId, documents = NO_DOCUMENTS } = props;
+  const { splitters, choice, onChange, model, documents = NO_DOCUMENTS } = props;
   const splitter = splitters.find((splitter) => splitter.name === choice.name);
   const errors = splitter ? splitterErrors(splitter, choice.values) : {};
   const isValid = splitter !== undefined && Object.keys(errors).length === 0;
   return (
     <div className="splitter-step">
       <SplitterFields splitters={splitters} value={choice} errors={errors} onChange={onChange} />
-      {previewPipelineId === null ? (
-        <p className="muted">
-          The preview of chunks needs a pipeline. After this first one is created, “Reindex” shows how other
-          parameters split its documents, before anything changes.
-        </p>
-      ) : (
-        isValid && (
-          <ChunkPreview
-            pipelineId={previewPipelineId}
-            splitter={splitterOf(splitter, choice.values)}
-            documents={documents}
-          />
-        )
+      {isValid && (
+        <ChunkPreview splitter={splitterOf(splitter, choice.values)} model={model} documents={documents} />
       )}
     </div>
   );

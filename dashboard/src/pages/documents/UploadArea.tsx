@@ -1,11 +1,11 @@
-/** Where files are dropped or chosen, with the classification they get and the progress of their upload. */
+/** Upload of files by drop or choice, with their classification and progress. */
 import { CircleAlert, CircleCheck, Copy, Upload as UploadIcon, X } from "lucide-react";
 import { useState } from "react";
 import { type DropItem, DropZone, FileTrigger, Text } from "react-aria-components";
-import { formatBytes, formatCount } from "../../features/documents/format";
 import type { Pipeline } from "../../features/documents/queries";
 import { Button, IconButton } from "../../ui/Button";
 import { Select } from "../../ui/fields";
+import { formatBytes, formatCount } from "../../ui/format";
 import { ProgressBar } from "./ProgressBar";
 import { type Upload, useUploads } from "./useUploads";
 

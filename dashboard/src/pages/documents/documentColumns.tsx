@@ -1,12 +1,12 @@
 /** The columns of the table of documents. */
 import { Link } from "react-router";
-import { formatBytes, formatNumber } from "../../features/documents/format";
 import { documentPagePath } from "../../features/documents/links";
 import type { PlatformDocument } from "../../features/documents/queries";
 import { StatusBadge } from "../../features/documents/StatusBadge";
 import { STATUSES } from "../../features/documents/status";
-import { Time } from "../../features/documents/Time";
 import type { TableColumn } from "../../ui/DataTable";
+import { formatBytes, formatNumber } from "../../ui/format";
+import { Time } from "../../ui/Time";
 import { DocumentMenu } from "./DocumentMenu";
 import type { DocumentAction } from "./DocumentTable";
 import type { useDocumentActions } from "./useDocumentActions";
@@ -60,7 +60,7 @@ export function documentColumns(context: ColumnContext): TableColumn<PlatformDoc
       id: "updated",
       header: "Updated",
       value: (row) => row.updated_at,
-      cell: (row) => <Time value={row.updated_at} />,
+      cell: (row) => <Time at={row.updated_at} />,
     },
     {
       id: "actions",

@@ -1,3 +1,4 @@
+/** Tests of `selection.ts`. */
 import { expect, test } from "vitest";
 import type { Chunk } from "../../features/documents/queries";
 import { selectionOf } from "./selection";

@@ -34,7 +34,7 @@ export function selectionOf(search: URLSearchParams, chunks: Chunk[]): Selection
 }
 
 /** The chunk with these bounds, or one that contains them. */
-export function chunkAt(chunks: Chunk[], start: number, end: number): Chunk | null {
+function chunkAt(chunks: Chunk[], start: number, end: number): Chunk | null {
   return (
     chunks.find((chunk) => chunk.start === start && chunk.end === end) ??
     chunks.find((chunk) => contains(chunk, start) && contains(chunk, end - 1)) ??

@@ -1,3 +1,4 @@
+/** Tests of `splitterForm.ts`. */
 import { expect, test } from "vitest";
 import type { TextSplitter } from "../../features/documents/queries";
 import { fieldKind, splitterErrors, splitterOf, splitterValues } from "./splitterForm";

@@ -1,3 +1,4 @@
+/** Tests of `textSegments.ts`. */
 import { expect, test } from "vitest";
 import type { Chunk } from "../../features/documents/queries";
 import { textSegments, WINDOW, windowAround } from "./textSegments";

@@ -1,8 +1,8 @@
-/** What can be done with documents: retry, cancel, reclassify, delete. */
+/** Actions on documents: retry, cancel, reclassify, delete. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
-import { formatCount } from "../../features/documents/format";
 import { documentsKey } from "../../features/documents/queries";
+import { formatCount } from "../../ui/format";
 import { showError, showSuccess } from "../../ui/toast";
 
 /** The number of documents that the API deletes at once. */

@@ -1,13 +1,13 @@
-/** What an action found, with the query that it ran. */
+/** Result of an action, with the query that it ran. */
 import { useQuery } from "@tanstack/react-query";
 import { Copy } from "lucide-react";
 import type { Isolation } from "../../features/drawing/isolation";
 import { type DrawingGraph, itemIds } from "../../features/drawing/model";
 import { runQuery } from "../../features/drawing/queries";
 import { ButtonLink, IconButton } from "../../ui/Button";
+import { copyText } from "../../ui/CopyButton";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
-import { showError, showSuccess } from "../../ui/toast";
 import { IsolationResult } from "./IsolationResult";
 import { ItemLink } from "./ItemLink";
 
@@ -37,12 +37,10 @@ export function ActionResult({ graphId, graph, action, query, onSelect }: Action
 }
 
 function QueryText({ graphId, query }: { graphId: string; query: string }) {
-  const copy = () =>
-    navigator.clipboard.writeText(query).then(() => showSuccess("The query is copied"), showError);
   return (
     <div className="row">
       <code className="grow query-text">{query}</code>
-      <IconButton label="Copy the query" onPress={copy}>
+      <IconButton label="Copy the query" onPress={() => copyText(query)}>
         <Copy size={15} />
       </IconButton>
       <ButtonLink

@@ -7,9 +7,9 @@ import { type GraphRow, graphsQuery } from "../../features/drawing/queries";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Empty } from "../../ui/Empty";
 import { SearchField } from "../../ui/fields";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
+import { Time } from "../../ui/Time";
 import { UploadArea } from "./UploadArea";
 
 const number = new Intl.NumberFormat();
@@ -43,18 +43,9 @@ const COLUMNS: TableColumn<GraphRow>[] = [
     id: "updated",
     header: "Updated",
     value: (row) => row.updated_on,
-    cell: (row) => <Time value={row.updated_on} />,
+    cell: (row) => <Time at={row.updated_on} />,
   },
 ];
-
-function Time({ value }: { value: string }) {
-  const date = new Date(value);
-  return (
-    <time dateTime={value} title={date.toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" })}>
-      {date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}
-    </time>
-  );
-}
 
 export function DrawingList() {
   const graphs = useQuery(graphsQuery);
@@ -62,8 +53,7 @@ export function DrawingList() {
   return (
     <Page title="Drawings" description="P&ID drawings as graphs: open one to trace, isolate and compare.">
       <UploadArea />
-      {graphs.isPending && <Loading label="Drawings" />}
-      {graphs.isError && <ProblemMessage error={graphs.error} onRetry={() => graphs.refetch()} />}
+      <QueryState query={graphs} label="Drawings" />
       {graphs.data?.length === 0 && (
         <Empty icon={Workflow} title="There are no drawings yet">
           <p className="muted">Upload a graph as JSON to start.</p>

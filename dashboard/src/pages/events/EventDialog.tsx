@@ -1,8 +1,9 @@
 /** An event with all its fields. */
-import { CopyButton } from "../../features/operation/CopyButton";
+
 import { eventType } from "../../features/operation/eventTypes";
 import { eventPath, type PlatformEvent } from "../../features/operation/platformEvent";
 import { ButtonLink } from "../../ui/Button";
+import { CopyButton } from "../../ui/CopyButton";
 import { Dialog } from "../../ui/Dialog";
 
 export function EventDialog({ event, onClose }: { event: PlatformEvent | null; onClose: () => void }) {

@@ -1,12 +1,12 @@
 /** Table of events. */
 import { Link } from "react-router";
-import { Time } from "../../features/documents/Time";
 import { eventType } from "../../features/operation/eventTypes";
 import { eventPath, eventSubject, type PlatformEvent } from "../../features/operation/platformEvent";
 import { type Names, useNames } from "../../features/operation/useNames";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
+import { Time } from "../../ui/Time";
 
 interface EventTableProps {
   events: PlatformEvent[];
@@ -32,7 +32,7 @@ function columns(names: Names, onSelect: (event: PlatformEvent) => void): TableC
       id: "time",
       header: "Time",
       value: (event) => event.time,
-      cell: (event) => <Time value={event.time} />,
+      cell: (event) => <Time at={event.time} />,
     },
     {
       id: "type",

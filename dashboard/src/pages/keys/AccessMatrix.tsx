@@ -1,6 +1,6 @@
 /** Which classifications of which pipelines a key may use, and how. */
 import type { Schemas } from "../../api/client";
-import type { Pipeline } from "../../features/operation/queries";
+import type { Pipeline } from "../../features/documents/queries";
 import { Checkbox } from "../../ui/fields";
 import { changedRules, VERBS } from "./accessRules";
 

@@ -2,7 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, data, type Schemas } from "../../api/client";
-import { keysQuery, pipelinesQuery } from "../../features/operation/queries";
+import { pipelinesQuery } from "../../features/documents/queries";
+import { keysQuery } from "../../features/operation/queries";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/fields";

@@ -4,14 +4,13 @@ import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client";
 import { type ApiKey, keysQuery } from "../../features/operation/queries";
-import { Time } from "../../features/operation/Time";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
+import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
 import { KeyDialog } from "./KeyDialog";
 
@@ -39,8 +38,7 @@ export default function KeysPage() {
         </Button>
       }
     >
-      {keys.isPending && <Loading label="API keys" />}
-      {keys.isError && <ProblemMessage error={keys.error} onRetry={() => keys.refetch()} />}
+      <QueryState query={keys} label="API keys" />
       {keys.data?.length === 0 && <p className="muted">There are no keys.</p>}
       {keys.data && keys.data.length > 0 && (
         <DataTable

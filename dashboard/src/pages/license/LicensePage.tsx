@@ -1,16 +1,16 @@
 /** The page "License": system id, state, limits, and the installation of a license. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Copy } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { api, data, type Schemas } from "../../api/client";
 import { licenseQuery } from "../../features/operation/queries";
-import { Time } from "../../features/operation/Time";
 import { Badge, type Tone } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
+import { CopyButton } from "../../ui/CopyButton";
 import { TextField } from "../../ui/fields";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
+import { Time } from "../../ui/Time";
 import { showSuccess } from "../../ui/toast";
 
 type License = Schemas["License"];
@@ -35,8 +35,7 @@ export default function LicensePage() {
   const license = useQuery(licenseQuery);
   return (
     <Page title="License" description="The license of the document platform.">
-      {license.isPending && <Loading label="License" />}
-      {license.isError && <ProblemMessage error={license.error} onRetry={() => license.refetch()} />}
+      <QueryState query={license} label="License" />
       {license.data && <LicenseState license={license.data} />}
       <LicenseForm />
     </Page>
@@ -45,10 +44,6 @@ export default function LicensePage() {
 
 function LicenseState({ license }: { license: License }) {
   const state = STATES[license.status];
-  const copy = async () => {
-    await navigator.clipboard.writeText(license.system_id);
-    showSuccess("Copied.");
-  };
   return (
     <section className="card stack" aria-label="State">
       <div className="row">
@@ -59,9 +54,7 @@ function LicenseState({ license }: { license: License }) {
       <div className="row">
         <span>System ID</span>
         <code>{license.system_id}</code>
-        <Button size="small" onPress={copy}>
-          <Copy size={14} aria-hidden /> Copy
-        </Button>
+        <CopyButton text={license.system_id} label="Copy the system ID" />
       </div>
       {license.plan && (
         <p>

@@ -1,8 +1,9 @@
 /** The page "Overview": whether the service is healthy, what is being ingested, what failed. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { graphCountQuery } from "../../features/operation/graphCount";
-import { healthQuery, licenseQuery, pipelinesQuery, versionQuery } from "../../features/operation/queries";
+import { pipelinesQuery } from "../../features/documents/queries";
+import { graphsQuery } from "../../features/drawing/queries";
+import { healthQuery, licenseQuery, versionQuery } from "../../features/operation/queries";
 import { Badge } from "../../ui/Badge";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
@@ -39,14 +40,14 @@ function Health() {
 }
 
 function Counts() {
-  const graphs = useQuery(graphCountQuery);
+  const graphs = useQuery(graphsQuery);
   const pipelines = useQuery({ ...pipelinesQuery, refetchInterval: 10_000 });
   const license = useQuery(licenseQuery);
   const counts = pipelines.data?.map((pipeline) => pipeline.document_counts) ?? [];
   const sum = (field: "ready" | "processing" | "failed") =>
     counts.reduce((total, count) => total + count[field], 0);
   const rows = [
-    { label: "Drawings", value: graphs.data, to: "/drawings" },
+    { label: "Drawings", value: graphs.data?.length, to: "/drawings" },
     { label: "Documents ready", value: pipelines.data && sum("ready"), to: "/documents" },
     { label: "Being ingested", value: pipelines.data && sum("processing"), to: "/documents" },
     { label: "Failed", value: pipelines.data && sum("failed"), to: "/documents" },

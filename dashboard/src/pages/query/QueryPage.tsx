@@ -1,13 +1,15 @@
 /** The page "Query": queries on the graph of a drawing, with their results. */
+import { useQuery } from "@tanstack/react-query";
 import { BookOpen, History, Play, Square, SquareTerminal } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import { ApiProblem } from "../../api/problem";
+import { graphsQuery } from "../../features/drawing/queries";
 import { Findings } from "../../features/query/Findings";
 import { Gallery } from "../../features/query/Gallery";
 import { HistoryDialog } from "../../features/query/HistoryDialog";
 import { Answer, RESULT_VIEWS, type ResultView } from "../../features/query/ResultView";
-import { useFindings, useFunctions, useGraphs, useResult, useVocabulary } from "../../features/query/service";
+import { useFindings, useFunctions, useResult, useVocabulary } from "../../features/query/service";
 import { applyFix, findingOfProblem, type QueryFinding } from "../../features/query/span";
 import { useDebounced } from "../../features/query/useDebounced";
 import { EMPTY_VOCABULARY } from "../../features/query/vocabulary";
@@ -18,6 +20,7 @@ import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import "./query.css";
+import { QueryState } from "../../ui/QueryState";
 import { useHistory } from "./useHistory";
 
 const QueryEditor = lazy(() => import("../../features/query/QueryEditor"));
@@ -25,7 +28,7 @@ const QueryEditor = lazy(() => import("../../features/query/QueryEditor"));
 const FIRST_QUERY = "valveList()";
 
 export default function QueryPage() {
-  const graphs = useGraphs();
+  const graphs = useQuery(graphsQuery);
   const [search, setSearch] = useSearchParams();
   const graphId = search.get("graph") ?? graphs.data?.[0]?.job_id ?? null;
   const choices = (graphs.data ?? []).map((graph) => ({
@@ -44,8 +47,7 @@ export default function QueryPage() {
   );
   return (
     <Page title="Query" actions={select} layout="full">
-      {graphs.isPending && <Loading label="Drawings" />}
-      {graphs.isError && <ProblemMessage error={graphs.error} onRetry={() => graphs.refetch()} />}
+      <QueryState query={graphs} label="Drawings" />
       {graphs.data && graphId === null && (
         <Empty icon={SquareTerminal} title="There is no drawing yet">
           <p>Upload one on the page Drawings, then query it here.</p>

@@ -2,12 +2,12 @@
 
 import { Link } from "react-router";
 import type { Schemas } from "../../api/client";
-import { formatCount, formatScore } from "../../features/documents/format";
 import { documentPagePath } from "../../features/documents/links";
 import { MarkedText } from "../../features/documents/MarkedText";
 import { queryWords, wordRanges } from "../../features/documents/marks";
 import { TagList } from "../../features/documents/TagList";
 import type { TagNodes } from "../../features/documents/tags";
+import { formatCount, formatScore } from "../../ui/format";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { movement } from "./ranks";

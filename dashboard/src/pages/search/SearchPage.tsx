@@ -7,13 +7,12 @@ import { type Pipeline, pipelinesQuery } from "../../features/documents/queries"
 import { tagNodesQuery } from "../../features/documents/tags";
 import { ButtonLink } from "../../ui/Button";
 import { Empty } from "../../ui/Empty";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
 import { SearchColumn } from "./SearchColumn";
 import { SearchForm } from "./SearchForm";
 import { MODES, type SearchSettings, settingsOf } from "./settings";
 import "./search.css";
+import { QueryState } from "../../ui/QueryState";
 
 export default function SearchPage() {
   const pipelines = useQuery(pipelinesQuery);
@@ -22,8 +21,7 @@ export default function SearchPage() {
       title="Search lab"
       description="One query by words (BM25), by vectors (dense) and by both (hybrid), with the scores of each passage."
     >
-      {pipelines.isPending && <Loading label="Pipelines" />}
-      {pipelines.isError && <ProblemMessage error={pipelines.error} onRetry={() => pipelines.refetch()} />}
+      <QueryState query={pipelines} label="Pipelines" />
       {pipelines.data?.length === 0 && (
         <Empty icon={FlaskConical} title="There are no documents to search">
           <ButtonLink href="/documents" kind="primary">

@@ -1,3 +1,4 @@
+/** Tests of `ranks.ts`. */
 import { expect, test } from "vitest";
 import type { Schemas } from "../../api/client";
 import type { Pipeline } from "../../features/documents/queries";

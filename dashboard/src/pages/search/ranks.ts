@@ -1,4 +1,4 @@
-/** How the rank of a passage differs between searches. */
+/** Differences of the rank of a passage between searches. */
 import type { Schemas } from "../../api/client";
 
 type Hit = Schemas["SearchHit"];

@@ -1,4 +1,4 @@
-/** What is searched, as the address of the page says. */
+/** Settings of a search, in the address of the page. */
 import type { Schemas } from "../../api/client";
 import type { Pipeline } from "../../features/documents/queries";
 

@@ -1,10 +1,11 @@
 /** The page "Usage": documents, questions and tokens by day, pipeline and classification. */
 import { useQuery } from "@tanstack/react-query";
-import { pipelinesQuery, type UsageRow, usageQuery } from "../../features/operation/queries";
+import { pipelinesQuery } from "../../features/documents/queries";
+import { type UsageRow, usageQuery } from "../../features/operation/queries";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
-import { Loading } from "../../ui/Loading";
+import { formatBytes } from "../../ui/format";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
 
 export default function UsagePage() {
   const usage = useQuery(usageQuery);
@@ -12,8 +13,7 @@ export default function UsagePage() {
   const nameOf = (id: string) => pipelines.data?.find((pipeline) => pipeline.id === id)?.name ?? id;
   return (
     <Page title="Usage" description="What was ingested and asked, by day (UTC), pipeline and classification.">
-      {usage.isPending && <Loading label="Usage" />}
-      {usage.isError && <ProblemMessage error={usage.error} onRetry={() => usage.refetch()} />}
+      <QueryState query={usage} label="Usage" />
       {usage.data?.length === 0 && <p className="muted">Nothing was ingested or asked yet.</p>}
       {usage.data && usage.data.length > 0 && (
         <DataTable
@@ -37,7 +37,7 @@ function columns(nameOf: (id: string) => string): TableColumn<UsageRow>[] {
       id: "bytes",
       header: "Size",
       value: (row) => row.bytes,
-      cell: (row) => sizeText(row.bytes),
+      cell: (row) => formatBytes(row.bytes),
       align: "end",
     },
     { id: "questions", header: "Questions", value: (row) => row.questions, align: "end" },
@@ -51,16 +51,4 @@ function columns(nameOf: (id: string) => string): TableColumn<UsageRow>[] {
       align: "end",
     },
   ];
-}
-
-/** A size in bytes for people: `1.5 kB`. */
-export function sizeText(bytes: number): string {
-  const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
-  const format = new Intl.NumberFormat(undefined, {
-    style: "unit",
-    unit: units[power] ?? "byte",
-    maximumFractionDigits: 1,
-  });
-  return format.format(bytes / 1000 ** power);
 }

@@ -1,14 +1,13 @@
 /** The deliveries of a webhook, with their states and times of retries. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
-import { Time } from "../../features/documents/Time";
 import { eventType } from "../../features/operation/eventTypes";
 import { Badge, type Tone } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Select } from "../../ui/fields";
-import { Loading } from "../../ui/Loading";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
+import { Time } from "../../ui/Time";
 import { type Delivery, type DeliveryState, deliveriesQuery } from "./queries";
 
 const STATES: { state: DeliveryState; label: string; tone: Tone }[] = [
@@ -38,8 +37,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
           onChange={(id) => setSearch(id === "all" ? {} : { state: id }, { replace: true })}
         />
       </div>
-      {deliveries.isPending && <Loading label="Deliveries" />}
-      {deliveries.isError && <ProblemMessage error={deliveries.error} onRetry={() => deliveries.refetch()} />}
+      <QueryState query={deliveries} label="Deliveries" />
       {deliveries.data && rows.length === 0 && (
         <p className="muted">There are none. They appear with the next event that the webhook receives.</p>
       )}
@@ -78,13 +76,13 @@ const COLUMNS: TableColumn<Delivery>[] = [
     id: "last",
     header: "Last attempt",
     value: (delivery) => delivery.last_attempt_at,
-    cell: ({ last_attempt_at: time }) => time && <Time value={time} />,
+    cell: ({ last_attempt_at: time }) => time && <Time at={time} />,
   },
   {
     id: "next",
     header: "Next attempt",
     value: (delivery) => delivery.next_attempt_at,
-    cell: ({ next_attempt_at: time }) => time && <Time value={time} />,
+    cell: ({ next_attempt_at: time }) => time && <Time at={time} />,
   },
   {
     id: "result",

@@ -1,4 +1,4 @@
-/** What can be done with a webhook. */
+/** Actions on a webhook. */
 import { Pause, Pencil, Play, RotateCcwKey, Send, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useNavigate } from "react-router";

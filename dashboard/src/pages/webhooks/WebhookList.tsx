@@ -3,15 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
-import { formatCount } from "../../features/documents/format";
-import { Time } from "../../features/documents/Time";
 import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Empty } from "../../ui/Empty";
-import { Loading } from "../../ui/Loading";
+import { formatCount } from "../../ui/format";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { QueryState } from "../../ui/QueryState";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
+import { Time } from "../../ui/Time";
 import { useCreateWebhook, type Webhook, webhooksQuery } from "./queries";
 import { WebhookDialog } from "./WebhookDialog";
 import { WebhookStateBadge } from "./WebhookStateBadge";
@@ -31,8 +30,7 @@ export function WebhookList() {
         </Button>
       }
     >
-      {webhooks.isPending && <Loading label="Webhooks" />}
-      {webhooks.isError && <ProblemMessage error={webhooks.error} onRetry={() => webhooks.refetch()} />}
+      <QueryState query={webhooks} label="Webhooks" />
       {webhooks.data?.length === 0 && (
         <Empty icon={WebhookIcon} title="No webhooks">
           <p>Create one, and a program of yours learns at once when a document is ready or failed.</p>
@@ -84,6 +82,6 @@ const COLUMNS: TableColumn<Webhook>[] = [
     id: "created",
     header: "Created",
     value: (webhook) => webhook.created_at,
-    cell: (webhook) => <Time value={webhook.created_at} />,
+    cell: (webhook) => <Time at={webhook.created_at} />,
   },
 ];

@@ -1,4 +1,4 @@
-/** Whether events are delivered to a webhook. */
+/** State of a webhook. */
 import { Badge } from "../../ui/Badge";
 import type { Webhook } from "./queries";
 

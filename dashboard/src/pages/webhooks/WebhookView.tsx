@@ -2,17 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { ArrowLeft } from "lucide-react";
 import { Link, useParams } from "react-router";
-import { Time } from "../../features/documents/Time";
 import { eventType } from "../../features/operation/eventTypes";
 import { useNames } from "../../features/operation/useNames";
-import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
-import { ProblemMessage } from "../../ui/ProblemMessage";
+import { Time } from "../../ui/Time";
 import { Deliveries } from "./Deliveries";
 import { type Webhook, webhookQuery } from "./queries";
 import { WebhookActions } from "./WebhookActions";
 import { WebhookStateBadge } from "./WebhookStateBadge";
 import "./webhooks.css";
+import { QueryState } from "../../ui/QueryState";
 
 export function WebhookView() {
   const { webhookId = "" } = useParams();
@@ -22,8 +21,7 @@ export function WebhookView() {
       <Link to="/webhooks" className="row">
         <ArrowLeft size={15} aria-hidden /> All webhooks
       </Link>
-      {webhook.isPending && <Loading label="Webhook" />}
-      {webhook.isError && <ProblemMessage error={webhook.error} onRetry={() => webhook.refetch()} />}
+      <QueryState query={webhook} label="Webhook" />
       {webhook.data && <Facts webhook={webhook.data} />}
       {webhook.data && <Deliveries webhookId={webhookId} />}
     </Page>
@@ -40,7 +38,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
         <WebhookStateBadge webhook={webhook} />
         {webhook.failing_since && (
           <span>
-            {webhook.failures} failures since <Time value={webhook.failing_since} />
+            {webhook.failures} failures since <Time at={webhook.failing_since} />
           </span>
         )}
       </div>
@@ -52,7 +50,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
         <dd>{webhook.pipelines.length === 0 ? "All" : webhook.pipelines.map(names.pipeline).join(", ")}</dd>
         <dt>Created</dt>
         <dd>
-          <Time value={webhook.created_at} />
+          <Time at={webhook.created_at} />
         </dd>
         {webhook.key_id && (
           <>

@@ -1,17 +1,18 @@
 /** Webhooks: what the pages read, and what they change. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { allRows } from "../../api/allRows";
 import { api, data, type Schemas } from "../../api/client";
+import { useChange } from "../../api/useChange";
 
 export type Webhook = Schemas["Webhook"];
 export type Delivery = Schemas["Delivery"];
 export type DeliveryState = Schemas["DeliveryState"];
 
 const KEY = ["webhooks"];
-const PAGE = 200;
 
 export const webhooksQuery = queryOptions({
   queryKey: [...KEY, "list"],
-  queryFn: async () => (await data(api.GET("/api/webhooks", { params: { query: { limit: PAGE } } }))).data,
+  queryFn: () => allRows<Webhook>((query) => data(api.GET("/api/webhooks", { params: { query } }))),
   refetchInterval: 15_000,
 });
 
@@ -40,30 +41,24 @@ export const deliveriesQuery = (webhook_id: string, state: DeliveryState | null)
     refetchInterval: 10_000,
   });
 
-/** A change of webhooks; everything that is shown of them is read again. */
-function useChange<Input, Output>(mutationFn: (input: Input) => Promise<Output>) {
-  const queries = useQueryClient();
-  return useMutation({ mutationFn, onSettled: () => queries.invalidateQueries({ queryKey: KEY }) });
-}
-
 export function useCreateWebhook() {
-  return useChange((body: Schemas["WebhookRequest"]) => data(api.POST("/api/webhooks", { body })));
+  return useChange(KEY, (body: Schemas["WebhookRequest"]) => data(api.POST("/api/webhooks", { body })));
 }
 
 export function usePatchWebhook(webhook_id: string) {
-  return useChange((body: Schemas["WebhookPatch"]) =>
+  return useChange(KEY, (body: Schemas["WebhookPatch"]) =>
     data(api.PATCH("/api/webhooks/{webhook_id}", { params: { path: { webhook_id } }, body })),
   );
 }
 
 export function useTestWebhook(webhook_id: string) {
-  return useChange(() =>
+  return useChange(KEY, () =>
     data(api.POST("/api/webhooks/{webhook_id}/test", { params: { path: { webhook_id } } })),
   );
 }
 
 export function useRotateSecret(webhook_id: string) {
-  return useChange(() =>
+  return useChange(KEY, () =>
     data(api.POST("/api/webhooks/{webhook_id}/rotate", { params: { path: { webhook_id } } })),
   );
 }

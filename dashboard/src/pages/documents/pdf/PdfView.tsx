@@ -2,16 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { formatCount } from "../../../features/documents/format";
 import type { Chunk } from "../../../features/documents/queries";
 import { scrollWithin } from "../../../features/documents/scroll";
 import { IconButton } from "../../../ui/Button";
-import { Loading } from "../../../ui/Loading";
-import { ProblemMessage } from "../../../ui/ProblemMessage";
+import { formatCount } from "../../../ui/format";
 import type { Selection } from "../selection";
 import { openPdf } from "./openPdf";
 import { PdfPage } from "./PdfPage";
 import "./pdf.css";
+import { QueryState } from "../../../ui/QueryState";
 
 interface PdfViewProps {
   url: string;
@@ -67,8 +66,7 @@ export function PdfView({ url, chunks, selection, onSelect }: PdfViewProps) {
         </IconButton>
       </div>
       <div className="pdf-frame" ref={frameRef} tabIndex={0} role="region" aria-label="Pages of the document">
-        {pdf.isPending && <Loading label="The document" />}
-        {pdf.isError && <ProblemMessage error={pdf.error} onRetry={() => pdf.refetch()} />}
+        <QueryState query={pdf} label="The document" />
         {pdf.data &&
           width > 0 &&
           numbers.map((number) => (

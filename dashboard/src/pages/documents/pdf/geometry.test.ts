@@ -1,3 +1,4 @@
+/** Tests of `geometry.ts`. */
 import type { TextItem } from "pdfjs-dist/types/src/display/api";
 import { expect, test } from "vitest";
 import { itemAt, itemBox } from "./geometry";

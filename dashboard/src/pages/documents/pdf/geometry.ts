@@ -1,4 +1,4 @@
-/** Where the characters of a text item are on the page. */
+/** Positions of the characters of a text item on the page. */
 import type { PageViewport } from "pdfjs-dist";
 import type { TextItem } from "pdfjs-dist/types/src/display/api";
 import type { ItemRange } from "./passages";

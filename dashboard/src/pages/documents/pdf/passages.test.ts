@@ -1,3 +1,4 @@
+/** Tests of `passages.ts`. */
 import { expect, test } from "vitest";
 import { pageText, passageOfItem, passageRanges } from "./passages";
 

@@ -34,7 +34,7 @@ export function pageText(items: string[]): PageText {
 }
 
 /** The text without white space, with ligatures and compatibility characters resolved. */
-export function comparable(text: string): string {
+function comparable(text: string): string {
   return text.normalize("NFKC").replace(/[\s\u00AD]+/gu, "");
 }
 
