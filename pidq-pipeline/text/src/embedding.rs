@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use batch_cache::CachingEmbedder;
+pub use hash::HASH_512;
 
 /// An embedding model. Equal texts have equal vectors.
 pub trait Embedder: Send + Sync {
@@ -44,7 +45,7 @@ pub const OPENAI: &str = "openai";
 
 /// All kinds of models.
 pub const MODELS: &[Model] = &[
-    hash::HASH_512,
+    HASH_512,
     #[cfg(feature = "static")]
     static_model::STATIC,
     #[cfg(feature = "bert")]

@@ -8,7 +8,7 @@ use pidq_http::{MultipartLimits, Problem, ProblemCode, Request, Response, codes}
 use pidq_store::domain::api_key::Verb;
 use pidq_store::domain::model::Pipeline;
 use pidq_store::spool::IncomingUpload;
-use pidq_text::embedding::CachingEmbedder;
+use pidq_text::embedding::{CachingEmbedder, HASH_512};
 use serde_json::{Map, Value};
 
 use super::bodies::{ChunkContent, Preview, PreviewBody};
@@ -22,7 +22,7 @@ use crate::ingest::extract_and_split::{self, ChunkDraft, DocumentError, Document
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 
 /// Embedding model of splitters by meaning where there is no pipeline.
-const DEFAULT_MODEL: &str = "hash-512";
+const DEFAULT_MODEL: &str = HASH_512.name;
 
 /// Maximum time in the preview queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ struct PreviewInput {
     embedding_model: Option<String>,
 }
 
-/// How the text of a preview is split.
+/// Text splitter of a preview with its parameters, and the embedding model of splitters by meaning.
 struct PreviewSplitter {
     name: String,
     parameters: Map<String, Value>,
