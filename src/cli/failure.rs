@@ -1,6 +1,5 @@
 //! Failures of subcommands: message and exit status.
 
-use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -46,7 +45,8 @@ pub type Result<T = Status> = std::result::Result<T, Failure>;
 
 impl Failure {
     /// Creates a usage failure with the text of an error.
-    pub fn usage(error: impl fmt::Display) -> Failure {
+    #[cfg(feature = "server")]
+    pub fn usage(error: impl std::fmt::Display) -> Failure {
         Failure::Usage(error.to_string())
     }
 
