@@ -1052,7 +1052,7 @@ export interface components {
         };
         /** @description Changes of an account. Absent fields stay unchanged. */
         AccountPatch: {
-            /** @description Whether the account is disabled, which revokes all tokens of the user. */
+            /** @description `true` disables the account and revokes all tokens of the user. */
             disabled?: boolean | null;
             /** @description New groups. */
             groups?: string[] | null;
@@ -1075,7 +1075,7 @@ export interface components {
             /** @description Role: `viewer`, `editor` or `admin`. */
             role: string;
             /**
-             * @description Whether the user has no password and must use single sign-on.
+             * @description `true` if the user has no password and must use single sign-on.
              * @default false
              */
             sso_only: boolean;
@@ -1449,7 +1449,7 @@ export interface components {
         };
         /** @description Changes of a client. */
         ClientPatch: {
-            /** @description Whether the client is disabled, which revokes all its tokens. */
+            /** @description `true` disables the client and revokes all its tokens. */
             disabled: boolean;
         };
         /** @description Client to create, for programs: it gets its tokens with `grant_type=client_credentials`. */
