@@ -1,6 +1,6 @@
 # Commands of this project, implemented with Cargo.
 
-.PHONY: help run demo test soak fmt compare compare-setup eval dist release
+.PHONY: help run demo docs test soak fmt compare compare-setup eval dist release
 
 help: ## List the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
@@ -15,6 +15,9 @@ test: ## Run all checks: format, lints, tests, documentation, examples, benchmar
 demo: ## Build everything and start the demo with the dashboard: drawings, documents, questions
 	@scripts/dashboard.sh build
 	cargo run --profile quick --features full -- up --demo --open --data-dir target/demo
+
+docs: ## Build the documentation site into target/site
+	@scripts/docs.sh build
 
 soak: ## Run long tests for hours: fuzzing (MINUTES=30 per target), hostile inputs, properties, power cuts
 	@scripts/soak.sh

@@ -139,6 +139,8 @@ fi
 step cargo test --locked -p pidq-text --features bert --test transformer
 step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --features full
 step examples
+# The documentation site, its links, and the commands in its pages, with the program that the tests have built.
+step scripts/docs.sh check
 # Tests a running service with real and hostile clients, in short form; `make soak` runs the long form.
 step tests/harness/run.sh
 # Runs each benchmark once, without measuring.

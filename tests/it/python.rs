@@ -247,6 +247,21 @@ fn the_python_manual_runs_from_top_to_bottom() {
 }
 
 #[test]
+fn the_python_of_the_tutorials_prints_the_documented_output() {
+    let Some(environment) = test_environment() else { return };
+    for page in ["docs/start.md", "docs/tutorials/isolate_pump.md"] {
+        let text = fs::read_to_string(Path::new(ROOT).join(page)).expect("a page");
+        let (_, rest) = text.split_once("```python\n").expect("a program");
+        let (program, rest) = rest.split_once("```").expect("its end");
+        let output = rest.trim_start().strip_prefix("```text\n").and_then(|rest| rest.split("```").next());
+        let mut python = Command::new(&environment.python);
+        let printed =
+            run_or_panic(python.arg("-c").arg(program).current_dir(Path::new(ROOT).join("examples/tutorial")));
+        assert_eq!(Some(printed.as_str()), output, "{page}");
+    }
+}
+
+#[test]
 fn the_notebook_runs_from_top_to_bottom() {
     let Some(environment) = test_environment() else { return };
     let program = r#"
