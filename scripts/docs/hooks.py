@@ -1,11 +1,13 @@
-"""MkDocs hooks: pages outside `docs/`, links to files of the repository, and the anchors that GitHub gives headings."""
+"""MkDocs hooks: syntax of queries, pages outside `docs/`, links to files of the repository, and the anchors that GitHub gives headings."""
 
 import posixpath
 import re
 from pathlib import Path
 
 from mkdocs.structure.files import File
+from pygments.lexers._mapping import LEXERS
 
+from jsonquery_lexer import JsonQueryLexer
 from slugs import slug
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +25,13 @@ OPTIONAL_PAGES = ("deploy.md",)
 
 # A code block or span, which has no links, or the target of a link or an image.
 LINK = re.compile(r"^```.*?^```|`[^`\n]+`|(?<=\]\()(?P<target>[^)\s]+)(?=\))", re.MULTILINE | re.DOTALL)
+
+
+# A link whose text is the file name, as on GitHub.
+NAMED_BY_FILE = re.compile(r"\[(?:\.\./|docs/)*[\w-]+\.md\]\((?P<path>[^)#\s]+\.md)(?P<anchor>#[^)\s]*)?\)")
+
+# Registers the lexer as those of Pygments are: module, name, aliases, file names, MIME types.
+LEXERS[JsonQueryLexer.__name__] = (JsonQueryLexer.__module__, JsonQueryLexer.name, JsonQueryLexer.aliases, (), ())
 
 
 def on_config(config):
@@ -46,7 +55,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Rewrites links: source files are found relative to their place in the repository."""
+    """Rewrites links: files are found relative to the place of the page in the repository, and pages have their title."""
     uri = page.file.src_uri
     source = next((name for name, place in ROOT_PAGES.items() if place == uri), f"docs/{uri}")
 
@@ -56,7 +65,11 @@ def on_page_markdown(markdown, page, config, files):
             return match[0]
         return site_link(source, uri, target, config.extra["repository"])
 
-    return separate_lists(LINK.sub(replace, markdown))
+    def with_title(match):
+        heading = (ROOT / posixpath.dirname(source) / match["path"]).read_text(encoding="utf-8").partition("\n")[0]
+        return f"[{heading.removeprefix('# ')}]({match['path']}{match['anchor'] or ''})"
+
+    return separate_lists(LINK.sub(replace, NAMED_BY_FILE.sub(with_title, markdown)))
 
 
 def site_link(source, uri, target, repository):
