@@ -1,4 +1,4 @@
-"""MkDocs hooks: syntax of queries, pages outside `docs/`, links to files of the repository, and the anchors that GitHub gives headings."""
+"""MkDocs hooks: syntax of queries, pages outside `docs/`, links to files of the repository, and anchors as on GitHub."""
 
 import posixpath
 import re
@@ -25,7 +25,6 @@ OPTIONAL_PAGES = ("deploy.md",)
 
 # A code block or span, which has no links, or the target of a link or an image.
 LINK = re.compile(r"^```.*?^```|`[^`\n]+`|(?<=\]\()(?P<target>[^)\s]+)(?=\))", re.MULTILINE | re.DOTALL)
-
 
 # A link whose text is the file name, as on GitHub.
 NAMED_BY_FILE = re.compile(r"\[(?:\.\./|docs/)*[\w-]+\.md\]\((?P<path>[^)#\s]+\.md)(?P<anchor>#[^)\s]*)?\)")

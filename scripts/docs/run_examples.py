@@ -2,11 +2,11 @@
 
     python3 scripts/docs/run_examples.py [--update] PIDQ PAGE...
 
-`PIDQ` is the program, with the services. The `sh` blocks of a page run in order in one shell, in a new directory with
-the files that the page's first `files` comment names. A `text` or `json` block directly below is the expected output;
+`PIDQ` is the program, with the services. The `sh` blocks of a page run in order in one shell, in a copy of the directory
+that the page's `files` comment names first. A `text` or `json` block directly below is the expected output;
 `…` in it stands for any text. Comments above a block change how it runs:
 
-    <!-- files: examples/tutorial examples/documents -->   files and content of directories to start with
+    <!-- files: examples/tutorial examples/data -->   directories to copy
     <!-- exit 1 -->         the exit code of the commands; 0 if not stated
     <!-- skip: reason -->   the block is not run; the reason is printed
     <!-- server -->         the command is a server: it runs on free ports until the end of the page
@@ -178,11 +178,10 @@ def matches(expected, actual):
 
 
 def copy_files(names, folder):
+    """Copies directories of the repository to the same places in `folder`; returns the first one."""
     for name in names:
-        source = ROOT / name
-        for path in source.iterdir() if source.is_dir() else [source]:
-            if path.is_file() and path.suffix != ".py":
-                shutil.copy(path, folder)
+        shutil.copytree(ROOT / name, folder / name)
+    return folder / names[0]
 
 
 def run_block(session, block):
@@ -223,11 +222,13 @@ def run_page(path, program, update):
         print(f"missing: curl; {path.relative_to(ROOT)} is not run")
         return 0
     files = FILES.search(page)
+    if not files:
+        raise Failure("the page names no files to start with")
     differences = 0
     count = 0
-    with tempfile.TemporaryDirectory(prefix="pidq-docs-") as folder:
-        copy_files(files[1].split() if files else [], folder)
-        session = Session(Path(folder), program)
+    with tempfile.TemporaryDirectory(prefix="pidq-docs-") as root:
+        folder = copy_files(files[1].split(), Path(root))
+        session = Session(folder, program)
         pieces, end = [], 0
         try:
             for block in BLOCK.finditer(page):
@@ -240,7 +241,7 @@ def run_page(path, program, update):
                 pieces += [page[end : block.start("output")], output]
                 end = block.end("output")
             for link, name in PICTURE.findall(page):
-                differences += compare_picture(path.parent / link, Path(folder) / name, update)
+                differences += compare_picture(path.parent / link, folder / name, update)
         finally:
             session.close()
     print(f"{path.relative_to(ROOT)}: {count} blocks, {differences} differences")
