@@ -60,5 +60,5 @@ build) build ;;
 check) check "${@:2}" ;;
 serve) install && exec "$environment/bin/mkdocs" serve --dev-addr "${2:-127.0.0.1:8001}" ;;
 update) python3 scripts/docs/run_examples.py --update "${2:-$target/debug/pidq}" "${pages[@]}" ;;
-*) sed -n '2,/^#$/p; /^#     /p' "$0" | sort -u >&2 && exit 2 ;;
+*) sed -n '/^#     /s/^# *//p' "$0" >&2 && exit 2 ;;
 esac

@@ -253,6 +253,9 @@ def run_page(path, program, update):
 def main(arguments):
     update = "--update" in arguments
     program, *pages = [Path(name).resolve() for name in arguments if name != "--update"]
+    if not os.access(program, os.X_OK):
+        print(f"{program} is not a program; build it with `cargo build --features full`")
+        return 1
     failures = 0
     for page in pages:
         try:
