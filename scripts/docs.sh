@@ -39,9 +39,23 @@ build() {
 check() {
     rm -rf "$site"
     build
-    python3 scripts/docs/check_links.py $([ ! -d "$site" ] || echo "$site")
+    if [ -d "$site" ]; then
+        python3 scripts/docs/check_links.py "$site"
+        check_browser
+    else
+        python3 scripts/docs/check_links.py
+    fi
     check_drawings
     python3 scripts/docs/run_examples.py "${1:-$target/debug/pidq}" "${pages[@]}"
+}
+
+# Uses the browser tests of the dashboard, which scripts/dashboard.sh installs.
+check_browser() {
+    if [ -d dashboard/node_modules/@playwright/test ] && command -v "${CHROMIUM:-chromium}" >/dev/null; then
+        node scripts/docs/check_browser.mjs "$site"
+    else
+        echo "missing: chromium or Playwright (npm); the documentation site is not opened in a browser" >&2
+    fi
 }
 
 # The drawings of the tutorials are those that their program generates.
