@@ -1,6 +1,7 @@
 /** Build of the dashboard into the crate that embeds it, and a development server in front of a running `pidq up`. */
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { licenses } from "./licenses.ts";
 import { pdfjsFiles } from "./pdfjsFiles.ts";
 
 const dashboard = process.env.PIDQ_DASHBOARD_URL ?? "http://127.0.0.1:3000";
@@ -19,7 +20,7 @@ const proxied = [
 ];
 
 export default defineConfig({
-  plugins: [react(), pdfjsFiles()],
+  plugins: [react(), pdfjsFiles(), licenses()],
   build: {
     outDir: "../pidq-dashboard/dist",
     emptyOutDir: true,

@@ -5,14 +5,21 @@ import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
 import { isRetryable } from "./api/problem";
 import { App } from "./app/App";
+import { ignoreNetworkState, isWithoutSession } from "./app/session-end/pause";
 import { applyStoredTheme } from "./app/theme";
 import "./styles/base.css";
 
 applyStoredTheme();
+ignoreNetworkState();
 
 const queries = new QueryClient({
   defaultOptions: {
-    queries: { staleTime: 10_000, retry: (count, error) => count < 2 && isRetryable(error) },
+    queries: {
+      staleTime: 10_000,
+      retry: (count, error) => count < 2 && (isRetryable(error) || isWithoutSession(error)),
+    },
+    // A rejected change was not made: it is repeated once, after the person has signed in again.
+    mutations: { retry: (count, error) => count < 1 && isWithoutSession(error) },
   },
 });
 

@@ -5,17 +5,28 @@ import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
 
-/** Called on a 401: the session ended. */
-let onSignedOut: () => void = () => {};
+const ignore = () => {};
 
-export function setSignedOutHandler(handler: () => void): void {
+/** Called on a 401: the session may have ended. */
+let onSignedOut: () => void = ignore;
+
+/** Sets the handler until the returned function is called. */
+export function setSignedOutHandler(handler: () => void): () => void {
   onSignedOut = handler;
+  return () => {
+    onSignedOut = ignore;
+  };
+}
+
+/** Looks at the status of a response that was not read by `checked`. */
+export function noteStatus(status: number): void {
+  if (status === 401) onSignedOut();
 }
 
 /** Throws the problem of an unsuccessful response. */
 export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
-  if (response.status === 401) onSignedOut();
+  noteStatus(response.status);
   throw await problemOf(response);
 }
 

@@ -1,30 +1,37 @@
 /** The dashboard: the sign-in page, or the pages inside the shell. */
-import { useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect } from "react";
 import { RouterProvider } from "react-aria-components";
-import { Navigate, Route, Routes, useHref, useNavigate } from "react-router";
-import { setSignedOutHandler } from "../api/client";
+import { Navigate, Route, Routes, useHref, useLocation, useNavigate } from "react-router";
 import { SignInPage } from "../pages/sign-in/SignInPage";
+import { SIGN_IN_PATH } from "../pages/sign-in/signInErrors";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { Loading } from "../ui/Loading";
+import { NotFound } from "../ui/NotFound";
 import { QueryState } from "../ui/QueryState";
 import { Toasts } from "../ui/toast";
-import { PAGES, START_PATH } from "./pages";
+import { hasAddress, PAGES, type PageRow, START_PATH } from "./pages";
 import { Shell } from "./Shell";
-import { useSession } from "./session";
+import { type SignedIn, type SignInMethods, useSession } from "./session";
+import { SessionEndDialog } from "./session-end/SessionEndDialog";
+import { useLastSession } from "./session-end/useLastSession";
 
 export function App() {
   const navigate = useNavigate();
-  const queries = useQueryClient();
   const session = useSession();
-  useEffect(() => setSignedOutHandler(() => queries.invalidateQueries({ queryKey: ["session"] })), [queries]);
+  const last = useLastSession(session.data);
   return (
     <RouterProvider navigate={navigate} useHref={useHref}>
-      <QueryState query={session} label="Loading" />
-      {session.data && (session.data.signed_in ? <Pages /> : <SignInPage methods={session.data.methods} />)}
+      {!session.data && <QueryState query={session} label="Loading" />}
+      {last && <Pages />}
+      {session.data && !session.data.signed_in && <SignIn last={last} methods={session.data.methods} />}
       <Toasts />
     </RouterProvider>
   );
+}
+
+/** The sign-in page, or, over the pages, the dialog of a session that ended. */
+function SignIn({ last, methods }: { last: SignedIn | null; methods: SignInMethods }) {
+  return last ? <SessionEndDialog session={last} /> : <SignInPage methods={methods} />;
 }
 
 function Pages() {
@@ -32,18 +39,9 @@ function Pages() {
     <Shell>
       <Routes>
         <Route path="/" element={<Navigate to={START_PATH} replace />} />
+        <Route path={SIGN_IN_PATH} element={<Navigate to={START_PATH} replace />} />
         {PAGES.map((page) => (
-          <Route
-            key={page.path}
-            path={`${page.path}/*`}
-            element={
-              <ErrorBoundary>
-                <Suspense fallback={<Loading label={page.label} />}>
-                  <page.component />
-                </Suspense>
-              </ErrorBoundary>
-            }
-          />
+          <Route key={page.path} path={`${page.path}/*`} element={<ShownPage page={page} />} />
         ))}
         <Route path="*" element={<NotFound />} />
       </Routes>
@@ -51,11 +49,23 @@ function Pages() {
   );
 }
 
-function NotFound() {
+function ShownPage({ page }: { page: PageRow }) {
+  const { pathname } = useLocation();
+  if (!hasAddress(page, pathname)) return <NotFound />;
   return (
-    <div className="page-message">
-      <h1>There is no such page</h1>
-      <p className="muted">The address may be mistyped, or the page has moved.</p>
-    </div>
+    <ErrorBoundary address={pathname}>
+      <PageTitle label={page.label} />
+      <Suspense fallback={<Loading label={page.label} />}>
+        <page.component />
+      </Suspense>
+    </ErrorBoundary>
   );
+}
+
+/** The title until the page has set its own: it comes before the page, whose effects run later. */
+function PageTitle({ label }: { label: string }) {
+  useEffect(() => {
+    document.title = `${label} · pidq`;
+  }, [label]);
+  return null;
 }

@@ -18,6 +18,9 @@ import {
   Workflow,
 } from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { matchPath } from "react-router";
+import { DRAWING_SHORTCUTS } from "../features/drawing/shortcuts";
+import type { ShortcutRow } from "./shortcuts/shortcuts";
 
 export interface PageRow {
   /** Path of the page, followed by the paths of what it shows. */
@@ -25,6 +28,12 @@ export interface PageRow {
   label: string;
   icon: LucideIcon;
   group: "Plant" | "Documents" | "Operation";
+  /** The key that goes to the page, after `g`. */
+  key: string;
+  /** Patterns of the paths below, each of which shows a part of the page. */
+  parts?: string[];
+  /** Shortcuts that the page has in addition to those of all pages. */
+  shortcuts?: ShortcutRow[];
   /** Whether the bar at the bottom of a phone has the page. */
   isPrimary?: boolean;
   component: LazyExoticComponent<ComponentType>;
@@ -34,14 +43,18 @@ export const PAGES: PageRow[] = [
   {
     path: "/drawings",
     label: "Drawings",
+    key: "d",
     icon: Workflow,
     group: "Plant",
+    parts: [":graphId"],
     isPrimary: true,
+    shortcuts: DRAWING_SHORTCUTS,
     component: lazy(() => import("../pages/drawings/DrawingsPage")),
   },
   {
     path: "/query",
     label: "Query",
+    key: "q",
     icon: SquareTerminal,
     group: "Plant",
     isPrimary: true,
@@ -50,22 +63,27 @@ export const PAGES: PageRow[] = [
   {
     path: "/ask",
     label: "Ask",
+    key: "a",
     icon: MessageCircleQuestion,
     group: "Documents",
+    parts: [":pipelineId"],
     isPrimary: true,
     component: lazy(() => import("../pages/ask/AskPage")),
   },
   {
     path: "/documents",
     label: "Documents",
+    key: "t",
     icon: FileText,
     group: "Documents",
+    parts: [":pipelineId", ":pipelineId/:documentId"],
     isPrimary: true,
     component: lazy(() => import("../pages/documents/DocumentsPage")),
   },
   {
     path: "/search",
     label: "Search lab",
+    key: "s",
     icon: FlaskConical,
     group: "Documents",
     component: lazy(() => import("../pages/search/SearchPage")),
@@ -73,6 +91,7 @@ export const PAGES: PageRow[] = [
   {
     path: "/connections",
     label: "Models",
+    key: "m",
     icon: Cable,
     group: "Documents",
     component: lazy(() => import("../pages/connections/ConnectionsPage")),
@@ -80,6 +99,7 @@ export const PAGES: PageRow[] = [
   {
     path: "/overview",
     label: "Overview",
+    key: "o",
     icon: Activity,
     group: "Operation",
     component: lazy(() => import("../pages/overview/OverviewPage")),
@@ -87,6 +107,7 @@ export const PAGES: PageRow[] = [
   {
     path: "/keys",
     label: "API keys",
+    key: "k",
     icon: KeyRound,
     group: "Operation",
     component: lazy(() => import("../pages/keys/KeysPage")),
@@ -94,13 +115,16 @@ export const PAGES: PageRow[] = [
   {
     path: "/users",
     label: "Accounts",
+    key: "u",
     icon: Users,
     group: "Operation",
+    parts: ["clients"],
     component: lazy(() => import("../pages/accounts/AccountsPage")),
   },
   {
     path: "/events",
     label: "Events",
+    key: "e",
     icon: ScrollText,
     group: "Operation",
     component: lazy(() => import("../pages/events/EventsPage")),
@@ -108,13 +132,16 @@ export const PAGES: PageRow[] = [
   {
     path: "/webhooks",
     label: "Webhooks",
+    key: "w",
     icon: Webhook,
     group: "Operation",
+    parts: [":webhookId"],
     component: lazy(() => import("../pages/webhooks/WebhooksPage")),
   },
   {
     path: "/usage",
     label: "Usage",
+    key: "n",
     icon: Gauge,
     group: "Operation",
     component: lazy(() => import("../pages/usage/UsagePage")),
@@ -122,6 +149,7 @@ export const PAGES: PageRow[] = [
   {
     path: "/audit",
     label: "Audit",
+    key: "i",
     icon: ClipboardList,
     group: "Operation",
     component: lazy(() => import("../pages/audit/AuditPage")),
@@ -129,6 +157,7 @@ export const PAGES: PageRow[] = [
   {
     path: "/reference",
     label: "API",
+    key: "r",
     icon: Braces,
     group: "Operation",
     component: lazy(() => import("../pages/api/ApiPage")),
@@ -136,6 +165,7 @@ export const PAGES: PageRow[] = [
   {
     path: "/license",
     label: "License",
+    key: "l",
     icon: ShieldCheck,
     group: "Operation",
     component: lazy(() => import("../pages/license/LicensePage")),
@@ -143,3 +173,13 @@ export const PAGES: PageRow[] = [
 ];
 
 export const START_PATH = "/drawings";
+
+/** The page that an address belongs to. */
+export function pageOf(pathname: string): PageRow | undefined {
+  return PAGES.find(({ path }) => pathname === path || pathname.startsWith(`${path}/`));
+}
+
+/** Returns whether the page shows something at an address below its path. */
+export function hasAddress({ path, parts = [] }: Pick<PageRow, "path" | "parts">, pathname: string): boolean {
+  return [path, ...parts.map((part) => `${path}/${part}`)].some((pattern) => matchPath(pattern, pathname));
+}

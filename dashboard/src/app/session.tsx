@@ -1,31 +1,35 @@
 /** The session of the person who uses the dashboard. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { checked } from "../api/client";
-import { problemOf } from "../api/problem";
+import { ApiProblem, problemOf } from "../api/problem";
+import { secondsOfRetryAfter } from "../pages/sign-in/waiting";
+import { tellTabs } from "./session-end/tabs";
 
 export interface SignInMethods {
   password: boolean;
   sso: { name: string } | null;
 }
 
-export type Session =
-  | { signed_in: false; methods: SignInMethods }
-  | {
-      signed_in: true;
-      login: string | null;
-      scopes: string[];
-      auth: "tokens" | "off";
-      methods: SignInMethods;
-    };
+export interface SignedIn {
+  signed_in: true;
+  login: string | null;
+  scopes: string[];
+  auth: "tokens" | "off";
+  methods: SignInMethods;
+}
+
+export type Session = { signed_in: false; methods: SignInMethods } | SignedIn;
 
 async function request(init: RequestInit): Promise<Response> {
   return checked(await fetch("/session", init));
 }
 
-const sessionQuery = queryOptions({
+export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async (): Promise<Session> => (await request({})).json(),
   staleTime: 60_000,
+  // All other requests pause while the session has ended.
+  networkMode: "always",
 });
 
 export function useSession() {
@@ -35,26 +39,38 @@ export function useSession() {
 export function useSignIn() {
   const queries = useQueryClient();
   return useMutation({
+    networkMode: "always",
     mutationFn: async (credentials: { login: string; password: string }): Promise<Session> => {
       const headers = { "Content-Type": "application/json" };
-      const response = await fetch("/session", {
-        method: "POST",
-        headers,
-        body: JSON.stringify(credentials),
-      });
-      if (!response.ok) throw await problemOf(response);
+      const body = JSON.stringify(credentials);
+      const response = await fetch("/session", { method: "POST", headers, body });
+      if (!response.ok) throw await signInProblemOf(response);
       return response.json();
     },
     onSuccess: (session) => queries.setQueryData(sessionQuery.queryKey, session),
   });
 }
 
+/** The problem of a rejected sign-in, with the time to wait if there were too many. */
+async function signInProblemOf(response: Response): Promise<ApiProblem> {
+  const { fields } = await problemOf(response);
+  const retry_after = secondsOfRetryAfter(response.headers.get("Retry-After"), Date.now());
+  return new ApiProblem({ ...fields, ...(retry_after === null ? {} : { retry_after }) });
+}
+
+/** Address of the sign-in at the identity provider, which comes back to a path. */
+export function ssoAddress(path: string): string {
+  return `/session/sso?return_to=${encodeURIComponent(path)}`;
+}
+
 export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
+    networkMode: "always",
     mutationFn: () => request({ method: "DELETE" }),
     onSuccess: () => {
       queries.clear();
+      tellTabs("signed-out");
       window.location.assign("/");
     },
   });

@@ -1,16 +1,30 @@
 /** Shows an error of a page in its place, so that the other pages stay usable. */
 import { Component, type ReactNode } from "react";
-import { ProblemMessage } from "./ProblemMessage";
+import { PageFailure } from "./PageFailure";
 
-export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
-  override state: { error: unknown } = { error: null };
+interface ErrorBoundaryProps {
+  /** Address of what is shown: another one gets a new attempt. */
+  address: string;
+  children: ReactNode;
+}
+
+interface ErrorBoundaryState {
+  failure: { error: unknown; address: string } | null;
+}
+
+export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundaryState> {
+  override state: ErrorBoundaryState = { failure: null };
 
   static getDerivedStateFromError(error: unknown) {
-    return { error };
+    return { failure: { error, address: window.location.pathname } };
+  }
+
+  static getDerivedStateFromProps({ address }: ErrorBoundaryProps, { failure }: ErrorBoundaryState) {
+    return failure && failure.address !== address ? { failure: null } : null;
   }
 
   override render() {
-    if (this.state.error === null) return this.props.children;
-    return <ProblemMessage error={this.state.error} onRetry={() => this.setState({ error: null })} />;
+    const { failure } = this.state;
+    return failure ? <PageFailure error={failure.error} /> : this.props.children;
   }
 }

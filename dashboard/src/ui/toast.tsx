@@ -22,6 +22,8 @@ export function showSuccess(text: string): void {
 }
 
 export function showError(error: unknown): void {
+  // The dialog about the end of the session says this once for all requests.
+  if (error instanceof ApiProblem && error.fields.status === 401) return;
   const text = error instanceof ApiProblem ? (error.fields.detail ?? error.fields.title) : String(error);
   queue.add({ text, tone: "danger" });
 }

@@ -1,4 +1,5 @@
 /** Sends a file with progress, which `fetch` does not report. */
+import { noteStatus } from "../../api/client";
 import { ApiProblem, type ProblemFields } from "../../api/problem";
 import type { PlatformDocument } from "./queries";
 
@@ -43,6 +44,7 @@ function sendOnce({ method, url, body, headers = {}, onProgress, signal }: Uploa
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => onProgress(event.loaded);
     request.onload = () => {
+      noteStatus(request.status);
       if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText));
       else reject(problemOf(request));
     };

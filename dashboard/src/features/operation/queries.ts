@@ -1,7 +1,7 @@
 /** Lists of the API that the operation pages show. */
 import { queryOptions } from "@tanstack/react-query";
 import { allRows, PAGE_SIZE } from "../../api/allRows";
-import { api, data, type Schemas } from "../../api/client";
+import { api, checked, data, type Schemas } from "../../api/client";
 
 export type UsageRow = Schemas["UsageRow"];
 export type AuditEntry = Schemas["AuditEntry"];
@@ -28,16 +28,15 @@ export const licenseQuery = queryOptions({
   queryFn: async () => data(api.GET("/api/license")),
 });
 
-export const healthQuery = queryOptions({
-  queryKey: ["health"],
-  queryFn: async () => {
-    const response = await fetch("/readyz");
-    return { isReady: response.ok, text: (await response.text()).trim() };
-  },
-  refetchInterval: 10_000,
-});
+/** What `/version` tells; a service that does not show its version leaves it out. */
+export interface ServiceVersion {
+  name: string;
+  version?: string;
+  [detail: string]: unknown;
+}
 
 export const versionQuery = queryOptions({
   queryKey: ["version"],
-  queryFn: async (): Promise<{ name: string; version?: string }> => (await fetch("/version")).json(),
+  queryFn: async (): Promise<ServiceVersion> => (await checked(await fetch("/version"))).json(),
+  staleTime: 300_000,
 });

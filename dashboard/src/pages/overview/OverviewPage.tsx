@@ -3,7 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { pipelinesQuery } from "../../features/documents/queries";
 import { graphsQuery } from "../../features/drawing/queries";
-import { healthQuery, licenseQuery, versionQuery } from "../../features/operation/queries";
+import { healthQuery } from "../../features/operation/health";
+import { HEALTH_STATES } from "../../features/operation/healthStates";
+import { licenseQuery, versionQuery } from "../../features/operation/queries";
 import { Badge } from "../../ui/Badge";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
@@ -13,25 +15,22 @@ import "./overview.css";
 export default function OverviewPage() {
   return (
     <Page title="Overview">
-      <Health />
+      <HealthCard />
       <Counts />
       <Pipelines />
     </Page>
   );
 }
 
-function Health() {
-  const health = useQuery(healthQuery);
+function HealthCard() {
+  const health = useQuery(healthQuery).data;
   const version = useQuery(versionQuery);
-  if (health.isError) return <ProblemMessage error={health.error} onRetry={() => health.refetch()} />;
-  if (!health.data) return <Loading label="Health" />;
-  const isDegraded = health.data.isReady && health.data.text !== "ready";
-  const tone = health.data.isReady ? (isDegraded ? "warning" : "success") : "danger";
-  const word = health.data.isReady ? (isDegraded ? "degraded" : "ready") : "not ready";
+  if (!health) return <Loading label="Health" />;
+  const { tone, label, advice } = HEALTH_STATES[health.state];
   return (
     <section className="card row" aria-label="Health">
-      <Badge tone={tone}>{word}</Badge>
-      <span className="grow">{health.data.text === word ? "All parts work." : health.data.text}</span>
+      <Badge tone={tone}>{label}</Badge>
+      <span className="grow">{health.parts.length > 0 ? health.parts.join(", ") : advice}</span>
       <span className="muted">
         {version.data?.name} {version.data?.version}
       </span>

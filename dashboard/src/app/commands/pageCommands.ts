@@ -1,0 +1,34 @@
+/** The commands of the page in view: a page adds them while it is shown. */
+import { useEffect, useSyncExternalStore } from "react";
+
+export interface PageCommand {
+  label: string;
+  run: () => void;
+}
+
+let commands: PageCommand[] = [];
+const listeners = new Set<() => void>();
+
+function change(next: PageCommand[]): void {
+  commands = next;
+  for (const listener of listeners) listener();
+}
+
+/** Adds a command to the palette while the component is shown. `run` must be stable, such as the setter of a state. */
+export function usePageCommand(label: string, run: () => void): void {
+  useEffect(() => {
+    const command = { label, run };
+    change([...commands, command]);
+    return () => change(commands.filter((other) => other !== command));
+  }, [label, run]);
+}
+
+export function usePageCommands(): PageCommand[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => commands,
+  );
+}

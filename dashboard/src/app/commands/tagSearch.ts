@@ -1,0 +1,73 @@
+/** Search of tags in all drawings, which the service does. */
+import { checked } from "../../api/client";
+
+export interface FoundTag {
+  graph: string;
+  node: string;
+  tag: string;
+  type: string;
+}
+
+interface BatchRow {
+  job_id: string;
+  result?: { id: string; tag: string; type: string | null }[];
+}
+
+/** The number of tags of one drawing, and of all. */
+const LIMIT = { drawing: 8, all: 24 };
+
+const QUERY = `.pid_graph.nodes
+  | filter(contains(lower(.tag), $text))
+  | limit(${LIMIT.drawing})
+  | map({id: .id, tag: .tag, type: coalesce(.node_classification, .node_type)})`;
+
+/** The tags that contain a text. The service sends one line per drawing; reading ends when there are enough. */
+export async function searchTags(text: string, signal: AbortSignal): Promise<FoundTag[]> {
+  const response = await fetch("/graph", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({
+      graphs: { prefix: "" },
+      query: QUERY,
+      params: { text: text.trim().toLowerCase() },
+    }),
+    signal,
+  });
+  const { body } = await checked(response);
+  const found: FoundTag[] = [];
+  if (body === null) return found;
+  for await (const line of linesOf(body)) {
+    found.push(...tagsOf(line));
+    if (found.length >= LIMIT.all) break;
+  }
+  return found.slice(0, LIMIT.all);
+}
+
+export function tagsOf(line: string): FoundTag[] {
+  const row = JSON.parse(line) as BatchRow;
+  return (row.result ?? []).map(({ id, tag, type }) => ({
+    graph: row.job_id,
+    node: id,
+    tag,
+    type: type ?? "item",
+  }));
+}
+
+/** The lines of a stream; leaving the loop cancels it. */
+export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const lines = (rest + (value ?? "")).split("\n");
+      rest = done ? "" : (lines.pop() ?? "");
+      yield* lines.filter((line) => line.trim() !== "");
+      if (done) return;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

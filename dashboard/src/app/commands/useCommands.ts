@@ -1,0 +1,65 @@
+/** The commands that match what is typed, by kind. */
+import { useQueries, useQueryClient } from "@tanstack/react-query";
+import { useLocation } from "react-router";
+import { useDebounced } from "../../features/query/useDebounced";
+import { useFrame } from "../frame";
+import { COMMAND_KINDS, type Command, type CommandKind } from "./kinds";
+import { bestMatches } from "./match";
+import { usePageCommands } from "./pageCommands";
+
+export interface CommandGroup {
+  kind: CommandKind;
+  commands: Command[];
+}
+
+interface FoundCommands {
+  groups: CommandGroup[];
+  isSearching: boolean;
+  /** The kinds that could not be searched. */
+  failed: CommandKind[];
+}
+
+/** Time without typing after which the service is asked, in milliseconds. */
+const REST = 180;
+
+export function useCommands(text: string): FoundCommands {
+  const { pathname, search } = useLocation();
+  const { signOut } = useFrame();
+  const pageCommands = usePageCommands();
+  const queries = useQueryClient();
+  const rested = useDebounced(text.trim(), REST);
+  const isSearched = ({ minLength }: CommandKind) => rested.length >= minLength;
+  const results = useQueries({
+    queries: COMMAND_KINDS.map((kind) => ({
+      queryKey: ["commands", kind.id, rested, pathname, search, pageCommands],
+      queryFn: async ({ signal }: { signal: AbortSignal }) =>
+        kind.find({
+          text: rested,
+          pathname,
+          search,
+          pageCommands,
+          canSignOut: signOut !== null,
+          queries,
+          signal,
+        }),
+      enabled: isSearched(kind),
+      placeholderData: (previous: Command[] | undefined) => previous,
+      structuralSharing: false,
+      staleTime: 0,
+      gcTime: 0,
+      retry: false,
+    })),
+  });
+  const groups = COMMAND_KINDS.map((kind, index) => {
+    const found = text.trim().length >= kind.minLength ? (results[index]?.data ?? []) : [];
+    return {
+      kind,
+      commands: bestMatches(found, text, (command) => `${command.label} ${command.detail ?? ""}`, kind.limit),
+    };
+  });
+  return {
+    groups: groups.filter(({ commands }) => commands.length > 0),
+    isSearching: rested !== text.trim() || results.some((result) => result.isFetching),
+    failed: COMMAND_KINDS.filter((_, index) => results[index]?.isError),
+  };
+}

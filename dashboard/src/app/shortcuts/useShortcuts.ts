@@ -1,0 +1,48 @@
+/** Runs the shortcuts of the table when their keys are pressed. */
+import { useEffect, useRef } from "react";
+import type { Frame } from "../frame";
+import { IS_MAC, isSingleKey, notationOf, step } from "./keys";
+import { COMMANDS_KEYS, SHORTCUTS } from "./shortcuts";
+import { hasSingleKeys } from "./singleKeys";
+
+/** The longest pause within a sequence of keys, in milliseconds. */
+const PAUSE = 1_200;
+
+export function useShortcuts(frame: Frame): void {
+  const current = useRef(frame);
+  useEffect(() => {
+    current.current = frame;
+  });
+  useEffect(() => {
+    let typed: string[] = [];
+    let at = 0;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const key = event.defaultPrevented ? null : notationOf(event, IS_MAC);
+      if (key === null || !isMeant(event, key, current.current)) return;
+      const found = step(SHORTCUTS, event.timeStamp - at > PAUSE ? [] : typed, key);
+      typed = found.typed;
+      at = event.timeStamp;
+      if (!found.row) return;
+      event.preventDefault();
+      found.row.run(current.current);
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, []);
+}
+
+/** Returns whether a key is meant for the frame, and not for a field or a dialog. */
+function isMeant(event: KeyboardEvent, key: string, frame: Frame): boolean {
+  if (document.querySelector(".overlay")) return key === COMMANDS_KEYS && frame.dialog === "commands";
+  if (!isSingleKey(key)) return true;
+  return hasSingleKeys() && !event.repeat && !isTyping(event.target);
+}
+
+const FIELDS =
+  "input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]";
+/** Lists move to the item that begins with what is typed. */
+const LISTS = "[role=menu], [role=listbox]";
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(`${FIELDS}, ${LISTS}`) !== null;
+}
