@@ -11,6 +11,7 @@ test.each([
   ["p 101", "P-101A", 3],
   ["manual unit", "Unit 100 manual", 4],
   ["x", "Drawings", null],
+  ["-", "Drawings", null],
   ["p-102", "P-101A", null],
 ])("%j against %j ranks %j", (text, name, rank) => {
   expect(rankOf(text, name)).toBe(rank);

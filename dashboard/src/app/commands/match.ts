@@ -7,7 +7,8 @@ export function rankOf(text: string, name: string): number | null {
   if (wanted === "" || given === wanted) return 0;
   if (given.startsWith(wanted)) return 1;
   if (given.includes(` ${wanted}`)) return 2;
-  if (given.includes(wanted) || condensed(given).includes(condensed(wanted))) return 3;
+  if (given.includes(wanted) || (condensed(wanted) !== "" && condensed(given).includes(condensed(wanted))))
+    return 3;
   return wanted.split(" ").every((word) => given.includes(word)) ? 4 : null;
 }
 
@@ -34,5 +35,5 @@ function normalized(text: string): string {
 
 /** Tags are written with and without blanks and hyphens. */
 function condensed(text: string): string {
-  return text.replace(/[\s_-]/g, "");
+  return text.replace(/[\s-]/g, "");
 }

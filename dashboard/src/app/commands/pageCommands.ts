@@ -1,5 +1,5 @@
 /** The commands of the page in view: a page adds them while it is shown. */
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 
 export interface PageCommand {
   label: string;
@@ -14,13 +14,17 @@ function change(next: PageCommand[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Adds a command to the palette while the component is shown. `run` must be stable, such as the setter of a state. */
+/** Adds a command to the palette while the component is shown. */
 export function usePageCommand(label: string, run: () => void): void {
+  const current = useRef(run);
   useEffect(() => {
-    const command = { label, run };
+    current.current = run;
+  });
+  useEffect(() => {
+    const command = { label, run: () => current.current() };
     change([...commands, command]);
     return () => change(commands.filter((other) => other !== command));
-  }, [label, run]);
+  }, [label]);
 }
 
 export function usePageCommands(): PageCommand[] {

@@ -16,8 +16,9 @@ interface BatchRow {
 /** The number of tags of one drawing, and of all. */
 const LIMIT = { drawing: 8, all: 24 };
 
+/** Tags are found whether they are written with blanks and hyphens or not. */
 const QUERY = `.pid_graph.nodes
-  | filter(contains(lower(.tag), $text))
+  | filter(contains(replace(replace(lower(string(coalesce(.tag, ""))), "-", ""), " ", ""), $text))
   | limit(${LIMIT.drawing})
   | map({id: .id, tag: .tag, type: coalesce(.node_classification, .node_type)})`;
 
@@ -29,7 +30,7 @@ export async function searchTags(text: string, signal: AbortSignal): Promise<Fou
     body: JSON.stringify({
       graphs: { prefix: "" },
       query: QUERY,
-      params: { text: text.trim().toLowerCase() },
+      params: { text: text.toLowerCase().replace(/[\s-]/g, "") },
     }),
     signal,
   });

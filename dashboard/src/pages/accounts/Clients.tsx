@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pause, Play, Plus, RotateCw, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { usePageCommand } from "../../app/commands/pageCommands";
 import { Badge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
@@ -29,6 +30,7 @@ export function Clients() {
     null,
   );
   const [shown, setShown] = useState<ShownSecret | null>(null);
+  usePageCommand("Add a client", () => setCreating(true));
   const disable = useDisableClient();
   const rotate = useRotateClient();
   const remove = useDeleteClient();

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Pencil, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
+import { usePageCommand } from "../../app/commands/pageCommands";
 import { useSession } from "../../app/session";
 import { Badge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
@@ -23,6 +24,7 @@ export function Users() {
   const accounts = useQuery(accountsQuery);
   const [open, setOpen] = useState<Open>(null);
   const [shown, setShown] = useState<ShownSecret | null>(null);
+  usePageCommand("Add a user", () => setOpen({ kind: "create" }));
   const remove = useDeleteAccount();
   const session = useSession();
   const own = session.data?.signed_in ? session.data.login : null;

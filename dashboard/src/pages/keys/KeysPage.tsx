@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client";
+import { usePageCommand } from "../../app/commands/pageCommands";
 import { type ApiKey, keysQuery } from "../../features/operation/queries";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
@@ -20,6 +21,7 @@ export default function KeysPage() {
   const [isCreating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<ApiKey | null>(null);
   const [shown, setShown] = useState<ShownSecret | null>(null);
+  usePageCommand("Create a key", () => setCreating(true));
   const remove = useMutation({
     mutationFn: (key_id: string) => api.DELETE("/api/keys/{key_id}", { params: { path: { key_id } } }),
     onSuccess: () => {

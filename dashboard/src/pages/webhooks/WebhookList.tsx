@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
+import { usePageCommand } from "../../app/commands/pageCommands";
 import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Empty } from "../../ui/Empty";
@@ -20,6 +21,7 @@ export function WebhookList() {
   const create = useCreateWebhook();
   const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<ShownSecret | null>(null);
+  usePageCommand("Create a webhook", () => setCreating(true));
   return (
     <Page
       title="Webhooks"
