@@ -91,7 +91,11 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
       }
     >
       {columns.map((column) => (
-        <td key={column.id} data-align={column.align}>
+        <td
+          key={column.id}
+          data-align={column.align}
+          data-label={column.isUnsortable ? undefined : column.header}
+        >
           {column.cell ? column.cell(row.original) : valueText(column.value(row.original))}
         </td>
       ))}
@@ -107,7 +111,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
       role="region"
       aria-label={label}
     >
-      <table className="table" aria-rowcount={visible.length + 1}>
+      <table className="table data-table" aria-rowcount={visible.length + 1}>
         <thead>
           <tr>
             {table.getFlatHeaders().map((header, index) => (

@@ -111,8 +111,9 @@ test("about shows the version, the documentation and the licenses of the package
   const about = page.getByRole("dialog", { name: "About pidq" });
   await expect(about.getByRole("definition").filter({ hasText: /^\d+\.\d+\.\d+/ })).toBeVisible();
   await expect(about.getByRole("link", { name: /^Documentation/ })).toHaveAttribute("href", "/docs");
-  await about.getByText("react-dom", { exact: false }).click();
-  await expect(about.getByText(/Copyright .* Meta Platforms/)).toBeVisible();
+  const license = about.getByRole("listitem").filter({ hasText: "react-dom" });
+  await license.getByText("react-dom").click();
+  await expect(license.getByText(/Copyright .* Meta Platforms/)).toBeVisible();
   await expectAccessible(page);
 });
 

@@ -13,6 +13,7 @@ import {
   ModalOverlay,
   SearchField,
 } from "react-aria-components";
+import { formatCount } from "../../ui/format";
 import { useFrame } from "../frame";
 import { Keys } from "../shortcuts/Keys";
 import type { Command } from "./kinds";
@@ -74,7 +75,7 @@ function Commands() {
         </p>
       )}
       <p role="status" className="visually-hidden">
-        {isSearching ? "" : count === 1 ? "1 result" : `${count} results`}
+        {isSearching ? "" : formatCount(count, "result")}
       </p>
     </Autocomplete>
   );

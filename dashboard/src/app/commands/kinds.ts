@@ -6,6 +6,7 @@ import { documentsQuery, pipelinesQuery } from "../../features/documents/queries
 import { drawingPath } from "../../features/documents/tags";
 import { classOf } from "../../features/drawing/model";
 import { graphsQuery } from "../../features/drawing/queries";
+import { formatCount } from "../../ui/format";
 import type { Frame } from "../frame";
 import { PAGES } from "../pages";
 import { actionsOf } from "./actions";
@@ -92,7 +93,7 @@ async function findPipelines({ queries }: CommandContext): Promise<Command[]> {
   return pipelines.map(({ id, name, document_counts }) => ({
     id,
     label: name,
-    detail: document_counts.total === 1 ? "1 document" : `${document_counts.total} documents`,
+    detail: formatCount(document_counts.total, "document"),
     run: goTo(pipelinePath(id)),
   }));
 }

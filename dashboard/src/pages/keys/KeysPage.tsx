@@ -1,6 +1,6 @@
 /** The page "API keys": keys of programs for the document platform. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Plus, Trash2 } from "lucide-react";
+import { KeyRound, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client";
 import { usePageCommand } from "../../app/commands/pageCommands";
@@ -8,6 +8,7 @@ import { type ApiKey, keysQuery } from "../../features/operation/queries";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
+import { Empty } from "../../ui/Empty";
 import { Page } from "../../ui/Page";
 import { QueryState } from "../../ui/QueryState";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
@@ -41,7 +42,11 @@ export default function KeysPage() {
       }
     >
       <QueryState query={keys} label="API keys" />
-      {keys.data?.length === 0 && <p className="muted">There are no keys.</p>}
+      {keys.data?.length === 0 && (
+        <Empty icon={KeyRound} title="No API keys">
+          <p>Create one for each program that reads or writes documents.</p>
+        </Empty>
+      )}
       {keys.data && keys.data.length > 0 && (
         <DataTable
           label="API keys"

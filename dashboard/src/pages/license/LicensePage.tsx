@@ -7,6 +7,7 @@ import { Badge, type Tone } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
 import { TextField } from "../../ui/fields";
+import { formatCount } from "../../ui/format";
 import { Page } from "../../ui/Page";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { QueryState } from "../../ui/QueryState";
@@ -70,8 +71,9 @@ function LicenseState({ license }: { license: License }) {
       {license.clock_set_back && <p>The clock was set back: the expiry cannot be checked.</p>}
       {license.usage && (
         <p className="muted">
-          In use: {license.usage.pipelines} pipelines, {license.usage.documents} documents,{" "}
-          {license.usage.questions_today} questions today.
+          In use: {formatCount(license.usage.pipelines, "pipeline")},{" "}
+          {formatCount(license.usage.documents, "document")},{" "}
+          {formatCount(license.usage.questions_today, "question")} today.
           {license.limits_reached.length > 0 && ` Reached: ${license.limits_reached.join(", ")}.`}
         </p>
       )}

@@ -14,7 +14,7 @@ import "./overview.css";
 
 export default function OverviewPage() {
   return (
-    <Page title="Overview">
+    <Page title="Overview" description="Whether the service works, and what it is working on.">
       <HealthCard />
       <Counts />
       <Pipelines />

@@ -1,8 +1,10 @@
 /** The page "Usage": documents, questions and tokens by day, pipeline and classification. */
 import { useQuery } from "@tanstack/react-query";
+import { Gauge } from "lucide-react";
 import { pipelinesQuery } from "../../features/documents/queries";
 import { type UsageRow, usageQuery } from "../../features/operation/queries";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
+import { Empty } from "../../ui/Empty";
 import { formatBytes } from "../../ui/format";
 import { Page } from "../../ui/Page";
 import { QueryState } from "../../ui/QueryState";
@@ -14,7 +16,11 @@ export default function UsagePage() {
   return (
     <Page title="Usage" description="What was ingested and asked, by day (UTC), pipeline and classification.">
       <QueryState query={usage} label="Usage" />
-      {usage.data?.length === 0 && <p className="muted">Nothing was ingested or asked yet.</p>}
+      {usage.data?.length === 0 && (
+        <Empty icon={Gauge} title="No usage yet">
+          <p>Upload a document or ask a question, and the day appears here.</p>
+        </Empty>
+      )}
       {usage.data && usage.data.length > 0 && (
         <DataTable
           label="Usage"
