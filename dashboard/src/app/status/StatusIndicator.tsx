@@ -19,11 +19,17 @@ export function StatusIndicator() {
       </Button>
       <Popover className="popover" placement="bottom start">
         <Dialog className="status-details">
-          <Heading slot="title">{label}</Heading>
-          <Details health={health} />
-          <p>
-            <Link to="/overview">Overview</Link>
-          </p>
+          {({ close }) => (
+            <>
+              <Heading slot="title">{label}</Heading>
+              <Details health={health} />
+              <p>
+                <Link to="/overview" onClick={close}>
+                  Overview
+                </Link>
+              </p>
+            </>
+          )}
         </Dialog>
       </Popover>
     </DialogTrigger>
