@@ -6,8 +6,11 @@ if (!url) throw new Error("PIDQ_DASHBOARD_URL is not set; run scripts/dashboard.
 
 export default defineConfig({
   testDir: "tests/browser",
-  // The pictures of the README are taken by `scripts/dashboard.sh pictures` only.
-  testIgnore: process.env.PIDQ_PICTURES ? [] : ["pictures.spec.ts"],
+  // `scripts/dashboard.sh pictures` takes the pictures of the README, and `frames` measures the drawing.
+  testIgnore: [
+    ...(process.env.PIDQ_PICTURES ? [] : ["pictures.spec.ts"]),
+    ...(process.env.PIDQ_FRAMES ? [] : ["frames.spec.ts"]),
+  ],
   outputDir: "test-results",
   workers: 1,
   retries: process.env.CI ? 2 : 0,

@@ -81,13 +81,19 @@ pictures() {
     PIDQ_PICTURES=$PWD/../docs/images browser pictures.spec
 }
 
+# frames: measures the frames per second of a large drawing.
+frames() {
+    build
+    PIDQ_FRAMES=1 browser frames.spec
+}
+
 fail() {
     echo "$1" >&2
     exit 1
 }
 
 case ${1:-} in
-build | check | openapi | pictures) "$1" ;;
+build | check | openapi | pictures | frames) "$1" ;;
 test) shift && browser "$@" ;;
-*) fail "usage: scripts/dashboard.sh build|check|openapi|pictures|test [PLAYWRIGHT ARGUMENTS]" ;;
+*) fail "usage: scripts/dashboard.sh build|check|openapi|pictures|frames|test [PLAYWRIGHT ARGUMENTS]" ;;
 esac

@@ -1,23 +1,40 @@
 /** The drawing with its buttons for the view and a small overview. */
 import { Maximize, Minus, Plus } from "lucide-react";
-import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type PointerEvent,
+  type RefObject,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { IconButton } from "../../ui/Button";
-import type { Box } from "./geometry";
+import { MarkLegend } from "./MarkLegend";
 import { Minimap } from "./Minimap";
+import type { Connection } from "./markLayer";
 import type { Marks } from "./marks";
 import { classOf, type DrawingGraph, lineOf, nameOf } from "./model";
+import type { Picture, PictureItem, Shape } from "./picture";
 import { DrawingView } from "./view";
 import "./drawing.css";
 
 interface DrawingCanvasProps {
   label: string;
-  picture: SVGSVGElement;
+  picture: Picture;
   graph: DrawingGraph;
   marks: Marks;
+  /** Items of an older version, drawn as dashed outlines. */
+  ghosts?: ReadonlyMap<string, PictureItem>;
+  /** Connectors of different sheets that continue each other. */
+  connections?: Connection[];
   selected: string | null;
   onSelect: (id: string | null) => void;
   onSearch: () => void;
 }
+
+const NO_GHOSTS: ReadonlyMap<string, PictureItem> = new Map();
+const NO_CONNECTIONS: Connection[] = [];
 
 const STEP = 80;
 const KEYS: Record<string, (view: DrawingView) => void> = {
@@ -33,34 +50,34 @@ const KEYS: Record<string, (view: DrawingView) => void> = {
 
 export function DrawingCanvas(props: DrawingCanvasProps) {
   const { label, picture, graph, marks, selected, onSelect, onSearch } = props;
+  const { ghosts = NO_GHOSTS, connections = NO_CONNECTIONS } = props;
   const hostRef = useRef<HTMLDivElement>(null);
   const clickedRef = useRef<string | null>(null);
-  const [view, setView] = useState<DrawingView | null>(null);
-  const [visible, setVisible] = useState<Box | null>(null);
+  const view = useView(hostRef, picture);
   const [hovered, setHovered] = useState<{ id: string; x: number; y: number } | null>(null);
-  const points = useMemo(() => view?.positions() ?? [], [view]);
 
-  useEffect(() => {
-    if (hostRef.current === null) return;
-    const view = new DrawingView(hostRef.current, picture.cloneNode(true) as SVGSVGElement, setVisible);
-    setView(view);
-    return () => view.destroy();
-  }, [picture]);
-  useEffect(() => view?.mark(marks, selected), [view, marks, selected]);
+  useEffect(() => view?.setMarks(marks, selected), [view, marks, selected]);
+  useEffect(() => view?.setOverlays(shapesOf(ghosts), connections), [view, ghosts, connections]);
   useEffect(() => {
     // What was clicked is in view already.
-    if (selected !== null && selected !== clickedRef.current) view?.reveal(selected);
+    if (selected !== null && selected !== clickedRef.current) {
+      const ghost = ghosts.get(selected);
+      if (ghost) view?.reveal(ghost.box);
+      else view?.revealItem(selected);
+    }
     clickedRef.current = null;
-  }, [view, selected]);
+  }, [view, selected, ghosts]);
 
   const onClick = (event: MouseEvent) => {
     const id = view?.itemAt(event.clientX, event.clientY) ?? null;
     clickedRef.current = id;
     onSelect(id);
   };
-  const onMove = (event: MouseEvent<HTMLElement>) => {
-    const id = event.buttons === 0 ? view?.itemAt(event.clientX, event.clientY) : null;
+  const onMove = (event: PointerEvent<HTMLElement>) => {
+    const isPointing = event.buttons === 0 && event.pointerType === "mouse";
+    const id = isPointing ? view?.itemAt(event.clientX, event.clientY) : null;
     const frame = event.currentTarget.getBoundingClientRect();
+    event.currentTarget.style.cursor = id ? "pointer" : "";
     setHovered(id ? { id, x: event.clientX - frame.left, y: event.clientY - frame.top } : null);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -80,19 +97,13 @@ export function DrawingCanvas(props: DrawingCanvasProps) {
         tabIndex={0}
         aria-label={`${label}. Keys: plus and minus zoom, 0 fits, arrows move, slash searches a tag`}
         onClick={onClick}
-        onMouseMove={onMove}
-        onMouseLeave={() => setHovered(null)}
+        onPointerMove={onMove}
+        onPointerLeave={() => setHovered(null)}
         onKeyDown={onKeyDown}
       />
       {hovered && <HoverDetails graph={graph} {...hovered} />}
-      {view && visible && (
-        <Minimap
-          extent={view.extent}
-          visible={visible}
-          points={points}
-          onMove={(x, y) => view.centerAt(x, y)}
-        />
-      )}
+      <MarkLegend graph={graph} marks={marks} ghosts={ghosts.size} />
+      {view && <Minimap view={view} />}
       <div className="drawing-buttons" role="group" aria-label="View">
         <IconButton label="Zoom in (+)" onPress={() => view?.zoomBy(1.4)}>
           <Plus size={17} />
@@ -106,6 +117,24 @@ export function DrawingCanvas(props: DrawingCanvasProps) {
       </div>
     </div>
   );
+}
+
+/** The view on a picture, made when the element is there. */
+function useView(hostRef: RefObject<HTMLElement | null>, picture: Picture): DrawingView | null {
+  const [view, setView] = useState<DrawingView | null>(null);
+  const firstRef = useRef(picture);
+  useEffect(() => {
+    if (hostRef.current === null) return;
+    const view = new DrawingView(hostRef.current, firstRef.current);
+    setView(view);
+    return () => view.destroy();
+  }, [hostRef]);
+  useEffect(() => view?.setPicture(picture), [view, picture]);
+  return view;
+}
+
+function shapesOf(items: ReadonlyMap<string, PictureItem>): Shape[] {
+  return [...items.values()].flatMap((item) => item.shapes);
 }
 
 function HoverDetails({ graph, id, x, y }: { graph: DrawingGraph; id: string; x: number; y: number }) {

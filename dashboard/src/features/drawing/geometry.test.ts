@@ -1,6 +1,6 @@
 /** Tests of `geometry.ts`. */
 import { expect, it } from "vitest";
-import { fitBox, parseViewBox, relativeTransform, visibleBox } from "./geometry";
+import { distanceTo, fitBox, parseViewBox, visibleBox } from "./geometry";
 
 it("shows the fitted box in the middle of the window", () => {
   const view = fitBox({ x: 100, y: 50, width: 200, height: 100 }, 448, 248);
@@ -8,12 +8,10 @@ it("shows the fitted box in the middle of the window", () => {
   expect(visibleBox(view, 448, 248)).toEqual({ x: 88, y: 38, width: 224, height: 124 });
 });
 
-it("moves what was drawn to where it is now", () => {
-  const drawn = { x: 10, y: 20, k: 2 };
-  const now = { x: -5, y: 7, k: 3 };
-  const { x, y, k } = relativeTransform(drawn, now);
-  expect((drawn.k * 40 + drawn.x) * k + x).toBeCloseTo(now.k * 40 + now.x);
-  expect((drawn.k * 40 + drawn.y) * k + y).toBeCloseTo(now.k * 40 + now.y);
+it("measures the distance from a box", () => {
+  const box = { x: 0, y: 0, width: 10, height: 10 };
+  expect(distanceTo(box, 5, 5)).toBe(0);
+  expect(distanceTo(box, 13, 14)).toBe(5);
 });
 
 it("replaces a view box without size", () => {

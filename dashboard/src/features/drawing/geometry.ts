@@ -36,8 +36,14 @@ export function visibleBox(view: Transform, width: number, height: number): Box 
   return { x: -view.x / view.k, y: -view.y / view.k, width: width / view.k, height: height / view.k };
 }
 
-/** The transform of what was drawn with `drawn` so that it appears as with `now`. */
-export function relativeTransform(drawn: Transform, now: Transform): Transform {
-  const k = now.k / drawn.k;
-  return { k, x: now.x - drawn.x * k, y: now.y - drawn.y * k };
+/** Returns whether two boxes touch. */
+export function touches(a: Box, b: Box): boolean {
+  return a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height;
+}
+
+/** Distance of a point from a box; 0 inside. */
+export function distanceTo({ x, y, width, height }: Box, pointX: number, pointY: number): number {
+  const dx = Math.max(x - pointX, 0, pointX - x - width);
+  const dy = Math.max(y - pointY, 0, pointY - y - height);
+  return Math.hypot(dx, dy);
 }

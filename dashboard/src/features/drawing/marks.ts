@@ -4,6 +4,16 @@ import type { DrawingGraph } from "./model";
 export type MarkTone = "hit" | "close" | "inside" | "open" | "added" | "removed" | "changed";
 export type Marks = ReadonlyMap<string, MarkTone>;
 
+export const MARK_LABELS: Record<MarkTone, string> = {
+  hit: "found",
+  close: "to close",
+  inside: "inside",
+  open: "stays open",
+  added: "added",
+  removed: "removed",
+  changed: "changed",
+};
+
 export const NO_MARKS: Marks = new Map();
 
 /** Marks items, and the pipes and signals between two of them. */

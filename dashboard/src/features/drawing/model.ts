@@ -50,6 +50,8 @@ export function drawingGraph(document: unknown): DrawingGraph {
   };
 }
 
+export const NO_GRAPH: DrawingGraph = drawingGraph(null);
+
 function content(document: unknown): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const outer = document as { pid_graph?: unknown } | null;
   const inner = (outer?.pid_graph ?? outer) as { nodes?: GraphNode[]; edges?: GraphEdge[] } | null;

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { api, checked, data, type Schemas } from "../../api/client";
 import { ApiProblem, problemOf } from "../../api/problem";
 import { drawingGraph } from "./model";
-import { parseDrawing, sanitizeDrawing } from "./sanitize";
+import { type Picture, parsePicture } from "./picture";
 
 export type GraphRow = Schemas["GraphEntry"];
 
@@ -59,24 +59,24 @@ export function versionsQuery(id: string) {
   });
 }
 
-/** The drawing as elements that may be shown. */
-export function pictureQuery(id: string) {
+/** The picture of a drawing, of the latest version or an older one. */
+export function pictureQuery(id: string, version: string | null = null) {
   return queryOptions({
-    queryKey: ["graph", id, "picture"],
-    queryFn: () => loadPicture(graphUrl(id, { format: "svg" })),
+    queryKey: ["graph", id, "picture", version],
+    queryFn: () => loadPicture(graphUrl(id, { format: "svg", change_version: version })),
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   });
 }
 
-async function loadPicture(url: string): Promise<SVGSVGElement> {
+async function loadPicture(url: string): Promise<Picture> {
   const response = await fetch(url);
   if (!response.ok) throw await problemOf(response);
-  const picture = parseDrawing(await response.text());
-  if (picture.documentElement.localName !== "svg") {
+  const picture = parsePicture(await response.text());
+  if (picture === null) {
     throw new ApiProblem({ status: response.status, code: "drawing", title: "The drawing cannot be shown" });
   }
-  return sanitizeDrawing(picture);
+  return picture;
 }
 
 /** Runs a query on the latest version of a graph. */

@@ -1,66 +1,129 @@
 /**
- * A drawing in a shadow root, with pan and zoom.
+ * A drawing on a canvas, with pan and zoom.
  *
- * While the view moves, what was drawn last (twice as wide and high as the window) is moved and scaled as a picture; it is
- * drawn again in full sharpness when the movement ends or leaves it.
+ * The drawing is painted as tiles in the scale at rest. While the view moves, painted tiles are moved and scaled; when it
+ * rests, those of the new scale replace them as they are ready, so that nothing flickers.
  */
 import { select } from "d3-selection";
 import { type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
-import { type Box, fitBox, parseViewBox, relativeTransform, type Transform, visibleBox } from "./geometry";
-import type { Marks } from "./marks";
-import { drawingSheet } from "./theme";
+import { type Box, fitBox, type Transform, visibleBox } from "./geometry";
+import { HitTest } from "./hitTest";
+import { type Connection, MarkLayer } from "./markLayer";
+import { type Marks, NO_MARKS } from "./marks";
+import { onThemeChange, type Palette, paletteOf } from "./palette";
+import type { Picture, Shape } from "./picture";
+import { TilePainter } from "./tilePainter";
 
-const SVG = "http://www.w3.org/2000/svg";
-const IDLE_MS = 220;
-const NEAR = [0, 4, -4, 8, -8];
+/** The view rests when it has not moved for this long. */
+const IDLE_MS = 140;
+/** Time per frame for painting tiles: while moving, at rest, and before anything is shown. */
+const BUDGET_MS = { moving: 5, rest: 12, start: 60 };
+/** An item that is revealed is at least as large as this scale shows it. */
+const READABLE = 1.1;
+/** Pixels around the pointer in which an item is found. */
+const NEAR = 8;
 
 export class DrawingView {
-  readonly extent: Box;
-  private readonly root: ShadowRoot;
+  private readonly canvas = document.createElement("canvas");
+  private readonly context = this.canvas.getContext("2d", { alpha: false });
   private readonly zoom: ZoomBehavior<HTMLElement, unknown>;
-  private readonly items = new Map<string, SVGGraphicsElement>();
-  private readonly marksLayer = document.createElementNS(SVG, "g");
   private readonly resize: ResizeObserver;
+  private readonly stopTheme: () => void;
+  private readonly listeners = new Set<() => void>();
+  private readonly marks: MarkLayer;
+  private marked: { marks: Marks; selected: string | null } = { marks: NO_MARKS, selected: null };
+  private palette: Palette;
+  private hits: HitTest;
+  private tiles: TilePainter;
   private now: Transform = { x: 0, y: 0, k: 1 };
-  private drawn: Transform = { x: 0, y: 0, k: 1 };
+  private isPlaced = false;
+  private isMoving = false;
+  private isStarted = false;
   private idle = 0;
   private frame = 0;
-  private isPlaced = false;
 
   constructor(
     private readonly host: HTMLElement,
-    private readonly svg: SVGSVGElement,
-    private readonly onMove: (visible: Box) => void,
+    private picture: Picture,
   ) {
-    this.extent = parseViewBox(svg.getAttribute("viewBox"));
-    this.root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    this.root.adoptedStyleSheets = [drawingSheet()];
-    this.root.replaceChildren(svg);
-    svg.setAttribute("preserveAspectRatio", "none");
-    svg.setAttribute("aria-hidden", "true");
-    for (const item of svg.querySelectorAll<SVGGraphicsElement>("[data-id]")) {
-      this.items.set(item.dataset.id ?? "", item);
-    }
-    (svg.querySelector("#lines") ?? svg.firstElementChild)?.before(this.marksLayer);
-    this.zoom = zoom<HTMLElement, unknown>()
-      .scaleExtent([0.01, 16])
-      .on("zoom", ({ transform }) => this.moved(transform));
+    this.canvas.setAttribute("aria-hidden", "true");
+    host.replaceChildren(this.canvas);
+    this.palette = paletteOf(host);
+    this.marks = new MarkLayer(this.palette);
+    this.hits = new HitTest(picture);
+    this.tiles = this.newTiles();
+    this.zoom = zoom<HTMLElement, unknown>().on("zoom", ({ transform }) => this.moved(transform));
     select(host).call(this.zoom).on("dblclick.zoom", null);
-    this.resize = new ResizeObserver(() => (this.isPlaced ? this.draw() : this.fit()));
+    this.resize = new ResizeObserver(() => this.resized());
     this.resize.observe(host);
+    this.stopTheme = onThemeChange(() => this.repaint());
+    if (document.fonts.status === "loading") document.fonts.ready.then(() => this.repaint());
   }
 
   destroy(): void {
     this.resize.disconnect();
+    this.stopTheme();
     select(this.host).on(".zoom", null);
     clearTimeout(this.idle);
     cancelAnimationFrame(this.frame);
-    this.root.replaceChildren();
+    this.tiles.close();
+    this.host.replaceChildren();
+  }
+
+  get extent(): Box {
+    return this.picture.extent;
+  }
+
+  get visible(): Box {
+    return visibleBox(this.now, this.host.clientWidth, this.host.clientHeight);
+  }
+
+  /** Returns whether the view is at rest and the whole drawing is painted. */
+  get isPainted(): boolean {
+    return this.host.dataset.painted === "all";
+  }
+
+  /** Calls back in each frame that shows something new; returns how to stop. */
+  onFrame(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Shows another picture at the same place. */
+  setPicture(picture: Picture): void {
+    if (picture === this.picture) return;
+    const isSimilar = isAtSamePlace(picture.extent, this.picture.extent);
+    this.picture = picture;
+    this.hits = new HitTest(picture);
+    this.tiles.close();
+    this.tiles = this.newTiles();
+    this.tiles.setScale(this.now.k);
+    this.setMarks(this.marked.marks, this.marked.selected);
+    if (isSimilar) this.schedule();
+    else this.fit();
+  }
+
+  setMarks(marks: Marks, selected: string | null): void {
+    this.marked = { marks, selected };
+    this.marks.setMarks(this.picture, marks, selected);
+    this.schedule();
+  }
+
+  setOverlays(ghosts: Shape[], connections: Connection[]): void {
+    this.marks.ghosts = ghosts;
+    this.marks.connections = connections;
+    this.schedule();
   }
 
   fit(): void {
     this.show(this.extent);
     this.isPlaced = this.host.clientWidth > 0;
+    this.settle();
+  }
+
+  /** Brings a box into view with room around it. */
+  show(box: Box): void {
+    this.apply(fitBox(box, this.host.clientWidth, this.host.clientHeight));
   }
 
   zoomBy(factor: number): void {
@@ -75,73 +138,66 @@ export class DrawingView {
     select(this.host).call(this.zoom.translateTo, x, y);
   }
 
-  /** Brings an item into view, close enough to read its tag. */
-  reveal(id: string): void {
-    const box = this.boxOf(id);
-    if (box === null) return;
-    const k = Math.max(this.now.k, 1.1);
+  /** Brings a place into view, close enough to read its tag. */
+  reveal(box: Box): void {
+    const k = Math.max(this.now.k, READABLE);
     const { clientWidth, clientHeight } = this.host;
     const x = clientWidth / 2 - k * (box.x + box.width / 2);
     const y = clientHeight / 2 - k * (box.y + box.height / 2);
-    this.isPlaced = true;
+    this.isPlaced = clientWidth > 0;
     this.apply({ x, y, k });
+    this.settle();
   }
 
-  has(id: string): boolean {
-    return this.items.has(id);
+  revealItem(id: string): void {
+    const item = this.picture.items.get(id);
+    if (item) this.reveal(item.box);
   }
 
-  /** The item at a point of the window, or one a few pixels away: pipes are thin. */
+  /** The item at a point of the window, or one a few pixels away. */
   itemAt(clientX: number, clientY: number): string | null {
-    for (const dx of NEAR) {
-      for (const dy of NEAR) {
-        const hit = this.root.elementFromPoint(clientX + dx, clientY + dy)?.closest<SVGElement>("[data-id]");
-        if (hit) return hit.dataset.id ?? null;
-      }
+    const { left, top } = this.host.getBoundingClientRect();
+    const { x, y, k } = this.now;
+    return this.hits.itemAt((clientX - left - x) / k, (clientY - top - y) / k, NEAR / k)?.id ?? null;
+  }
+
+  /** Paints the whole drawing on a small canvas. */
+  drawOverview(canvas: HTMLCanvasElement): void {
+    const ratio = canvas.width / canvas.clientWidth;
+    const context = canvas.getContext("2d", { alpha: false });
+    if (context === null || !Number.isFinite(ratio)) return;
+    context.fillStyle = this.palette.colors.surface;
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    const place = fitBox(this.extent, canvas.clientWidth, canvas.clientHeight, 0);
+    this.tiles.drawWhole(context, place, ratio);
+  }
+
+  private newTiles(): TilePainter {
+    const { clientWidth, clientHeight } = this.host;
+    const fitScale = fitBox(this.extent, clientWidth || 1000, clientHeight || 700).k;
+    this.zoom?.scaleExtent([fitScale / 4, 16]);
+    return new TilePainter(this.picture, this.palette, devicePixelRatio, fitScale);
+  }
+
+  private resized(): void {
+    const { clientWidth, clientHeight } = this.host;
+    if (clientWidth === 0 || clientHeight === 0) return;
+    this.canvas.width = Math.round(clientWidth * devicePixelRatio);
+    this.canvas.height = Math.round(clientHeight * devicePixelRatio);
+    if (!this.isPlaced) {
+      this.tiles.close();
+      this.tiles = this.newTiles();
+      this.fit();
     }
-    return null;
+    // The canvas is empty now: the next paint must show the drawing already.
+    this.step();
   }
 
-  /** Positions of all items that are no pipes, for an overview. */
-  positions(): { x: number; y: number }[] {
-    const points: { x: number; y: number }[] = [];
-    for (const item of this.items.values()) {
-      const place = /translate\((-?[\d.]+)[ ,]+(-?[\d.]+)/.exec(item.getAttribute("transform") ?? "");
-      if (place) points.push({ x: Number(place[1]), y: Number(place[2]) });
-    }
-    return points;
-  }
-
-  mark(marks: Marks, selected: string | null): void {
-    const shapes: SVGElement[] = [];
-    for (const [id, tone] of marks) this.addMark(shapes, id, tone);
-    if (selected !== null) this.addMark(shapes, selected, "selected");
-    this.marksLayer.replaceChildren(...shapes);
-  }
-
-  private addMark(shapes: SVGElement[], id: string, tone: string): void {
-    const item = this.items.get(id);
-    if (item) shapes.push(item.localName === "path" ? pathMark(item, tone) : boxMark(item, tone));
-  }
-
-  private boxOf(id: string): Box | null {
-    const item = this.items.get(id);
-    const matrix = item?.getCTM();
-    const root = this.svg.getCTM();
-    if (!item || !matrix || !root) return null;
-    const box = item.getBBox();
-    const toDrawing = root.inverse().multiply(matrix);
-    const middle = new DOMPoint(box.x + box.width / 2, box.y + box.height / 2).matrixTransform(toDrawing);
-    return {
-      x: middle.x - box.width / 2,
-      y: middle.y - box.height / 2,
-      width: box.width,
-      height: box.height,
-    };
-  }
-
-  private show(box: Box): void {
-    this.apply(fitBox(box, this.host.clientWidth, this.host.clientHeight));
+  private repaint(): void {
+    this.palette = paletteOf(this.host);
+    this.marks.setPalette(this.palette);
+    this.tiles.setPalette(this.palette);
+    this.schedule();
   }
 
   private apply({ x, y, k }: Transform): void {
@@ -150,62 +206,51 @@ export class DrawingView {
 
   private moved({ x, y, k }: Transform): void {
     this.now = { x, y, k };
+    this.isMoving = true;
     clearTimeout(this.idle);
-    this.idle = window.setTimeout(() => this.draw(), IDLE_MS);
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.move());
+    this.idle = window.setTimeout(() => this.settle(), IDLE_MS);
+    this.schedule();
   }
 
-  private move(): void {
+  private settle(): void {
+    clearTimeout(this.idle);
+    this.isMoving = false;
+    this.tiles.setScale(this.now.k);
+    this.schedule();
+  }
+
+  private schedule(): void {
+    this.host.removeAttribute("data-painted");
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.step());
+  }
+
+  private step(): void {
+    cancelAnimationFrame(this.frame);
     this.frame = 0;
     const { clientWidth: width, clientHeight: height } = this.host;
-    const { x, y, k } = relativeTransform(this.drawn, this.now);
-    // The picture starts half a window to the left of and above the window.
-    const left = x + (width / 2) * (1 - k);
-    const top = y + (height / 2) * (1 - k);
-    const isCovered = covers(left - width / 2, k, width) && covers(top - height / 2, k, height);
-    if (k > 3 || !isCovered) {
-      this.draw();
-      return;
-    }
-    this.svg.style.transform = `translate(${left}px, ${top}px) scale(${k})`;
-    this.onMove(visibleBox(this.now, width, height));
+    if (this.context === null || width === 0 || !this.isPlaced) return;
+    const budget = this.isStarted ? (this.isMoving ? BUDGET_MS.moving : BUDGET_MS.rest) : BUDGET_MS.start;
+    const isZooming = this.isMoving && this.now.k !== this.tiles.currentScale;
+    const isPainted = isZooming || this.tiles.work(this.visible, budget, this.isMoving);
+    this.draw(this.context, width, height);
+    const isShown = this.tiles.isComplete(this.visible);
+    this.isStarted ||= isShown;
+    if (!isPainted) this.schedule();
+    if (isShown && !this.isMoving) this.host.dataset.painted = isPainted ? "all" : "view";
+    for (const listener of this.listeners) listener();
   }
 
-  private draw(): void {
-    const { clientWidth: width, clientHeight: height } = this.host;
-    if (width === 0 || height === 0) return;
-    const visible = visibleBox(this.now, width, height);
-    const left = visible.x - visible.width / 2;
-    const top = visible.y - visible.height / 2;
-    this.svg.setAttribute("viewBox", `${left} ${top} ${visible.width * 2} ${visible.height * 2}`);
-    this.svg.style.transform = "";
-    this.drawn = this.now;
-    this.onMove(visible);
+  private draw(context: CanvasRenderingContext2D, width: number, height: number): void {
+    const ratio = devicePixelRatio;
+    context.fillStyle = this.palette.colors.surface;
+    context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    this.tiles.draw(context, this.now, width, height);
+    const { x, y, k } = this.now;
+    this.marks.paint(context, { k: k * ratio, x: Math.round(x * ratio), y: Math.round(y * ratio) });
   }
 }
 
-/** Returns whether the picture, which starts at `start` and is twice the window's size times `k`, covers the window. */
-function covers(start: number, k: number, size: number): boolean {
-  return start <= 0 && start + 2 * size * k >= size;
-}
-
-function pathMark(item: SVGGraphicsElement, tone: string): SVGElement {
-  const mark = document.createElementNS(SVG, "path");
-  mark.setAttribute("d", item.getAttribute("d") ?? "");
-  mark.setAttribute("class", `mark ${tone}`);
-  return mark;
-}
-
-function boxMark(item: SVGGraphicsElement, tone: string): SVGElement {
-  const margin = tone === "selected" ? 8 : 5;
-  const box = item.getBBox();
-  const mark = document.createElementNS(SVG, "rect");
-  mark.setAttribute("x", String(box.x - margin));
-  mark.setAttribute("y", String(box.y - margin));
-  mark.setAttribute("width", String(box.width + 2 * margin));
-  mark.setAttribute("height", String(box.height + 2 * margin));
-  mark.setAttribute("rx", "4");
-  mark.setAttribute("transform", item.getAttribute("transform") ?? "");
-  mark.setAttribute("class", `mark ${tone}`);
-  return mark;
+function isAtSamePlace(a: Box, b: Box): boolean {
+  const near = (one: number, other: number) => Math.abs(one - other) < Math.max(a.width, b.width) / 2;
+  return near(a.x, b.x) && near(a.y, b.y) && near(a.width, b.width) && near(a.height, b.height);
 }

@@ -6,7 +6,8 @@ import { actionOf } from "../../features/drawing/actions";
 import { DrawingCanvas } from "../../features/drawing/DrawingCanvas";
 import type { Isolation } from "../../features/drawing/isolation";
 import { type Marks, marksOf, NO_MARKS } from "../../features/drawing/marks";
-import { type DrawingGraph, itemIds, namedItems } from "../../features/drawing/model";
+import { type DrawingGraph, itemIds, NO_GRAPH, namedItems } from "../../features/drawing/model";
+import type { Picture } from "../../features/drawing/picture";
 import {
   differencesQuery,
   graphQuery,
@@ -32,14 +33,15 @@ export function DrawingPage() {
     picture.refetch();
   };
   if (error) return <ProblemMessage error={error} onRetry={retry} />;
-  if (!graph.data || !picture.data) return <Loading label="Drawing" />;
-  return <Drawing key={graphId} graphId={graphId} graph={graph.data} picture={picture.data} />;
+  // The picture is shown while the graph is on its way.
+  if (!picture.data) return <Loading label="Drawing" />;
+  return <Drawing key={graphId} graphId={graphId} graph={graph.data ?? NO_GRAPH} picture={picture.data} />;
 }
 
 interface DrawingProps {
   graphId: string;
   graph: DrawingGraph;
-  picture: SVGSVGElement;
+  picture: Picture;
 }
 
 function Drawing({ graphId, graph, picture }: DrawingProps) {
