@@ -19,7 +19,7 @@ import {
 } from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { matchPath } from "react-router";
-import { DRAWING_SHORTCUTS } from "../features/drawing/shortcuts";
+import { shortcutRows } from "../features/drawing/shortcuts";
 import type { ShortcutRow } from "./shortcuts/shortcuts";
 
 export interface PageRow {
@@ -48,7 +48,7 @@ export const PAGES: PageRow[] = [
     group: "Plant",
     parts: [":graphId"],
     isPrimary: true,
-    shortcuts: DRAWING_SHORTCUTS,
+    shortcuts: shortcutRows,
     component: lazy(() => import("../pages/drawings/DrawingsPage")),
   },
   {

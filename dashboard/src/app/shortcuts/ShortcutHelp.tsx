@@ -2,10 +2,10 @@
 import { useLocation } from "react-router";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox } from "../../ui/fields";
+import { setSingleKeys, useSingleKeys } from "../../ui/singleKeys";
 import { pageOf } from "../pages";
 import { Keys } from "./Keys";
 import { SHORTCUTS, type ShortcutRow } from "./shortcuts";
-import { setSingleKeys, useSingleKeys } from "./singleKeys";
 
 export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const page = pageOf(useLocation().pathname);

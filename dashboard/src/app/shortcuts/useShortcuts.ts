@@ -1,9 +1,9 @@
 /** Runs the shortcuts of the table when their keys are pressed. */
 import { useEffect, useRef } from "react";
+import { hasSingleKeys, isTypingIn } from "../../ui/singleKeys";
 import type { Frame } from "../frame";
 import { IS_MAC, isSingleKey, notationOf, step } from "./keys";
 import { COMMANDS_KEYS, SHORTCUTS } from "./shortcuts";
-import { hasSingleKeys } from "./singleKeys";
 
 /** The longest pause within a sequence of keys, in milliseconds. */
 const PAUSE = 1_200;
@@ -26,8 +26,9 @@ export function useShortcuts(frame: Frame): void {
       event.preventDefault();
       found.row.run(current.current);
     };
-    window.addEventListener("keydown", onKeyDown);
-    return () => window.removeEventListener("keydown", onKeyDown);
+    // Before the keys of a page: the second key of a sequence may be one of them.
+    window.addEventListener("keydown", onKeyDown, { capture: true });
+    return () => window.removeEventListener("keydown", onKeyDown, { capture: true });
   }, []);
 }
 
@@ -35,14 +36,5 @@ export function useShortcuts(frame: Frame): void {
 function isMeant(event: KeyboardEvent, key: string, frame: Frame): boolean {
   if (document.querySelector(".overlay")) return key === COMMANDS_KEYS && frame.dialog === "commands";
   if (!isSingleKey(key)) return true;
-  return hasSingleKeys() && !event.repeat && !isTyping(event.target);
-}
-
-const FIELDS =
-  "input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]";
-/** Lists move to the item that begins with what is typed. */
-const LISTS = "[role=menu], [role=listbox]";
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest(`${FIELDS}, ${LISTS}`) !== null;
+  return hasSingleKeys() && !event.repeat && !isTypingIn(event.target);
 }

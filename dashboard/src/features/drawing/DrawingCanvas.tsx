@@ -1,21 +1,23 @@
 /** The drawing with its buttons for the view and a small overview. */
 import { Maximize, Minus, Plus } from "lucide-react";
 import {
-  type KeyboardEvent,
   type MouseEvent,
   type PointerEvent,
   type RefObject,
+  useCallback,
   useEffect,
   useRef,
   useState,
 } from "react";
 import { IconButton } from "../../ui/Button";
+import { hasSingleKeys, isTypingIn } from "../../ui/singleKeys";
 import { MarkLegend } from "./MarkLegend";
 import { Minimap } from "./Minimap";
 import type { Connection } from "./markLayer";
 import type { Marks } from "./marks";
 import { classOf, type DrawingGraph, lineOf, nameOf } from "./model";
-import type { Picture, PictureItem, Shape } from "./picture";
+import type { Picture, PictureItem } from "./picture";
+import { type KeyPress, type ShortcutAction, shortcutOf } from "./shortcuts";
 import { DrawingView } from "./view";
 import "./drawing.css";
 
@@ -25,31 +27,33 @@ interface DrawingCanvasProps {
   graph: DrawingGraph;
   marks: Marks;
   /** Items of an older version, drawn as dashed outlines. */
-  ghosts?: ReadonlyMap<string, PictureItem>;
+  ghosts?: ReadonlyMap<string, PictureItem> | undefined;
   /** Connectors of different sheets that continue each other. */
   connections?: Connection[];
   selected: string | null;
   onSelect: (id: string | null) => void;
-  onSearch: () => void;
+  /** Goes on where an off-page connector leads; returns whether it leads anywhere. */
+  onFollow?: ((id: string) => boolean) | undefined;
+  /** Does what a key means that is not about the view. */
+  onShortcut: (action: ShortcutAction) => void;
 }
 
 const NO_GHOSTS: ReadonlyMap<string, PictureItem> = new Map();
 const NO_CONNECTIONS: Connection[] = [];
 
 const STEP = 80;
-const KEYS: Record<string, (view: DrawingView) => void> = {
-  "+": (view) => view.zoomBy(1.4),
-  "=": (view) => view.zoomBy(1.4),
-  "-": (view) => view.zoomBy(1 / 1.4),
-  "0": (view) => view.fit(),
-  ArrowLeft: (view) => view.panBy(STEP, 0),
-  ArrowRight: (view) => view.panBy(-STEP, 0),
-  ArrowUp: (view) => view.panBy(0, STEP),
-  ArrowDown: (view) => view.panBy(0, -STEP),
+const MOVES: Partial<Record<ShortcutAction, (view: DrawingView) => void>> = {
+  zoomIn: (view) => view.zoomBy(1.4),
+  zoomOut: (view) => view.zoomBy(1 / 1.4),
+  fit: (view) => view.fit(),
+  left: (view) => view.panBy(STEP, 0),
+  right: (view) => view.panBy(-STEP, 0),
+  up: (view) => view.panBy(0, STEP),
+  down: (view) => view.panBy(0, -STEP),
 };
 
 export function DrawingCanvas(props: DrawingCanvasProps) {
-  const { label, picture, graph, marks, selected, onSelect, onSearch } = props;
+  const { label, picture, graph, marks, selected, onSelect, onFollow } = props;
   const { ghosts = NO_GHOSTS, connections = NO_CONNECTIONS } = props;
   const hostRef = useRef<HTMLDivElement>(null);
   const clickedRef = useRef<string | null>(null);
@@ -57,19 +61,18 @@ export function DrawingCanvas(props: DrawingCanvasProps) {
   const [hovered, setHovered] = useState<{ id: string; x: number; y: number } | null>(null);
 
   useEffect(() => view?.setMarks(marks, selected), [view, marks, selected]);
-  useEffect(() => view?.setOverlays(shapesOf(ghosts), connections), [view, ghosts, connections]);
+  useEffect(() => view?.setOverlays(ghosts, connections), [view, ghosts, connections]);
   useEffect(() => {
     // What was clicked is in view already.
-    if (selected !== null && selected !== clickedRef.current) {
-      const ghost = ghosts.get(selected);
-      if (ghost) view?.reveal(ghost.box);
-      else view?.revealItem(selected);
-    }
+    if (selected !== null && selected !== clickedRef.current) view?.revealItem(selected);
     clickedRef.current = null;
-  }, [view, selected, ghosts]);
+  }, [view, selected]);
 
   const onClick = (event: MouseEvent) => {
     const id = view?.itemAt(event.clientX, event.clientY) ?? null;
+    const isConnector = id !== null && graph.nodeById.get(id)?.cross_page !== undefined;
+    const selectsOnly = event.ctrlKey || event.metaKey || event.shiftKey;
+    if (isConnector && !selectsOnly && onFollow?.(id)) return;
     clickedRef.current = id;
     onSelect(id);
   };
@@ -80,14 +83,11 @@ export function DrawingCanvas(props: DrawingCanvasProps) {
     event.currentTarget.style.cursor = id ? "pointer" : "";
     setHovered(id ? { id, x: event.clientX - frame.left, y: event.clientY - frame.top } : null);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || view === null) return;
-    if (event.key === "/") onSearch();
-    else if (event.key === "Escape") onSelect(null);
-    else if (KEYS[event.key]) KEYS[event.key]?.(view);
-    else return;
-    event.preventDefault();
-  };
+  const onKeyDown = useShortcuts(hostRef, (action) => {
+    const move = MOVES[action];
+    if (move && view) move(view);
+    else props.onShortcut(action);
+  });
   return (
     <div className="drawing">
       <div
@@ -95,11 +95,11 @@ export function DrawingCanvas(props: DrawingCanvasProps) {
         className="drawing-host"
         role="application"
         tabIndex={0}
-        aria-label={`${label}. Keys: plus and minus zoom, 0 fits, arrows move, slash searches a tag`}
+        aria-label={`${label}. Keys: plus and minus zoom, 0 shows the whole drawing, arrows move, slash finds a tag`}
         onClick={onClick}
+        onKeyDown={onKeyDown}
         onPointerMove={onMove}
         onPointerLeave={() => setHovered(null)}
-        onKeyDown={onKeyDown}
       />
       {hovered && <HoverDetails graph={graph} {...hovered} />}
       <MarkLegend graph={graph} marks={marks} ghosts={ghosts.size} />
@@ -133,8 +133,31 @@ function useView(hostRef: RefObject<HTMLElement | null>, picture: Picture): Draw
   return view;
 }
 
-function shapesOf(items: ReadonlyMap<string, PictureItem>): Shape[] {
-  return [...items.values()].flatMap((item) => item.shapes);
+/** Listens to the keys of the page while no field has the focus; returns the listener for the drawing itself. */
+function useShortcuts(
+  hostRef: RefObject<HTMLElement | null>,
+  run: (action: ShortcutAction) => void,
+): (event: KeyPress) => void {
+  const runRef = useRef(run);
+  useEffect(() => {
+    runRef.current = run;
+  });
+  const onKeyDown = useCallback(
+    (event: KeyPress) => {
+      const hasFocus = event.target === hostRef.current;
+      const isElsewhere = isTypingIn(event.target) || (!hasFocus && !hasSingleKeys());
+      const action = event.defaultPrevented ? null : shortcutOf(event, hasFocus, isElsewhere);
+      if (action === null) return;
+      event.preventDefault();
+      runRef.current(action);
+    },
+    [hostRef],
+  );
+  useEffect(() => {
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, [onKeyDown]);
+  return onKeyDown;
 }
 
 function HoverDetails({ graph, id, x, y }: { graph: DrawingGraph; id: string; x: number; y: number }) {
@@ -146,6 +169,7 @@ function HoverDetails({ graph, id, x, y }: { graph: DrawingGraph; id: string; x:
       <strong>{node ? nameOf(node, id) : `${edge?.source ?? id} → ${edge?.target ?? ""}`}</strong>
       {node && <span>{classOf(node)}</span>}
       {line && <span>Line {line}</span>}
+      {node?.cross_page?.drawing_name && <span>Continues on {node.cross_page.drawing_name}</span>}
       {typeof node?.service === "string" && <span>{node.service}</span>}
     </div>
   );

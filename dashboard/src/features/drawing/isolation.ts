@@ -46,10 +46,22 @@ function count(list: unknown[] | undefined): number {
   return list?.length ?? 0;
 }
 
-export const VERDICTS: Record<Verdict, { tone: "danger" | "warning" | "success"; text: string }> = {
-  no: { tone: "danger", text: "Not closed off: at least one branch stays open." },
-  unknown: { tone: "warning", text: "Uncertain: the drawing does not show that every branch can be closed." },
-  yes: { tone: "success", text: "Every branch on this drawing ends at a point that can be closed." },
+/** The answer to "is it isolated when these points are closed?", one row per verdict. */
+export const VERDICTS: Record<
+  Verdict,
+  { tone: "danger" | "warning" | "success"; answer: string; text: string }
+> = {
+  no: { tone: "danger", answer: "Not isolated.", text: "At least one branch stays open." },
+  unknown: {
+    tone: "warning",
+    answer: "Unknown.",
+    text: "The drawing does not show that every branch can be closed.",
+  },
+  yes: {
+    tone: "success",
+    answer: "Isolated.",
+    text: "Every branch on this drawing ends at a point that can be closed.",
+  },
 };
 
 const OPEN_KINDS: Record<string, string> = {

@@ -3,7 +3,7 @@ import type { Box, Transform } from "./geometry";
 import type { Marks, MarkTone } from "./marks";
 import { type Canvas2D, Painter } from "./paint";
 import type { ColorName, Palette } from "./palette";
-import type { Picture, PictureItem, Shape } from "./picture";
+import type { PictureItem, Shape } from "./picture";
 
 export interface Point {
   x: number;
@@ -33,7 +33,7 @@ interface ToneMarks {
 }
 
 export class MarkLayer {
-  ghosts: Shape[] = [];
+  private ghosts: Shape[] = [];
   connections: Connection[] = [];
   private tones: ToneMarks[] = [];
   private selected: PictureItem | null = null;
@@ -48,10 +48,14 @@ export class MarkLayer {
     this.ghostPainter = new Painter(palette, "danger");
   }
 
-  setMarks(picture: Picture, marks: Marks, selected: string | null): void {
+  setGhosts(items: ReadonlyMap<string, PictureItem>): void {
+    this.ghosts = [...items.values()].flatMap((item) => item.shapes);
+  }
+
+  setMarks(items: ReadonlyMap<string, PictureItem>, marks: Marks, selected: PictureItem | null): void {
     const tones = new Map<MarkTone, ToneMarks>();
     for (const [id, tone] of marks) {
-      const item = picture.items.get(id);
+      const item = items.get(id);
       if (item === undefined) continue;
       const group = tones.get(tone) ?? { tone, boxes: [], lines: new Path2D() };
       tones.set(tone, group);
@@ -59,7 +63,7 @@ export class MarkLayer {
       else group.boxes.push(item.box);
     }
     this.tones = [...tones.values()];
-    this.selected = selected === null ? null : (picture.items.get(selected) ?? null);
+    this.selected = selected;
   }
 
   paint(context: Canvas2D, view: Transform): void {

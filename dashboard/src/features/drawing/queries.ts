@@ -2,8 +2,11 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, checked, data, type Schemas } from "../../api/client";
 import { ApiProblem, problemOf } from "../../api/problem";
+import type { Change } from "./changes";
 import { drawingGraph } from "./model";
+import { type GraphRef, otherGraphs } from "./otherGraphs";
 import { type Picture, parsePicture } from "./picture";
+import type { JoinedDocument } from "./sheets";
 
 export type GraphRow = Schemas["GraphEntry"];
 
@@ -44,11 +47,17 @@ export const graphsQuery = queryOptions({
   },
 });
 
-export function graphQuery(id: string) {
+/** A version of a graph as it is stored; by default the latest. */
+export function documentQuery(id: string, version: string | null = null) {
   return queryOptions({
-    queryKey: ["graph", id],
-    queryFn: async () => drawingGraph(await getJson(graphUrl(id))),
+    queryKey: ["graph", id, "document", version],
+    queryFn: () => getJson<unknown>(graphUrl(id, { change_version: version })),
+    structuralSharing: false,
   });
+}
+
+export function graphQuery(id: string, version: string | null = null) {
+  return queryOptions({ ...documentQuery(id, version), select: drawingGraph });
 }
 
 export function versionsQuery(id: string) {
@@ -80,44 +89,59 @@ async function loadPicture(url: string): Promise<Picture> {
 }
 
 /** Runs a query on the latest version of a graph. */
-export function runQuery(id: string, query: string, params?: Record<string, unknown>) {
+export async function runQuery(
+  id: string,
+  query: string,
+  params: Record<string, unknown> = {},
+): Promise<unknown[]> {
+  const response = await fetch(graphUrl(id), {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ query, ...(Object.keys(params).length > 0 && { params }) }),
+  });
+  return (await (await checked(response)).json()).result;
+}
+
+/** What a page shows: a drawing, and further sheets that are joined to it. */
+export interface DrawingScope {
+  id: string;
+  sheets: string[];
+}
+
+/** Runs a query on a drawing, joined with its sheets if there are any. */
+export function resultQuery({ id, sheets }: DrawingScope, query: string) {
   return queryOptions({
-    queryKey: ["graph", id, "query", query],
-    queryFn: async (): Promise<unknown[]> => {
-      const response = await fetch(graphUrl(id), {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ query, ...(params && { params }) }),
-      });
-      return (await (await checked(response)).json()).result;
+    queryKey: ["graph", id, "query", query, ...sheets],
+    queryFn: async ({ client }) => {
+      if (sheets.length === 0) return runQuery(id, query);
+      const { names, params } = await otherGraphs(client, sheets.map(sheetRef));
+      return runQuery(id, `withGraph(${joinOf(names)}, ${query})`, params);
     },
   });
 }
 
-export interface RankedDifference {
-  significance: string;
-  reason: string;
-  id?: string;
-  tag?: string | null;
-  change?: string;
-  field?: string | null;
-  before?: unknown;
-  after?: unknown;
+const sheetRef = (id: string): GraphRef => ({ id });
+const joinOf = (names: string[]) => `joinSheets([${["graph()", ...names].join(", ")}])`;
+
+/** The drawing and its sheets as one graph. */
+export function joinedQuery({ id, sheets }: DrawingScope) {
+  return queryOptions({
+    queryKey: ["graph", id, "joined", ...sheets],
+    queryFn: async ({ client }) => {
+      const { names, params } = await otherGraphs(client, sheets.map(sheetRef));
+      return (await runQuery(id, joinOf(names), params))[0] as JoinedDocument;
+    },
+    structuralSharing: false,
+  });
 }
 
-export const DIFF_QUERY = "rankDiff($old, .)";
-
-/** The differences of the latest version from an older one, the most significant first. */
-export function differencesQuery(id: string, old: string) {
+/** The changes of the latest version from an older one, the most significant first. */
+export function changesQuery(id: string, old: string) {
   return queryOptions({
-    queryKey: ["graph", id, "differences", old],
+    queryKey: ["graph", id, "changes", old],
     queryFn: async ({ client }) => {
-      const document = await getJson(graphUrl(id, { change_version: old }));
-      const options = runQuery(id, DIFF_QUERY, { old: document });
-      return (await client.fetchQuery({
-        ...options,
-        queryKey: [...options.queryKey, old],
-      })) as RankedDifference[];
+      const { names, params } = await otherGraphs(client, [{ id, version: old }]);
+      return (await runQuery(id, `rankDiff(${names[0]}, .)`, params)) as Change[];
     },
   });
 }

@@ -6,12 +6,12 @@
  */
 import { select } from "d3-selection";
 import { type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
-import { type Box, fitBox, type Transform, visibleBox } from "./geometry";
+import { type Box, distanceTo, fitBox, type Transform, visibleBox } from "./geometry";
 import { HitTest } from "./hitTest";
 import { type Connection, MarkLayer } from "./markLayer";
 import { type Marks, NO_MARKS } from "./marks";
 import { onThemeChange, type Palette, paletteOf } from "./palette";
-import type { Picture, Shape } from "./picture";
+import type { Picture, PictureItem } from "./picture";
 import { TilePainter } from "./tilePainter";
 
 /** The view rests when it has not moved for this long. */
@@ -32,6 +32,7 @@ export class DrawingView {
   private readonly listeners = new Set<() => void>();
   private readonly marks: MarkLayer;
   private marked: { marks: Marks; selected: string | null } = { marks: NO_MARKS, selected: null };
+  private ghosts: ReadonlyMap<string, PictureItem> = new Map();
   private palette: Palette;
   private hits: HitTest;
   private tiles: TilePainter;
@@ -105,14 +106,18 @@ export class DrawingView {
 
   setMarks(marks: Marks, selected: string | null): void {
     this.marked = { marks, selected };
-    this.marks.setMarks(this.picture, marks, selected);
+    const item =
+      selected === null ? undefined : (this.picture.items.get(selected) ?? this.ghosts.get(selected));
+    this.marks.setMarks(this.picture.items, marks, item ?? null);
     this.schedule();
   }
 
-  setOverlays(ghosts: Shape[], connections: Connection[]): void {
-    this.marks.ghosts = ghosts;
+  /** Shows items of an older version, and which connectors continue each other. */
+  setOverlays(ghosts: ReadonlyMap<string, PictureItem>, connections: Connection[]): void {
+    this.ghosts = ghosts;
+    this.marks.setGhosts(ghosts);
     this.marks.connections = connections;
-    this.schedule();
+    this.setMarks(this.marked.marks, this.marked.selected);
   }
 
   fit(): void {
@@ -150,7 +155,7 @@ export class DrawingView {
   }
 
   revealItem(id: string): void {
-    const item = this.picture.items.get(id);
+    const item = this.picture.items.get(id) ?? this.ghosts.get(id);
     if (item) this.reveal(item.box);
   }
 
@@ -158,7 +163,13 @@ export class DrawingView {
   itemAt(clientX: number, clientY: number): string | null {
     const { left, top } = this.host.getBoundingClientRect();
     const { x, y, k } = this.now;
-    return this.hits.itemAt((clientX - left - x) / k, (clientY - top - y) / k, NEAR / k)?.id ?? null;
+    const [pointX, pointY] = [(clientX - left - x) / k, (clientY - top - y) / k];
+    const item = this.hits.itemAt(pointX, pointY, NEAR / k);
+    if (item) return item.id;
+    for (const ghost of this.ghosts.values()) {
+      if (!ghost.isLine && distanceTo(ghost.box, pointX, pointY) <= NEAR / k) return ghost.id;
+    }
+    return null;
   }
 
   /** Paints the whole drawing on a small canvas. */

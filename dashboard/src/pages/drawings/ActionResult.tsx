@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Copy } from "lucide-react";
 import type { Isolation } from "../../features/drawing/isolation";
 import { type DrawingGraph, itemIds } from "../../features/drawing/model";
-import { runQuery } from "../../features/drawing/queries";
+import { type DrawingScope, resultQuery } from "../../features/drawing/queries";
 import { ButtonLink, IconButton } from "../../ui/Button";
 import { copyText } from "../../ui/CopyButton";
 import { Loading } from "../../ui/Loading";
@@ -12,18 +12,17 @@ import { IsolationResult } from "./IsolationResult";
 import { ItemLink } from "./ItemLink";
 
 interface ActionResultProps {
-  graphId: string;
+  scope: DrawingScope;
   graph: DrawingGraph;
   action: string;
   query: string;
   onSelect: (id: string) => void;
 }
 
-export function ActionResult({ graphId, graph, action, query, onSelect }: ActionResultProps) {
-  const result = useQuery(runQuery(graphId, query));
+export function ActionResult({ scope, graph, action, query, onSelect }: ActionResultProps) {
+  const result = useQuery(resultQuery(scope, query));
   return (
     <section className="card stack" aria-label="Result">
-      <QueryText graphId={graphId} query={query} />
       {result.isPending && <Loading label="Result" />}
       {result.isError && <ProblemMessage error={result.error} />}
       {result.data && action === "isolate" && (
@@ -32,23 +31,27 @@ export function ActionResult({ graphId, graph, action, query, onSelect }: Action
       {result.data && action !== "isolate" && (
         <FoundItems graph={graph} result={result.data} onSelect={onSelect} />
       )}
+      <QueryText scope={scope} query={query} />
     </section>
   );
 }
 
-function QueryText({ graphId, query }: { graphId: string; query: string }) {
+function QueryText({ scope, query }: { scope: DrawingScope; query: string }) {
   return (
     <div className="row">
       <code className="grow query-text">{query}</code>
       <IconButton label="Copy the query" onPress={() => copyText(query)}>
         <Copy size={15} />
       </IconButton>
-      <ButtonLink
-        size="small"
-        href={`/query?graph=${encodeURIComponent(graphId)}&q=${encodeURIComponent(query)}`}
-      >
-        Edit
-      </ButtonLink>
+      {/* The query page has one graph, not several joined. */}
+      {scope.sheets.length === 0 && (
+        <ButtonLink
+          size="small"
+          href={`/query?graph=${encodeURIComponent(scope.id)}&q=${encodeURIComponent(query)}`}
+        >
+          Edit
+        </ButtonLink>
+      )}
     </div>
   );
 }
@@ -64,7 +67,7 @@ function FoundItems({ graph, result, onSelect }: FoundItemsProps) {
   if (ids.length === 0) return <p>Nothing was found.</p>;
   return (
     <>
-      <p className="muted">{ids.length} items</p>
+      <p className="muted">{ids.length === 1 ? "1 item" : `${ids.length} items`}</p>
       <p className="item-links">
         {ids.map((id) => (
           <ItemLink key={id} graph={graph} id={id} onSelect={onSelect} />

@@ -1,28 +1,30 @@
 /** The differences of the latest version from an older one, the most significant first. */
 import { useQuery } from "@tanstack/react-query";
-import {
-  DIFF_QUERY,
-  differencesQuery,
-  type RankedDifference,
-  versionsQuery,
-} from "../../features/drawing/queries";
+import { ChevronDown, ChevronUp } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { bySignificance, type Change, kindOf, nextChanged, SHOWN } from "../../features/drawing/changes";
+import { changesQuery, versionsQuery } from "../../features/drawing/queries";
 import { Badge, type Tone } from "../../ui/Badge";
+import { IconButton } from "../../ui/Button";
 import { Select } from "../../ui/fields";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import type { ChangeState, DrawingState } from "./state";
+import type { Comparison } from "./useComparison";
 
 interface ChangesPanelProps {
   graphId: string;
+  comparison: Comparison | null;
   state: DrawingState;
   change: ChangeState;
   onSelect: (id: string) => void;
 }
 
-export function ChangesPanel({ graphId, state, change, onSelect }: ChangesPanelProps) {
+export function ChangesPanel({ graphId, comparison, state, change, onSelect }: ChangesPanelProps) {
   const versions = useQuery(versionsQuery(graphId));
   if (versions.isPending) return <Loading label="Versions" />;
   if (versions.isError) return <ProblemMessage error={versions.error} onRetry={() => versions.refetch()} />;
+  if (state.with !== null) return <p className="muted">Show this sheet only to compare its revisions.</p>;
   const [latest, ...older] = versions.data;
   if (!latest || older.length === 0) {
     return <p className="muted">There is one version only. Upload the drawing again to compare revisions.</p>;
@@ -37,9 +39,18 @@ export function ChangesPanel({ graphId, state, change, onSelect }: ChangesPanelP
         label={`Compare version ${latest.change_version} with`}
         choices={choices}
         value={state.old}
-        onChange={(old) => change({ old })}
+        onChange={(old) => change({ old, node: null })}
       />
-      {state.old !== null && <Differences graphId={graphId} old={state.old} onSelect={onSelect} />}
+      {state.old !== null && comparison && (
+        <Differences
+          graphId={graphId}
+          old={state.old}
+          comparison={comparison}
+          state={state}
+          change={change}
+          onSelect={onSelect}
+        />
+      )}
     </div>
   );
 }
@@ -49,47 +60,106 @@ const TONES: Record<string, Tone> = { critical: "danger", high: "warning", mediu
 interface DifferencesProps {
   graphId: string;
   old: string;
+  comparison: Comparison;
+  state: DrawingState;
+  change: ChangeState;
   onSelect: (id: string) => void;
 }
 
-function Differences({ graphId, old, onSelect }: DifferencesProps) {
-  const differences = useQuery(differencesQuery(graphId, old));
-  if (differences.isPending) return <Loading label="Differences" />;
-  if (differences.isError) return <ProblemMessage error={differences.error} />;
+function Differences({ graphId, old, comparison, state, change, onSelect }: DifferencesProps) {
+  const changes = useQuery(changesQuery(graphId, old));
+  if (changes.isPending) return <Loading label="Changes" />;
+  if (changes.isError) return <ProblemMessage error={changes.error} />;
+  if (changes.data.length === 0) return <p>The two versions do not differ.</p>;
+  const step = (direction: 1 | -1) => {
+    const id = nextChanged(changes.data, state.node, direction);
+    if (id !== null) onSelect(id);
+  };
   return (
     <>
-      <p className="muted">
-        {differences.data.length} differences by <code>{DIFF_QUERY}</code>. Green: added; amber: changed. What
-        was removed is only in the list.
-      </p>
-      <ul className="stack">
-        {differences.data.map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a result never change their order
-          <li key={index}>
-            <Difference row={row} onSelect={onSelect} />
-          </li>
-        ))}
-      </ul>
+      <div className="row">
+        <div role="group" aria-label="Version on the drawing" className="segments">
+          {SHOWN.map((row) => (
+            <button
+              key={row.id}
+              type="button"
+              title={row.hint}
+              aria-pressed={row.id === comparison.shown}
+              onClick={() => change({ show: row.id === "both" ? null : row.id })}
+            >
+              {row.label}
+            </button>
+          ))}
+        </div>
+        <span className="grow" />
+        <IconButton label="Previous change (p)" onPress={() => step(-1)}>
+          <ChevronUp size={16} />
+        </IconButton>
+        <IconButton label="Next change (n)" onPress={() => step(1)}>
+          <ChevronDown size={16} />
+        </IconButton>
+      </div>
+      {bySignificance(changes.data).map((group) => (
+        <section key={group.significance} className="change-group" aria-label={group.significance}>
+          <h3>
+            <Badge tone={TONES[group.significance] ?? "neutral"}>{group.significance}</Badge>{" "}
+            <span className="muted">{group.changes.length}</span>
+          </h3>
+          <ul>
+            {group.changes.map((row, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a result never change their order
+              <li key={index}>
+                <ChangeRow row={row} isCurrent={row.id === state.node} onSelect={onSelect} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
     </>
   );
 }
 
-function Difference({ row, onSelect }: { row: RankedDifference; onSelect: (id: string) => void }) {
-  const id = row.id;
-  return (
+interface ChangeRowProps {
+  row: Change;
+  isCurrent: boolean;
+  onSelect: (id: string) => void;
+}
+
+/** One change; it is a button if it is about an item. */
+function ChangeRow({ row, isCurrent, onSelect }: ChangeRowProps) {
+  const ref = useRef<HTMLButtonElement>(null);
+  const { id } = row;
+  useEffect(() => {
+    if (isCurrent) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [isCurrent]);
+  const name = row.tag ?? row.ends?.join(" → ") ?? id;
+  const text = (
     <>
-      <Badge tone={TONES[row.significance] ?? "neutral"}>{row.significance}</Badge>{" "}
-      {id && (
-        <button type="button" className="item-link tag" onClick={() => onSelect(id)}>
-          {row.tag ?? id}
-        </button>
-      )}{" "}
-      {row.reason}
+      <span className="tag">{name}</span> {row.reason}
       {row.field && (
         <small className="muted">
-          {row.field}: {JSON.stringify(row.before)} → {JSON.stringify(row.after)}
+          {row.field.replaceAll("_", " ")}: {valueText(row.before)} → {valueText(row.after)}
         </small>
       )}
     </>
   );
+  if (!id) return <div className="change-row">{text}</div>;
+  return (
+    <button
+      ref={ref}
+      type="button"
+      className="change-row"
+      data-kind={kindOf(row)}
+      aria-current={isCurrent || undefined}
+      onClick={() => onSelect(id)}
+    >
+      {text}
+    </button>
+  );
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "not stated";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(valueText).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

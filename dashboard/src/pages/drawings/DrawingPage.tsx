@@ -1,61 +1,70 @@
-/** One drawing: the picture, the selected item, actions and lists. */
+/** One drawing, alone or joined with further sheets: the picture, the selected item, actions and lists. */
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef } from "react";
-import { Link, useParams } from "react-router";
+import { useEffect, useRef } from "react";
+import { Link, useNavigate, useParams } from "react-router";
 import { actionOf } from "../../features/drawing/actions";
+import { nextChanged } from "../../features/drawing/changes";
 import { DrawingCanvas } from "../../features/drawing/DrawingCanvas";
-import type { Isolation } from "../../features/drawing/isolation";
-import { type Marks, marksOf, NO_MARKS } from "../../features/drawing/marks";
-import { type DrawingGraph, itemIds, NO_GRAPH, namedItems } from "../../features/drawing/model";
-import type { Picture } from "../../features/drawing/picture";
-import {
-  differencesQuery,
-  graphQuery,
-  graphsQuery,
-  pictureQuery,
-  type RankedDifference,
-  runQuery,
-} from "../../features/drawing/queries";
+import { graphsQuery } from "../../features/drawing/queries";
+import { partnerOf } from "../../features/drawing/sheets";
+import type { ShortcutAction } from "../../features/drawing/shortcuts";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { ExportMenu } from "./ExportMenu";
 import { Panels } from "./Panels";
-import { type DrawingState, useDrawingState } from "./state";
+import { partnerPath } from "./PartnerLinks";
+import { useDrawingState } from "./state";
 import { TagSearch } from "./TagSearch";
+import { Toolbar } from "./Toolbar";
+import { useComparison } from "./useComparison";
+import { useMarks } from "./useMarks";
+import { useOtherSheets, usePartners } from "./usePartners";
+import { type ShownDrawing, useSheets } from "./useSheets";
 
 export function DrawingPage() {
   const { graphId = "" } = useParams();
-  const graph = useQuery(graphQuery(graphId));
-  const picture = useQuery(pictureQuery(graphId));
-  const error = graph.error ?? picture.error;
-  const retry = () => {
-    graph.refetch();
-    picture.refetch();
-  };
-  if (error) return <ProblemMessage error={error} onRetry={retry} />;
-  // The picture is shown while the graph is on its way.
-  if (!picture.data) return <Loading label="Drawing" />;
-  return <Drawing key={graphId} graphId={graphId} graph={graph.data ?? NO_GRAPH} picture={picture.data} />;
+  const { state } = useDrawingState();
+  const sheets = state.with?.split(",").filter((id) => id !== "") ?? [];
+  const shown = useSheets({ id: graphId, sheets });
+  if (shown.error) return <ProblemMessage error={shown.error} onRetry={shown.retry} />;
+  if (!shown.data) return <Loading label="Drawing" />;
+  return <Drawing key={graphId} drawing={shown.data} />;
 }
 
-interface DrawingProps {
-  graphId: string;
-  graph: DrawingGraph;
-  picture: Picture;
-}
-
-function Drawing({ graphId, graph, picture }: DrawingProps) {
+function Drawing({ drawing }: { drawing: ShownDrawing }) {
+  const { scope, graph, picture } = drawing;
   const { state, change } = useDrawingState();
+  const navigate = useNavigate();
   const searchRef = useRef<HTMLInputElement>(null);
-  const row = useQuery(graphsQuery).data?.find((row) => row.job_id === graphId);
-  const name = row?.drawing_name ?? graphId;
-  const marks = useMarks(graphId, graph, state);
-  useEffect(() => {
-    document.title = `${name} · pidq`;
-  }, [name]);
+  const name = useName(scope.id, scope.sheets);
+  const comparison = useComparison(scope.id, graph, picture, state);
+  const marks = useMarks(scope, graph, state);
+  const sheets = useOtherSheets(scope.id, graph);
+  const partner = usePartners(scope.id, graph);
+
   const isPicking = state.view === "path" && state.node !== null && state.to === null;
   const select = (id: string | null) =>
     isPicking && id !== null && id !== state.node ? change({ to: id }) : change({ node: id, to: null });
+  /** Goes on at the connector on the other sheet; returns whether there is one. */
+  const follow = (id: string): boolean => {
+    const beside = partnerOf(drawing.pairs, id);
+    if (beside !== null) select(beside);
+    const node = graph.nodeById.get(id);
+    const other = beside === null && node ? partner(node) : null;
+    if (other) navigate(partnerPath(other));
+    return beside !== null || other !== null;
+  };
+  const run = (action: ShortcutAction) => {
+    const step = action === "nextChange" ? 1 : -1;
+    if (action === "search") searchRef.current?.focus();
+    else if (action === "clear") select(null);
+    else if (action === "partner") state.node !== null && follow(state.node);
+    else if (action === "nextChange" || action === "previousChange") {
+      const id = nextChanged(comparison?.changes ?? [], state.node, step);
+      if (id !== null) select(id);
+    } else if (actionOf(action))
+      change({ view: state.view === action ? null : action, to: null, panel: null });
+  };
   return (
     <div className="drawing-page">
       <header className="drawing-head">
@@ -63,56 +72,43 @@ function Drawing({ graphId, graph, picture }: DrawingProps) {
           <Link to="/drawings">Drawings</Link> <span aria-hidden>/</span> <h1>{name}</h1>
         </nav>
         <TagSearch graph={graph} inputRef={searchRef} onSelect={select} />
-        <ExportMenu graphId={graphId} />
+        <ExportMenu graphId={scope.id} />
       </header>
+      <Toolbar graph={graph} state={state} change={change} sheets={sheets} />
       <div className="drawing-body">
         <DrawingCanvas
           label={name}
-          picture={picture}
+          picture={comparison?.picture ?? picture}
           graph={graph}
-          marks={marks}
+          marks={comparison?.marks ?? marks}
+          ghosts={comparison?.ghosts}
+          connections={drawing.connections}
           selected={state.node}
           onSelect={select}
-          onSearch={() => searchRef.current?.focus()}
+          onFollow={isPicking || state.view !== null ? undefined : follow}
+          onShortcut={run}
         />
-        <Panels graphId={graphId} graph={graph} state={state} change={change} onSelect={select} />
+        <Panels
+          scope={scope}
+          graph={graph}
+          comparison={comparison}
+          partner={partner}
+          state={state}
+          change={change}
+          onSelect={select}
+        />
       </div>
     </div>
   );
 }
 
-/** The marks of the differences if they are shown, otherwise those of the action. */
-function useMarks(graphId: string, graph: DrawingGraph, state: DrawingState): Marks {
-  const action = state.node ? (actionOf(state.view)?.query(graph, state.node, state.to) ?? null) : null;
-  const query = action ?? (state.view ? null : state.highlight);
-  const result = useQuery({ ...runQuery(graphId, query ?? ""), enabled: query !== null });
-  const isComparing = state.panel === "changes" && state.old !== null;
-  const differences = useQuery({ ...differencesQuery(graphId, state.old ?? ""), enabled: isComparing });
-  return useMemo(() => {
-    if (isComparing) return differences.data ? differenceMarks(graph, differences.data) : NO_MARKS;
-    if (query === null || !result.data) return NO_MARKS;
-    if (state.view === "isolate") return isolationMarks(graph, result.data[0] as Isolation);
-    const ids = action === null ? namedItems(graph, result.data) : itemIds(result.data);
-    return marksOf(graph, [["hit", ids]]);
-  }, [graph, query, action, result.data, state.view, isComparing, differences.data]);
-}
-
-function isolationMarks(graph: DrawingGraph, result: Isolation): Marks {
-  const ids = (value: unknown) => itemIds(value);
-  return marksOf(graph, [
-    ["inside", ids(result.inside)],
-    ["close", ids(result.barriers.map((barrier) => barrier.node))],
-    ["open", ids([result.unresolved.map((branch) => [branch.at, branch.path.at(-1)]), result.uncertain])],
-  ]);
-}
-
-function differenceMarks(graph: DrawingGraph, differences: RankedDifference[]): Marks {
-  const idsOf = (kind: "added" | "changed") =>
-    differences
-      .filter((row) => (row.change?.endsWith("added") ? "added" : "changed") === kind)
-      .map((row) => row.id ?? "");
-  return marksOf(graph, [
-    ["changed", idsOf("changed")],
-    ["added", idsOf("added")],
-  ]);
+/** The names of the sheets, also as the title of the window. */
+function useName(graphId: string, sheets: string[]): string {
+  const rows = useQuery(graphsQuery).data;
+  const nameOf = (id: string) => rows?.find((row) => row.job_id === id)?.drawing_name ?? id;
+  const name = [graphId, ...sheets].map(nameOf).join(" + ");
+  useEffect(() => {
+    document.title = `${name} · pidq`;
+  }, [name]);
+  return name;
 }

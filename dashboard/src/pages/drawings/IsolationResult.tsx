@@ -46,11 +46,11 @@ export function IsolationResult({ graph, result, onSelect }: IsolationResultProp
   return (
     <>
       <p className="verdict" data-tone={verdict.tone} role="status">
-        {verdict.text}
+        <strong>{verdict.answer}</strong> {verdict.text}
       </p>
+      <Group tone="close" title="To close" rows={rows.close} />
       <Group tone="open" title="Stays open" rows={rows.open} />
       <Group title="Kept open for relief devices" rows={result.kept_open.map(entryText)} />
-      <Group tone="close" title="To close" rows={rows.close} />
       <Group tone="inside" title="Inside" rows={rows.inside} />
       <Group title="Passed, under a condition" rows={rows.conditional} />
       <Group title="Relief devices" rows={rows.relief} />

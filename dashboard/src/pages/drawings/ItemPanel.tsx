@@ -1,6 +1,6 @@
 /** The selected item: actions, what they found, fields and neighbors. */
 import { MousePointerClick } from "lucide-react";
-import { ACTIONS, actionOf } from "../../features/drawing/actions";
+import { actionOf } from "../../features/drawing/actions";
 import {
   classOf,
   type DrawingGraph,
@@ -9,71 +9,64 @@ import {
   nameOf,
   neighborsOf,
 } from "../../features/drawing/model";
+import type { DrawingScope } from "../../features/drawing/queries";
 import { ButtonLink } from "../../ui/Button";
 import { Empty } from "../../ui/Empty";
 import { ActionResult } from "./ActionResult";
 import { AskLink } from "./AskLink";
 import { ItemLink } from "./ItemLink";
-import type { ChangeState, DrawingState } from "./state";
+import { PartnerLinks } from "./PartnerLinks";
+import type { DrawingState } from "./state";
+import type { Partner } from "./usePartners";
 
 interface ItemPanelProps {
-  graphId: string;
+  scope: DrawingScope;
   graph: DrawingGraph;
   state: DrawingState;
-  change: ChangeState;
+  partner: (node: GraphNode) => Partner | null;
   onSelect: (id: string | null) => void;
 }
 
-export function ItemPanel({ graphId, graph, state, change, onSelect }: ItemPanelProps) {
+export function ItemPanel({ scope, graph, state, partner, onSelect }: ItemPanelProps) {
   const id = state.node;
+  const action = actionOf(state.view);
   if (id === null) {
     return (
       <Empty icon={MousePointerClick} title="Nothing is selected">
-        <p className="muted">Click an item of the drawing, or press / to find a tag.</p>
+        <p className="muted">
+          {action
+            ? `Click the item for "${action.label}" on the drawing, or press / to find its tag.`
+            : "Click an item of the drawing, or press / to find a tag. Then trace or isolate it with the buttons above the drawing."}
+        </p>
       </Empty>
     );
   }
   const node = graph.nodeById.get(id);
   if (!node) return <EdgeDetails graph={graph} id={id} onSelect={onSelect} />;
-  const action = actionOf(state.view);
   const query = action?.query(graph, id, state.to) ?? null;
-  const queryLink = `/query?graph=${encodeURIComponent(graphId)}&q=${encodeURIComponent(`node(${JSON.stringify(id)})`)}`;
+  const queryLink = `/query?graph=${encodeURIComponent(scope.id)}&q=${encodeURIComponent(`node(${JSON.stringify(id)})`)}`;
   return (
     <div className="stack">
       <div>
         <h2>{nameOf(node, id)}</h2>
         <p className="muted">{[classOf(node), node.service].filter(Boolean).join(", ")}</p>
       </div>
-      <div className="row" role="group" aria-label="Actions">
-        {ACTIONS.map((row) => (
-          <button
-            key={row.id}
-            type="button"
-            className="button"
-            data-size="small"
-            data-kind={row === action ? "primary" : "plain"}
-            aria-pressed={row === action}
-            title={row.hint}
-            disabled={row.id !== "path" && row.query(graph, id, null) === null}
-            onClick={() => change({ view: row === action ? null : row.id, to: null })}
-          >
-            {row.label}
-          </button>
-        ))}
-      </div>
+      <PartnerLinks graphId={scope.id} node={node} partner={partner(node)} />
       {action?.id === "path" && state.to === null && (
         <p role="status">Select the item at the other end of the path.</p>
       )}
       {action && query !== null && (
-        <ActionResult graphId={graphId} graph={graph} action={action.id} query={query} onSelect={onSelect} />
+        <ActionResult scope={scope} graph={graph} action={action.id} query={query} onSelect={onSelect} />
       )}
       <Fields node={node} />
       <Connections graph={graph} id={id} onSelect={onSelect} />
       <div className="row">
         <AskLink tag={nameOf(node, id)} />
-        <ButtonLink size="small" href={queryLink}>
-          Open in the query page
-        </ButtonLink>
+        {scope.sheets.length === 0 && (
+          <ButtonLink size="small" href={queryLink}>
+            Open in the query page
+          </ButtonLink>
+        )}
       </div>
     </div>
   );
@@ -142,7 +135,7 @@ function Connections({ graph, id, onSelect }: PlaceProps) {
 
 function EdgeDetails({ graph, id, onSelect }: PlaceProps) {
   const edge = graph.edgeById.get(id);
-  if (!edge) return <p>The drawing has no item with the id {id}.</p>;
+  if (!edge) return <p>This version of the drawing has no item with the id {id}.</p>;
   return (
     <div className="stack">
       <h2>{edge.edge_classification?.startsWith("signal") ? "Signal" : "Connection"}</h2>

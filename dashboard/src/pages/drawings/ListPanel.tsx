@@ -3,11 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { DrawingGraph } from "../../features/drawing/model";
-import { graphsQuery, runQuery } from "../../features/drawing/queries";
+import { type DrawingScope, graphsQuery, resultQuery } from "../../features/drawing/queries";
 import { DataTable } from "../../ui/DataTable";
 import { SearchField } from "../../ui/fields";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+
+import { sheetNamed } from "./usePartners";
 
 type Row = Record<string, unknown>;
 
@@ -112,14 +114,14 @@ export const LISTS: List[] = [
 
 interface ListPanelProps {
   list: List;
-  graphId: string;
+  scope: DrawingScope;
   graph: DrawingGraph;
   selected: string | null;
   onSelect: (id: string) => void;
 }
 
-export function ListPanel({ list, graphId, graph, selected, onSelect }: ListPanelProps) {
-  const result = useQuery(runQuery(graphId, list.query));
+export function ListPanel({ list, scope, graph, selected, onSelect }: ListPanelProps) {
+  const result = useQuery(resultQuery(scope, list.query));
   const [filter, setFilter] = useState("");
   if (result.isPending) return <Loading label={list.label} />;
   if (result.isError) return <ProblemMessage error={result.error} onRetry={() => result.refetch()} />;
@@ -153,10 +155,7 @@ export function ListPanel({ list, graphId, graph, selected, onSelect }: ListPane
 
 /** The drawing of the other sheet, as a link if it is stored. */
 function SheetLink({ name }: { name: string }) {
-  const graphs = useQuery(graphsQuery);
-  const sheet = graphs.data?.find(
-    (row) => name !== "" && (row.drawing_name === name || row.drawing_name?.startsWith(`${name} `)),
-  );
+  const sheet = sheetNamed(useQuery(graphsQuery).data ?? [], name);
   return sheet ? <Link to={`/drawings/${encodeURIComponent(sheet.job_id)}`}>{name}</Link> : name;
 }
 

@@ -1,44 +1,53 @@
 /** The panels beside a drawing; on a phone, a sheet at the bottom that opens and closes. */
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { useState } from "react";
-import type { DrawingGraph } from "../../features/drawing/model";
+import type { DrawingGraph, GraphNode } from "../../features/drawing/model";
+import type { DrawingScope } from "../../features/drawing/queries";
 import { IconButton } from "../../ui/Button";
 import { Tabs } from "../../ui/Tabs";
 import { ChangesPanel } from "./ChangesPanel";
 import { ItemPanel } from "./ItemPanel";
 import { LISTS, ListPanel } from "./ListPanel";
 import type { ChangeState, DrawingState } from "./state";
+import type { Comparison } from "./useComparison";
+import type { Partner } from "./usePartners";
 
 interface PanelsProps {
-  graphId: string;
+  scope: DrawingScope;
   graph: DrawingGraph;
+  comparison: Comparison | null;
+  partner: (node: GraphNode) => Partner | null;
   state: DrawingState;
   change: ChangeState;
   onSelect: (id: string | null) => void;
 }
 
-export function Panels({ graphId, graph, state, change, onSelect }: PanelsProps) {
+export function Panels({ scope, graph, comparison, partner, state, change, onSelect }: PanelsProps) {
   const [isOpen, setOpen] = useState(false);
   const lists = LISTS.map((list) => ({
     id: list.id,
     label: list.label,
-    content: (
-      <ListPanel list={list} graphId={graphId} graph={graph} selected={state.node} onSelect={onSelect} />
-    ),
+    content: <ListPanel list={list} scope={scope} graph={graph} selected={state.node} onSelect={onSelect} />,
   }));
   const tabs = [
     {
       id: "item",
       label: "Item",
-      content: (
-        <ItemPanel graphId={graphId} graph={graph} state={state} change={change} onSelect={onSelect} />
-      ),
+      content: <ItemPanel scope={scope} graph={graph} state={state} partner={partner} onSelect={onSelect} />,
     },
     ...lists,
     {
       id: "changes",
       label: "Changes",
-      content: <ChangesPanel graphId={graphId} state={state} change={change} onSelect={onSelect} />,
+      content: (
+        <ChangesPanel
+          graphId={scope.id}
+          comparison={comparison}
+          state={state}
+          change={change}
+          onSelect={onSelect}
+        />
+      ),
     },
   ];
   const selected = tabs.some((tab) => tab.id === state.panel) ? (state.panel ?? "item") : "item";

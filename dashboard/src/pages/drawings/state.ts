@@ -1,7 +1,7 @@
 /** State of the page of a drawing, in the search parameters of its address. */
 import { useSearchParams } from "react-router";
 
-const NAMES = ["node", "view", "to", "panel", "old", "highlight"] as const;
+const NAMES = ["node", "view", "to", "panel", "old", "show", "with", "highlight"] as const;
 type Name = (typeof NAMES)[number];
 
 export type DrawingState = Record<Name, string | null>;

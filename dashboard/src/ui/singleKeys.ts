@@ -1,4 +1,4 @@
-/** Whether single keys are shortcuts. People who dictate, or whose keyboard repeats, can turn that off. */
+/** Single keys as shortcuts. People who dictate, or whose keyboard repeats, can turn them off. */
 import { useSyncExternalStore } from "react";
 
 const KEY = "pidq.single-keys";
@@ -19,4 +19,14 @@ export function useSingleKeys(): boolean {
     listeners.add(listener);
     return () => listeners.delete(listener);
   }, hasSingleKeys);
+}
+
+const FIELDS =
+  "input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]";
+/** Lists move to the item that begins with what is typed. */
+const LISTS = "[role=menu], [role=listbox]";
+
+/** Returns whether keys that are pressed in an element are meant for it. */
+export function isTypingIn(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(`${FIELDS}, ${LISTS}, [role=dialog]`) !== null;
 }

@@ -1,0 +1,49 @@
+/** The comparison of the drawing with an older version: changes, picture, marks and removed items. */
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { alignment } from "../../features/drawing/alignment";
+import { type Change, changeMarks, removedItems, type Shown, shownOf } from "../../features/drawing/changes";
+import { type Marks, NO_MARKS } from "../../features/drawing/marks";
+import { type DrawingGraph, NO_GRAPH } from "../../features/drawing/model";
+import { type Picture, type PictureItem, placedPicture } from "../../features/drawing/picture";
+import { changesQuery, graphQuery, pictureQuery } from "../../features/drawing/queries";
+import type { DrawingState } from "./state";
+
+export interface Comparison {
+  shown: Shown;
+  changes: Change[];
+  marks: Marks;
+  /** The older picture in the place of the new one, if it is shown instead. */
+  picture: Picture | null;
+  ghosts: ReadonlyMap<string, PictureItem>;
+  oldGraph: DrawingGraph;
+}
+
+const NO_GHOSTS: ReadonlyMap<string, PictureItem> = new Map();
+const NO_CHANGES: Change[] = [];
+
+/** Returns null if the page compares nothing. */
+export function useComparison(
+  graphId: string,
+  graph: DrawingGraph,
+  picture: Picture,
+  state: DrawingState,
+): Comparison | null {
+  const isComparing = state.panel === "changes" && state.old !== null && state.with === null;
+  const old = state.old ?? "";
+  const shown = shownOf(state.show);
+  const changes = useQuery({ ...changesQuery(graphId, old), enabled: isComparing }).data ?? NO_CHANGES;
+  const oldPicture = useQuery({ ...pictureQuery(graphId, old), enabled: isComparing }).data ?? null;
+  const oldGraph = useQuery({ ...graphQuery(graphId, old), enabled: isComparing }).data ?? NO_GRAPH;
+  const placed = useMemo(
+    () => oldPicture && placedPicture(oldPicture, alignment(oldPicture.items, picture.items)),
+    [oldPicture, picture],
+  );
+  return useMemo(() => {
+    if (!isComparing) return null;
+    const isOld = shown === "old" && placed !== null;
+    const marks = changes.length > 0 ? changeMarks(isOld ? oldGraph : graph, changes, shown) : NO_MARKS;
+    const ghosts = placed && shown === "both" ? removedItems(changes, placed) : NO_GHOSTS;
+    return { shown, changes, marks, picture: isOld ? placed : null, ghosts, oldGraph };
+  }, [isComparing, shown, changes, placed, graph, oldGraph]);
+}
