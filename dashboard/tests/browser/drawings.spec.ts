@@ -76,10 +76,98 @@ test("moves and zooms with the mouse", async ({ page }) => {
   await expect(page).toHaveURL(/node=V-101/);
 });
 
+test("waits for the item of an action that is chosen first", async ({ page }) => {
+  await page.goto("/drawings/plant-100");
+  await page.getByRole("button", { name: "Upstream" }).click();
+  await expect(page.getByText('Click the item for "Upstream"')).toBeVisible();
+  await page.keyboard.press("/");
+  await page.keyboard.type("HV-1018");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("region", { name: "Result" })).toContainText('upstream("HV-1018")');
+  await expect(page.getByRole("status", { name: "Marked items" })).toContainText("found");
+});
+
+test("goes on at the connector on the other sheet, and back", async ({ page }) => {
+  await page.goto("/drawings/plant-100?node=OPC-103");
+  const other = page.getByRole("region", { name: "Other sheet" });
+  await expect(other).toContainText("100-PID-0005 Condensate storage and loading at OPC-201");
+  await page.keyboard.press("o");
+  await expect(page).toHaveURL(/storage-100\?node=OPC-201/);
+  await expect(page.getByRole("heading", { level: 2, name: "OPC-201" })).toBeVisible();
+  await page.goBack();
+  await expect(page).toHaveURL(/plant-100\?node=OPC-103/);
+  // The connector is in the middle of the drawing.
+  const drawing = page.locator("[role=application][data-painted=all]");
+  await drawing.click();
+  await expect(page).toHaveURL(/storage-100\?node=OPC-201/);
+});
+
+test("says which sheet is missing", async ({ page }) => {
+  await page.goto("/drawings/plant-100?node=OPC-106");
+  await expect(page.getByText("Continues on 900-PID-0003, which is not stored here.")).toBeVisible();
+});
+
+test("traces across joined sheets", async ({ page }) => {
+  await page.goto("/drawings/plant-100");
+  await page.getByRole("button", { name: "Join sheets" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: /100-PID-0001.*100-PID-0005/ })).toBeVisible();
+  await page.getByRole("combobox", { name: "Find a tag" }).fill("LV-1103");
+  await page.getByRole("option").first().click();
+  await page.getByRole("button", { name: "Downstream" }).click();
+  const result = page.getByRole("region", { name: "Result" });
+  await expect(result).toContainText("OPC-103");
+  await expect(result).toContainText("HV-2001");
+  await page.getByRole("button", { name: "This sheet only" }).click();
+  await expect(page).not.toHaveURL(/with=/);
+});
+
+test("shows what changed and what was removed between two revisions", async ({ page }) => {
+  await page.goto("/drawings");
+  const versions = await page.evaluate(async () => {
+    const { pid_graph: graph } = await (await fetch("/graph/plant-100")).json();
+    const put = async (nodes: { id: string }[]) => {
+      const ids = new Set(nodes.map((node) => node.id));
+      const edges = graph.edges.filter(
+        (edge: { source: string; target: string }) => ids.has(edge.source) && ids.has(edge.target),
+      );
+      const metadata = { ...graph.metadata, job_id: "revised", drawing_name: "Revised" };
+      await fetch("/graph/revised", {
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ pid_graph: { nodes, edges, metadata } }),
+      });
+    };
+    await put(graph.nodes);
+    const relief = (node: { id: string }) => (node.id === "PSV-1106" ? { ...node, set_pressure: 14 } : node);
+    await put(graph.nodes.filter((node: { id: string }) => node.id !== "HV-1016").map(relief));
+    const { versions } = await (await fetch("/graph/revised/versions")).json();
+    return versions.map((version: { change_version: string }) => version.change_version) as string[];
+  });
+  await page.goto(`/drawings/revised?panel=changes&old=${versions[1]}`);
+  const legend = page.getByRole("status", { name: "Marked items" });
+  await expect(legend).toContainText("removed");
+  await expect(page.getByRole("region", { name: "critical" })).toContainText("PSV-1106");
+  const removed = page.getByRole("region", { name: "high" }).getByRole("button", { name: /HV-1016/ });
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/node=PSV-1106/);
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/node=HV-1016/);
+  await expect(removed).toHaveAttribute("aria-current", "true");
+  await page.keyboard.press("p");
+  await expect(page).toHaveURL(/node=PSV-1106/);
+  await page.getByRole("button", { name: "New", exact: true }).click();
+  await expect(legend).not.toContainText("removed");
+  await page.getByRole("button", { name: "Old", exact: true }).click();
+  await expect(legend).toContainText("removed");
+  await expectAccessible(page);
+  await page.evaluate(() => fetch("/graph/revised", { method: "DELETE" }));
+});
+
 for (const path of [
   "/drawings",
   "/drawings/plant-100?node=V-101&view=isolate",
   "/drawings/plant-100?panel=lines",
+  "/drawings/plant-100?with=storage-100",
 ]) {
   test(`is accessible: ${path}`, async ({ page }) => {
     await page.goto(path);

@@ -9,12 +9,14 @@ interface MarkLegendProps {
   ghosts: number;
 }
 
+/** Tones that pipes have on their own account. */
+const CHANGES: ReadonlySet<MarkTone> = new Set(["added", "removed", "changed"]);
+
 export function MarkLegend({ graph, marks, ghosts }: MarkLegendProps) {
   const counts = new Map<MarkTone, number>();
   for (const [id, tone] of marks) {
     // The pipes between marked items have their color, and do not count.
-    const isItem = graph.nodeById.has(id) || tone === "added" || tone === "changed";
-    if (isItem) counts.set(tone, (counts.get(tone) ?? 0) + 1);
+    if (graph.nodeById.has(id) || CHANGES.has(tone)) counts.set(tone, (counts.get(tone) ?? 0) + 1);
   }
   if (ghosts > 0) counts.set("removed", ghosts);
   const rows = [...counts];
@@ -22,7 +24,9 @@ export function MarkLegend({ graph, marks, ghosts }: MarkLegendProps) {
     <p className="mark-legend" role="status" aria-label="Marked items" hidden={rows.length === 0}>
       {rows.map(([tone, count]) => (
         <span key={tone} data-tone={tone}>
-          <i aria-hidden /> {count} {MARK_LABELS[tone]}
+          {/* The nozzles at which a branch stays open are marked too, and are no branches. */}
+          <i aria-hidden /> {tone === "open" ? "" : `${count} `}
+          {MARK_LABELS[tone]}
         </span>
       ))}
     </p>

@@ -79,7 +79,7 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
         <DrawingCanvas
           label={name}
           picture={comparison?.picture ?? picture}
-          graph={graph}
+          graph={comparison?.graph ?? graph}
           marks={comparison?.marks ?? marks}
           ghosts={comparison?.ghosts}
           connections={drawing.connections}

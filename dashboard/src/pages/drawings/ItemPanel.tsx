@@ -1,6 +1,7 @@
 /** The selected item: actions, what they found, fields and neighbors. */
 import { MousePointerClick } from "lucide-react";
 import { actionOf } from "../../features/drawing/actions";
+import { entryText } from "../../features/drawing/isolation";
 import {
   classOf,
   type DrawingGraph,
@@ -102,7 +103,7 @@ function Fields({ node }: { node: GraphNode }) {
 
 function text(value: unknown): string {
   if (value === null || value === undefined) return "not stated";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? entryText(value) : String(value);
 }
 
 interface PlaceProps {

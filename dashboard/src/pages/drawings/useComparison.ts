@@ -16,7 +16,8 @@ export interface Comparison {
   /** The older picture in the place of the new one, if it is shown instead. */
   picture: Picture | null;
   ghosts: ReadonlyMap<string, PictureItem>;
-  oldGraph: DrawingGraph;
+  /** The graph of the picture that is shown. */
+  graph: DrawingGraph;
 }
 
 const NO_GHOSTS: ReadonlyMap<string, PictureItem> = new Map();
@@ -42,8 +43,9 @@ export function useComparison(
   return useMemo(() => {
     if (!isComparing) return null;
     const isOld = shown === "old" && placed !== null;
-    const marks = changes.length > 0 ? changeMarks(isOld ? oldGraph : graph, changes, shown) : NO_MARKS;
+    const shownGraph = isOld ? oldGraph : graph;
+    const marks = changes.length > 0 ? changeMarks(shownGraph, changes, shown) : NO_MARKS;
     const ghosts = placed && shown === "both" ? removedItems(changes, placed) : NO_GHOSTS;
-    return { shown, changes, marks, picture: isOld ? placed : null, ghosts, oldGraph };
+    return { shown, changes, marks, picture: isOld ? placed : null, ghosts, graph: shownGraph };
   }, [isComparing, shown, changes, placed, graph, oldGraph]);
 }
