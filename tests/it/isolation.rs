@@ -1,7 +1,11 @@
 //! Reports of an isolation besides its barriers: relief devices, states of valves, uncertain connections, plans, and
 //! the sections between emergency shutdown valves.
 
-use crate::graph::{check_document, check_graph};
+use pidq::Graph;
+use serde_json::json;
+
+use crate::drawing_notation::drawing;
+use crate::graph::{check_document, check_graph, evaluate};
 
 /// Joins the lines of a result that is too long for one.
 fn one_line(text: &str) -> String {
@@ -234,4 +238,21 @@ fn inventory_sections_end_at_emergency_shutdown_valves() {
         "inventorySections() | map([.equipment | map(.id), .esd_valves | map(.id)])",
         r#"[[["T-1"],["SDV-1"]],[["E-1"],["SDV-1"]],[["T-2"],["SDV-2"]],[["E-1"],["SDV-2"]]]"#,
     );
+}
+
+#[test]
+fn isolated_is_yes_only_if_the_isolation_is_complete_and_certain() {
+    for (plant, expected) in [
+        ("T-1 → V-1 → P-1 → V-2 → T-2", "yes"),
+        ("T-1 → CV-1 → P-1 → V-2 → T-2", "no"),
+        ("T-1 → V-1 → Q-1(node_classification=something) → P-1 → V-2 → T-2", "unknown"),
+        ("T-1 → P-1; P-1 → Q-1(node_classification=something) → V-2 → T-2", "no"),
+        ("P-1", "unknown"),
+    ] {
+        let graph = Graph::from_json(drawing(plant)).expect("JSON");
+        for function in ["isolate", "isolationPlan"] {
+            let query = format!(r#"{function}("P-1") | .isolated"#);
+            assert_eq!(evaluate(&graph, &query, "{}"), Ok(json!(expected)), "{function} on {plant}");
+        }
+    }
 }

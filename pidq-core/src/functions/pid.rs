@@ -183,8 +183,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "isolate",
         params: &[Param::query("items").optional(), Param::options(ISOLATE_OPTIONS)],
-        summary: "Candidate isolation points of items, lines or loops, the branches that stay open, and what is uncertain.",
-        example: r#"isolate("P-101A") | [.barriers | map(.node.tag), .unresolved | map(.at.tag), .certain] => [["HV-102"],["T-101","P-101B"],false]"#,
+        summary: "Whether items, lines or loops can be isolated (`isolated`: `yes`, `no` or `unknown`), the candidate points, and what stays open.",
+        example: r#"isolate("P-101A") | [.isolated, .barriers | map(.node.tag), .unresolved | map(.at.tag)] => ["no",["HV-102"],["T-101","P-101B"]]"#,
         body: Body::Piped(|cx, input, args| isolation(cx, input, args, IsolationReport::Points)),
     },
     Function {

@@ -16,6 +16,8 @@ pub struct Isolation {
     /// Open or uncertain items: branches without a barrier, relief devices, valves that close only with their
     /// actuator, gaps of the drawing, and barriers that rest on something that the drawing does not state.
     pub open: BTreeSet<String>,
+    /// Whether all is isolated, as in the result: `yes`, `no` or `unknown`.
+    pub isolated: Option<String>,
 }
 
 /// Part of a highlight.
@@ -41,7 +43,8 @@ impl Isolation {
         let (barriers, inside) = (list("barriers")?, list("inside")?);
         let ids = |list: Array<'_>| list.iter().flat_map(|row| item_ids(document, row)).collect::<BTreeSet<String>>();
         let open = OPEN.iter().filter_map(|key| list(key)).flat_map(&ids).collect();
-        let mut isolation = Isolation { close: ids(barriers), inside: ids(inside), open };
+        let isolated = result.get("isolated").and_then(Value::as_str).map(String::from);
+        let mut isolation = Isolation { close: ids(barriers), inside: ids(inside), open, isolated };
         let is_uncertain =
             |row: &Value<'_>| row.as_object().is_some_and(|row| matches!(row.get("certain"), Some(Value::Bool(false))));
         isolation.open.extend(barriers.iter().filter(is_uncertain).flat_map(|row| item_ids(document, row)));
@@ -66,13 +69,23 @@ impl Isolation {
         parts.into_iter().find(|(_, ids)| ids.contains(id)).map(|(part, _)| part)
     }
 
+    /// Returns the text for what is inside, with whether it is isolated.
+    fn inside_text(&self) -> &'static str {
+        match self.isolated.as_deref() {
+            Some("yes") => "inside: isolated",
+            Some("no") => "inside: not isolated",
+            Some("unknown") => "inside: isolation uncertain",
+            _ => "inside",
+        }
+    }
+
     /// Returns the rows of the legend: part, text.
     pub(super) fn legend(&self) -> Vec<(Part, String)> {
         let open: BTreeSet<&String> = self.open.iter().collect();
         let rest = |ids: &BTreeSet<String>| ids.iter().filter(|id| !open.contains(id)).count();
         vec![
             (Part::Close, format!("close: {}", rest(&self.close))),
-            (Part::Inside, "isolated inside".to_owned()),
+            (Part::Inside, self.inside_text().to_owned()),
             (Part::Open, format!("stays open or uncertain: {}", open.len())),
         ]
     }

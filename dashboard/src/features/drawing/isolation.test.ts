@@ -1,42 +1,13 @@
 /** Tests of `isolation.ts`. */
 import { describe, expect, it } from "vitest";
-import { entryText, type Isolation, openReason, verdictOf } from "./isolation";
-
-const barrier = { node: { id: "HV-1" } };
-const closed: Partial<Isolation> = {
-  barriers: [barrier],
-  unresolved: [],
-  kept_open: [],
-  uncertain: [],
-  data_gaps: [],
-  complete: true,
-  certain: true,
-};
+import { entryText, openReason, verdictOf } from "./isolation";
 
 describe("verdictOf", () => {
-  it("is yes only if every branch ends at a barrier without doubt", () => {
-    expect(verdictOf(closed)).toBe("yes");
+  it.each(["yes", "no", "unknown"] as const)("is that of the result: %s", (isolated) => {
+    expect(verdictOf({ isolated })).toBe(isolated);
   });
-  it("does not depend on valves that stay open for relief", () => {
-    expect(verdictOf({ ...closed, kept_open: [{ node: "HV-2" }] })).toBe("yes");
-  });
-  it("is no if a branch stays open, whatever the result states", () => {
-    const branch = { kind: "open_end", at: null, path: [] };
-    expect(verdictOf({ ...closed, isolated: "yes", unresolved: [branch] })).toBe("no");
-    expect(verdictOf({ ...closed, isolated: "no" })).toBe("no");
-  });
-  it.each<[string, Partial<Isolation>]>([
-    ["uncertainty", { uncertain: [{ reason: "unknown_class" }] }],
-    ["a gap", { data_gaps: ["missing"] }],
-    ["no barrier", { barriers: [] }],
-    ["an incomplete result", { complete: false }],
-    ["an uncertain result", { certain: false }],
-    ["a statement", { isolated: "unknown" }],
-  ])("is unknown with %s", (_, change) => {
-    expect(verdictOf({ ...closed, ...change })).toBe("unknown");
-  });
-  it("is unknown if the fields are missing", () => {
-    expect(verdictOf({})).toBe("unknown");
+  it("is unknown if the result states none, even if it is complete and certain", () => {
+    expect(verdictOf({ complete: true, certain: true, unresolved: [], uncertain: [] })).toBe("unknown");
   });
 });
 

@@ -1,6 +1,9 @@
 /** Result of `isolate`: verdict, and texts of its entries. */
 import type { GraphNode } from "./model";
 
+/** Whether all is isolated. */
+export type Verdict = "yes" | "no" | "unknown";
+
 interface Barrier {
   node: GraphNode;
   method?: string;
@@ -18,7 +21,7 @@ interface Unresolved {
 
 export interface Isolation {
   target?: GraphNode;
-  isolated?: "yes" | "no" | "unknown";
+  isolated: Verdict;
   barriers: Barrier[];
   conditional: { node: GraphNode; action: string; fail_action?: string | null }[];
   relief: { node: GraphNode; relief_path?: string; cut_off_by?: GraphNode[] }[];
@@ -32,18 +35,9 @@ export interface Isolation {
   certain: boolean;
 }
 
-export type Verdict = "yes" | "no" | "unknown";
-
-/** A branch that stays open outweighs the statement of the result; what is missing counts as unknown. */
+/** Returns what the result states about all branches; a result without this statement is unknown. */
 export function verdictOf(result: Partial<Isolation>): Verdict {
-  if (count(result.unresolved) > 0 || result.isolated === "no") return "no";
-  const isDoubtful = count(result.uncertain) > 0 || count(result.data_gaps) > 0 || result.certain !== true;
-  if (isDoubtful || result.isolated === "unknown" || count(result.barriers) === 0) return "unknown";
-  return result.complete === true ? "yes" : "unknown";
-}
-
-function count(list: unknown[] | undefined): number {
-  return list?.length ?? 0;
+  return result.isolated ?? "unknown";
 }
 
 /** The answer to "is it isolated when these points are closed?", one row per verdict. */

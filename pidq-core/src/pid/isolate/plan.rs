@@ -12,8 +12,18 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::{ChargeFn, Datum};
 
-const PLAN: &[&str] =
-    &["target", "steps", "barriers", "bleeds", "unresolved", "data_gaps", "complete", "certain", "uncertain"];
+const PLAN: &[&str] = &[
+    "target",
+    "isolated",
+    "steps",
+    "barriers",
+    "bleeds",
+    "unresolved",
+    "data_gaps",
+    "complete",
+    "certain",
+    "uncertain",
+];
 const STEP: &[&str] = &["step", "action", "node", "at", "cuts_off"];
 const PROOF: &[&str] = &["node", "kind", "method", "second", "bleed", "bleed_position", "cuts_off", "certain"];
 
@@ -63,6 +73,7 @@ impl<'a> Isolation<'_, 'a> {
             PLAN,
             vec![
                 Isolation::target(targets),
+                Datum::Word(self.isolated()),
                 Datum::Table(STEP, step_rows(steps)),
                 Datum::Table(PROOF, rows),
                 Datum::Nodes(bleeds),

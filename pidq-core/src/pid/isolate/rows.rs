@@ -15,6 +15,7 @@ use crate::pid::{ChargeFn, Datum};
 
 const RESULT: &[&str] = &[
     "target",
+    "isolated",
     "barriers",
     "unresolved",
     "inside",
@@ -70,6 +71,7 @@ impl<'a> Isolation<'_, 'a> {
             RESULT,
             vec![
                 Isolation::target(targets),
+                Datum::Word(self.isolated()),
                 Datum::Table(BARRIER, barriers),
                 self.unresolved(),
                 Datum::Nodes(self.inside.clone()),
@@ -92,6 +94,16 @@ impl<'a> Isolation<'_, 'a> {
         match targets {
             [target] => Datum::Node(*target),
             several => Datum::Nodes(several.into()),
+        }
+    }
+
+    /// Returns whether all is isolated: `no` if a branch stays open, `yes` if none does and the drawing states
+    /// everything that this rests on, `unknown` otherwise.
+    pub(super) fn isolated(&self) -> &'static str {
+        match () {
+            () if !self.open.is_empty() => "no",
+            () if self.is_complete() && self.is_certain() => "yes",
+            () => "unknown",
         }
     }
 

@@ -230,9 +230,13 @@ fn highlights_are_marked_and_an_isolation_has_a_legend() {
     let svg = draw_with(&DrawOptions { highlight, ..DrawOptions::default() }, &sheet(UP, circle));
     assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (1, 1));
     assert!(!svg.contains("class=\"legend\""));
-    let isolation =
-        Isolation { close: ["V".to_owned()].into(), inside: ["E".to_owned()].into(), open: ["W".to_owned()].into() };
-    let options = DrawOptions { isolation: Some(isolation), ..DrawOptions::default() };
+    let isolation = Isolation {
+        close: ["V".to_owned()].into(),
+        inside: ["E".to_owned()].into(),
+        open: ["W".to_owned()].into(),
+        isolated: Some("no".to_owned()),
+    };
+    let options = DrawOptions { isolation: Some(isolation.clone()), ..DrawOptions::default() };
     let svg = draw_with(&options, &sheet(UP, circle));
     assert!(svg.contains("class=\"hit close\"") && svg.contains("class=\"hot inside\""), "{svg}");
     assert!(
@@ -240,6 +244,18 @@ fn highlights_are_marked_and_an_isolation_has_a_legend() {
             && svg.contains("stays open or uncertain: 1")
             && svg.contains("viewBox=\"0 0 100 62\"")
     );
+    for (isolated, text) in [
+        (Some("yes"), "inside: isolated"),
+        (Some("no"), "inside: not isolated"),
+        (Some("unknown"), "inside: isolation uncertain"),
+        (Some("other"), "inside"),
+        (None, "inside"),
+    ] {
+        let isolation = Isolation { isolated: isolated.map(String::from), ..isolation.clone() };
+        let options = DrawOptions { isolation: Some(isolation), ..DrawOptions::default() };
+        let svg = draw_with(&options, &sheet(UP, circle));
+        assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
+    }
 }
 
 #[test]
