@@ -211,7 +211,7 @@ impl<'p> Checker<'p> {
             Plan::Variable(index) => self.scope.get(*index).copied().unwrap_or(Type::ANY),
             Plan::Parameter(cell) => Type::from_kinds(data_guide::kinds_of(*cell)),
             Plan::Root => self.root,
-            Plan::Pattern(_) => Type::ANY,
+            Plan::GraphParameter(_) | Plan::Pattern(_) => Type::ANY,
         }
     }
 

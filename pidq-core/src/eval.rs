@@ -62,6 +62,7 @@ pub struct EvalContext<'a> {
     /// Pooled scratch memory of graph traversals, between two of them.
     walk_scratch: Option<Box<PooledScratch<'a>>>,
     params: &'a Arena,
+    graph_params: &'a [&'a Graph],
     root: Value<'a>,
     scratch: &'a Scratch,
     limits: Limits<'a>,
@@ -114,6 +115,7 @@ impl<'a> EvalContext<'a> {
             drawing: None,
             walk_scratch: None,
             params,
+            graph_params: &[],
             root: Value::stored(document, document.root()),
             scratch,
             limits,
@@ -142,6 +144,11 @@ impl<'a> EvalContext<'a> {
     /// Disables all optimizations: the oracle that optimized evaluation is tested against.
     pub(crate) fn without_optimizations(self) -> EvalContext<'a> {
         EvalContext { is_optimized: false, ..self }
+    }
+
+    /// Binds the graph parameters, in the order of their names.
+    pub(crate) fn with_graph_params(self, graph_params: &'a [&'a Graph]) -> EvalContext<'a> {
+        EvalContext { graph_params, ..self }
     }
 
     /// Returns true if optimizations are enabled.
@@ -271,6 +278,9 @@ impl<'a> EvalContext<'a> {
             Plan::Let(values, body) => self.bind(values, body, input),
             Plan::Variable(index) => Ok(self.variables[*index]),
             Plan::Parameter(cell) => Ok(Value::stored(self.params, *cell)),
+            Plan::GraphParameter(index) => {
+                Ok(self.graph_params.get(*index).map_or(Value::Undefined, |graph| graph.root()))
+            }
             Plan::Root => Ok(self.root),
             Plan::Pattern(_) => Ok(Value::Undefined),
         }

@@ -64,6 +64,8 @@ pub const MAX_TOPOLOGY_NAMES: usize = 100;
 pub const MAX_TOPOLOGY_NAME_SIZE: usize = 1_000;
 /// Number of parameters of a query.
 pub const MAX_PARAMS: usize = 64;
+/// Maximum number of graph parameters of a query.
+pub const MAX_GRAPH_PARAMS: usize = 16;
 /// Size of the parameters of a query as JSON, in bytes.
 pub const MAX_PARAMS_SIZE: usize = 1 << 20;
 

@@ -22,7 +22,7 @@ use crate::eval::plan::function::Function;
 use crate::eval::{EvalContext, Scratch, planned_strategies};
 use crate::functions;
 use crate::graph::Graph;
-use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
+use crate::limits::{Limits, MAX_GRAPH_PARAMS, MAX_PARAMS, MAX_PARAMS_SIZE};
 use crate::suggest::{self, BoundedSearch};
 use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
@@ -98,9 +98,18 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse`], and `PQ5xxx` for the parameters.
     pub fn parse_with(&self, text: &str, params: &str) -> Result<Query> {
+        self.parse_with_graphs(text, params, &[])
+    }
+
+    /// Compiles a query with parameters that are graphs, in addition to values: `$name` is the whole document of the
+    /// graph. Each run gets the graphs, in the order of the names.
+    ///
+    /// # Errors
+    /// As [`Dialect::parse_with`]; `PQ1005` if a name is also a value, `PQ5002` for too many names.
+    pub fn parse_with_graphs(&self, text: &str, params: &str, graph_params: &[&str]) -> Result<Query> {
         let result = text::parse_with_comments(text, &self.operators, self.profile);
         let (expr, comments) = result.map_err(|error| self.with_known_calls(error))?;
-        let mut query = self.compile(QuerySource::text(expr, text), params)?;
+        let mut query = self.compile(QuerySource::text(expr, text), params, graph_params)?;
         query.compiled.warnings.extend(hints::commented_values(text, &comments, &self.operators));
         Ok(query)
     }
@@ -118,7 +127,7 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse_with`].
     pub fn compile_json_with(&self, json_query: &str, params: &str) -> Result<Query> {
-        self.compile(QuerySource::json(json::from_json(json_query)?, json_query), params)
+        self.compile(QuerySource::json(json::from_json(json_query)?, json_query), params, &[])
     }
 
     /// Converts a query from text format to JSON format. Function names are not resolved.
@@ -160,15 +169,22 @@ impl Dialect {
         error.with_help(format!("did you mean `{}`?", texts.join("` or `"))).with_suggestions(texts)
     }
 
-    fn compile(&self, origin: QuerySource, params: &str) -> Result<Query> {
+    fn compile(&self, origin: QuerySource, params: &str, graph_params: &[&str]) -> Result<Query> {
         let params = read_params(params)?;
+        if graph_params.len() > MAX_GRAPH_PARAMS {
+            let message = format!("There are more than {MAX_GRAPH_PARAMS} graph parameters");
+            return Err(Error::new(Code::InputTooLarge, message));
+        }
         let find = |name: &str| self.find(name);
         let function_names = || self.functions().map(|function| function.name).collect();
         let is_extended = self.profile == Profile::Pidq;
-        let environment = Environment { find: &find, function_names: &function_names, params: &params, is_extended };
+        let function_names = &function_names;
+        let environment = Environment { find: &find, function_names, params: &params, graph_params, is_extended };
         let compiled = compile(&origin.expr, &environment).map_err(|error| origin.locate(error))?;
         let findings = check::check(&compiled.plan);
-        Ok(Query { compiled, findings, source: origin, params, operators: self.operators.clone(), is_optimized: true })
+        let graph_params = graph_params.iter().map(|name| (*name).into()).collect();
+        let operators = self.operators.clone();
+        Ok(Query { compiled, findings, source: origin, params, graph_params, operators, is_optimized: true })
     }
 
     fn find(&self, name: &str) -> Option<FunctionRef> {
@@ -244,6 +260,8 @@ pub struct Query {
     findings: Findings,
     source: QuerySource,
     params: Arena,
+    /// Names of the parameters that are graphs.
+    graph_params: Box<[Box<str>]>,
     operators: Arc<Operators>,
     is_optimized: bool,
 }
@@ -265,6 +283,28 @@ impl Query {
         Dialect::standard().parse_with(text, params)
     }
 
+    /// Compiles a query with parameters that are graphs.
+    ///
+    /// ```
+    /// use pidq_core::{Graph, Limits, Query, Scratch};
+    ///
+    /// let [old, new] = ["3", "4"].map(|kw| format!(r#"{{"nodes": [{{"id": "P-1", "kw": {kw}}}], "edges": []}}"#));
+    /// let (old, new) = (Graph::from_json(old)?, Graph::from_json(new)?);
+    /// let query = Query::with_graphs("diff($old, get()).changed | map([.before, .after])", "{}", &["old"])?;
+    /// let (graphs, scratch) = ([&old], Scratch::new());
+    /// let result = query.run_with_graphs(&new, &graphs, &scratch, Limits::default())?;
+    /// let mut json = Vec::new();
+    /// result.write_json(&mut json)?;
+    /// assert_eq!(json, b"[[3,4]]");
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Dialect::parse_with_graphs`].
+    pub fn with_graphs(text: &str, params: &str, graph_params: &[&str]) -> Result<Query> {
+        Dialect::standard().parse_with_graphs(text, params, graph_params)
+    }
+
     /// Compiles a query in JSON format.
     ///
     /// # Errors
@@ -278,7 +318,21 @@ impl Query {
     /// # Errors
     /// `PQ2xxx` evaluation, `PQ4xxx` limits.
     pub fn run<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Result<RunResult<'a>> {
-        let mut cx = self.context(graph, scratch, limits);
+        self.run_with_graphs(graph, &[], scratch, limits)
+    }
+
+    /// Runs the query on a document, with the graphs of its graph parameters in the order of their names.
+    ///
+    /// # Errors
+    /// As [`Query::run`], and `PQ1005` if a graph is missing.
+    pub fn run_with_graphs<'a>(
+        &'a self,
+        graph: &'a Graph,
+        graph_params: &'a [&'a Graph],
+        scratch: &'a Scratch,
+        limits: Limits<'a>,
+    ) -> Result<RunResult<'a>> {
+        let mut cx = self.context(graph, graph_params, scratch, limits)?;
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let spent_most = self.spent_most(&cx);
@@ -308,8 +362,21 @@ impl Query {
     /// # Errors
     /// As [`Query::run`].
     pub fn explain(&self, graph: &Graph, limits: Limits<'_>) -> Result<RunProfile> {
+        self.explain_with_graphs(graph, &[], limits)
+    }
+
+    /// Runs the query with its graph parameters, and returns its profile.
+    ///
+    /// # Errors
+    /// As [`Query::run_with_graphs`].
+    pub fn explain_with_graphs(
+        &self,
+        graph: &Graph,
+        graph_params: &[&Graph],
+        limits: Limits<'_>,
+    ) -> Result<RunProfile> {
         let scratch = Scratch::new();
-        let mut cx = self.context(graph, &scratch, limits);
+        let mut cx = self.context(graph, graph_params, &scratch, limits)?;
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let rows = value.as_array().map(|rows| rows.len() as u64);
@@ -386,9 +453,19 @@ impl Query {
         self.compiled.warnings.iter().chain(&self.findings.warnings)
     }
 
-    fn context<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> EvalContext<'a> {
+    fn context<'a>(
+        &'a self,
+        graph: &'a Graph,
+        graph_params: &'a [&'a Graph],
+        scratch: &'a Scratch,
+        limits: Limits<'a>,
+    ) -> Result<EvalContext<'a>> {
+        if let Some(name) = self.graph_params.get(graph_params.len()) {
+            return Err(Error::new(Code::UnknownVariable, format!("The graph of the parameter '${name}' is missing")));
+        }
         let cx = EvalContext::new(graph, &self.params, scratch, limits, self.compiled.sizes);
-        if self.is_optimized { cx } else { cx.without_optimizations() }
+        let cx = cx.with_graph_params(graph_params);
+        Ok(if self.is_optimized { cx } else { cx.without_optimizations() })
     }
 
     fn steps(&self, cx: &EvalContext<'_>) -> Vec<ProfileStep> {
@@ -584,5 +661,77 @@ impl RunResult<'_> {
     pub fn write_chunks(&self, graph: &Graph, sink: &mut dyn FnMut(OutputChunk<'_>)) -> Result<()> {
         write::write_chunks(self.value, self.output_limit, graph.source(), sink)
             .map_err(|error| self.explain_error(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEW: &str = r#"{"pid_graph": {"nodes": [
+        {"id": "P-1", "node_type": "pid_component", "kw": 4}, {"id": "V-1", "node_type": "pid_component"}
+    ], "edges": [{"source": "P-1", "target": "V-1"}]}}"#;
+    const OLD: &str = r#"{"pid_graph": {"nodes": [
+        {"id": "P-1", "node_type": "pid_component", "kw": 3}, {"id": "T-1", "node_type": "pid_component", "kw": 1.50}
+    ], "edges": []}}"#;
+
+    /// Runs a query with the graph parameter `old`, optimized and not, written as a whole and in chunks.
+    fn run(text: &str) -> Result<String> {
+        let (old, new) = (Graph::from_json(OLD)?, Graph::from_json(NEW)?);
+        let query = Query::with_graphs(text, r#"{"limit": 2}"#, &["old"])?;
+        let (graphs, scratch) = ([&old], Scratch::new());
+        let result = query.run_with_graphs(&new, &graphs, &scratch, Limits::default())?;
+        let (mut json, mut chunks) = (Vec::new(), Vec::<u8>::new());
+        result.write_json(&mut json)?;
+        result.write_chunks(&new, &mut |chunk| match chunk {
+            OutputChunk::Source(range) => chunks.extend(&new.source().as_bytes()[range]),
+            OutputChunk::Text(text) => chunks.extend(text.as_bytes()),
+        })?;
+        assert_eq!(json, chunks, "{text}");
+        let (query, scratch, mut plain) = (query.without_optimizations(), Scratch::new(), Vec::new());
+        query.run_with_graphs(&new, &graphs, &scratch, Limits::default())?.write_json(&mut plain)?;
+        assert_eq!(json, plain, "{text}");
+        String::from_utf8(json).map_err(|_| Error::new(Code::NotUtf8, "the result is not UTF-8"))
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(run(text).unwrap_or_else(|error| error.to_string()), expected, "{text}");
+    }
+
+    #[test]
+    fn a_graph_parameter_is_the_whole_document_of_its_graph() {
+        check("$old.pid_graph.nodes | map(.id)", r#"["P-1","T-1"]"#);
+        check("[$old, get()] | map(.pid_graph.nodes | size())", "[2,2]");
+        check("$old.pid_graph.nodes | filter(.kw < $limit) | map(.kw)", "[1.50]");
+        check("$old.pid_graph.nodes.1", r#"{"id": "T-1", "node_type": "pid_component", "kw": 1.50}"#);
+        check("nodes() | filter(.id in ($old.pid_graph.nodes | map(.id))) | map(.kw)", "[4]");
+    }
+
+    #[test]
+    fn functions_of_several_graphs_read_graph_parameters() {
+        check("diff($old, get()) | [.added | map(.id), .removed | map(.id)]", r#"[["V-1"],["T-1"]]"#);
+        check(r#"rankDiff($old, get()) | filter(.field == "kw") | map([.before, .after])"#, "[[3,4]]");
+        check("joinSheets([$old, get()]).nodes | size()", "4");
+        check("withGraph($old, nodes() | map(.id))", r#"["P-1","T-1"]"#);
+    }
+
+    #[test]
+    fn a_run_without_the_graph_of_a_parameter_fails() {
+        let query = Query::with_graphs("$old", "{}", &["old"]).expect("a query");
+        let error = query.to_json(&Graph::from_json(NEW).expect("a graph"), Limits::default()).expect_err("no graph");
+        assert_eq!(error.code(), Code::UnknownVariable);
+        assert!(error.message().contains("$old"), "{error}");
+    }
+
+    #[test]
+    fn the_names_of_graph_parameters_are_checked() {
+        let code = |params: &str, names: &[&str]| Query::with_graphs("1", params, names).map_err(|error| error.code());
+        assert_eq!(code(r#"{"old": 1}"#, &["old"]).err(), Some(Code::UnknownVariable));
+        assert_eq!(code("{}", &["root"]).err(), Some(Code::UnknownVariable));
+        assert_eq!(code("{}", &["g"; MAX_GRAPH_PARAMS + 1]).err(), Some(Code::InputTooLarge));
+        assert_eq!(Query::with_graphs("$odl", "{}", &["old"]).expect_err("a typo").suggestions()[0].text, "$old");
+        let warnings = Query::with_graphs("1", "{}", &["old"]).expect("a query").check().expect("no error");
+        assert_eq!(warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["PQW15"]);
     }
 }

@@ -334,12 +334,13 @@ impl BodyCache {
     }
 }
 
-/// Cache key of a query: text, parameters as JSON, and dialect.
+/// Cache key of a query: text, parameters as JSON, names of graph parameters, and dialect.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct QueryKey {
     is_extended: bool,
     text: Box<str>,
     params: Box<str>,
+    graph_params: Box<[Box<str>]>,
 }
 
 /// Cache of compiled queries.
@@ -362,9 +363,12 @@ impl QueryCache {
         profile: Profile,
         text: &str,
         params: &str,
+        graph_params: &[&str],
         parse: impl FnOnce() -> pidq_core::Result<Query>,
     ) -> pidq_core::Result<Arc<Query>> {
-        let key = QueryKey { is_extended: profile == Profile::Pidq, text: text.into(), params: params.into() };
+        let graph_params = graph_params.iter().map(|name| (*name).into()).collect();
+        let is_extended = profile == Profile::Pidq;
+        let key = QueryKey { is_extended, text: text.into(), params: params.into(), graph_params };
         self.0.load(&key, parse, |_| query_size(text, params))
     }
 

@@ -85,3 +85,35 @@ def test_authorization(service):
     for leak in leaks[:20]:
         print("LEAK", leak)
     goal("S5", {"combinations": tried, "leaks": len(leaks)}, "0", not leaks)
+
+
+def test_graph_parameters(service):
+    """A graph that a query names as a parameter needs the same right as one that it is sent to."""
+    owner = service.session()
+    present, missing, own = "graph-present", "graph-missing", "graph-of-rival"
+    service.put(owner, present, drawing(1))
+    tried, leaks = 0, []
+
+    def query(session, graph_id, other, reference):
+        body = {"query": "$other", "graph_params": {"other": {"job_id": other, **reference}}}
+        return session.post(f"{service.url}/graph/{graph_id}", json=body, headers={"X-Request-Id": "r"}, timeout=30)
+
+    for name, (token, tenant, scopes) in principals(service).items():
+        if not tenant or "read" not in scopes.split():
+            continue
+        session, graph_id = service.session(token), present
+        if tenant == "other":
+            service.put(service.session(service.user_token("adam")), own, drawing(1, own))
+            graph_id = own
+        for reference in ({}, {"change_version": "1"}, {"change_version": "77"}):
+            response, other = query(session, graph_id, present, reference), query(session, graph_id, missing, reference)
+            tried += 2
+            if other.status_code != 404:
+                leaks.append((name, reference, "missing", other.status_code))
+            if tenant == "other" and normalize(response, present) != normalize(other, missing):
+                leaks.append((name, reference, normalize(response, present), normalize(other, missing)))
+            if tenant == "main" and response.status_code != (404 if "77" in reference.values() else 200):
+                leaks.append((name, reference, "present", response.status_code))
+    for leak in leaks[:20]:
+        print("LEAK", leak)
+    goal("S5-graph-parameters", {"combinations": tried, "leaks": len(leaks)}, "0", not leaks)

@@ -19,8 +19,17 @@ pub(crate) struct Environment<'n> {
     pub function_names: &'n dyn Fn() -> Vec<&'static str>,
     /// Values of the parameters: an object.
     pub params: &'n Arena,
+    /// Names of the parameters that are graphs, which are known at run time.
+    pub graph_params: &'n [&'n str],
     /// Allows a parameter as a key of a path. The reference implementation treats it as a plain string there.
     pub is_extended: bool,
+}
+
+impl Environment<'_> {
+    /// Returns the names of all parameters.
+    fn parameter_names(&self) -> impl Iterator<Item = &str> {
+        parameter_names(self.params).chain(self.graph_params.iter().copied())
+    }
 }
 
 /// Compiled plan with its per-run slots and warnings.
@@ -45,9 +54,10 @@ enum Target {
 
 /// Compiles a query. Recursive: the depth of a tree is at most `limits::MAX_QUERY_DEPTH`.
 pub(crate) fn compile(expr: &Expr, environment: &Environment<'_>) -> Result<Compiled> {
-    for name in parameter_names(environment.params) {
+    for name in environment.parameter_names() {
         check_name(name)?;
     }
+    check_unique(environment)?;
     let mut compiler = Compiler {
         environment,
         scope: Vec::new(),
@@ -60,7 +70,7 @@ pub(crate) fn compile(expr: &Expr, environment: &Environment<'_>) -> Result<Comp
     let plan = compiler.compile_query(expr)?;
     compile_patterns(&compiler.patterns)?;
     let Compiler { calls, properties, records, mut warnings, .. } = compiler;
-    warnings.extend(unused_parameters(expr, environment.params));
+    warnings.extend(unused_parameters(expr, environment));
     let sizes = PlanSizes { calls: calls.len(), properties: properties.len(), records };
     Ok(Compiled { plan, sizes, calls, properties, warnings })
 }
@@ -278,6 +288,9 @@ impl Compiler<'_> {
         if let Some(cell) = parameter(self.environment.params, name) {
             return Ok(Plan::Parameter(cell));
         }
+        if let Some(index) = self.environment.graph_params.iter().position(|known| *known == name) {
+            return Ok(Plan::GraphParameter(index));
+        }
         match name {
             "root" => Ok(Plan::Root),
             _ => Err(self.unknown_variable(name, span)),
@@ -286,7 +299,7 @@ impl Compiler<'_> {
 
     fn unknown_variable(&self, name: &str, span: Span) -> Error {
         let bound = self.scope.iter().map(|name| &**name);
-        let known: Vec<&str> = bound.chain(parameter_names(self.environment.params)).chain(["root"]).collect();
+        let known: Vec<&str> = bound.chain(self.environment.parameter_names()).chain(["root"]).collect();
         let similar =
             suggest::nearest(name, known.iter().copied()).into_iter().map(|name| format!("${name}")).collect();
         let error = Error::new(Code::UnknownVariable, format!("Unknown variable '${name}'")).with_span(span);
@@ -579,8 +592,8 @@ fn parameter_names(params: &Arena) -> impl Iterator<Item = &str> {
 }
 
 /// PQW15: parameters that the query does not use, such as a mistyped option of a library call.
-fn unused_parameters(expr: &Expr, params: &Arena) -> Vec<Warning> {
-    let mut unused: Vec<&str> = parameter_names(params).collect();
+fn unused_parameters(expr: &Expr, environment: &Environment<'_>) -> Vec<Warning> {
+    let mut unused: Vec<&str> = environment.parameter_names().collect();
     let mut rest = vec![expr];
     while let Some(expr) = rest.pop().filter(|_| !unused.is_empty()) {
         match &expr.node {
@@ -709,6 +722,15 @@ fn check_name(name: &str) -> Result<()> {
     }
     let error = Error::new(Code::UnknownVariable, format!("The name '{name}' is reserved"));
     Err(error.with_help("choose another name"))
+}
+
+/// Checks that no parameter is both a value and a graph.
+fn check_unique(environment: &Environment<'_>) -> Result<()> {
+    let is_value = |name: &&&str| parameter(environment.params, name).is_some();
+    match environment.graph_params.iter().find(is_value) {
+        Some(name) => Err(Error::new(Code::UnknownVariable, format!("The parameter '${name}' is a value and a graph"))),
+        None => Ok(()),
+    }
 }
 
 /// Checks the number of arguments of pidq's own functions. JSON Query functions accept missing and surplus arguments.

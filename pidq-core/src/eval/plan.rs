@@ -31,6 +31,8 @@ pub(crate) enum Plan {
     Variable(usize),
     /// Value of a parameter.
     Parameter(Cell),
+    /// Graph of a graph parameter, by the position of its name.
+    GraphParameter(usize),
     /// The input of the whole query.
     Root,
     Pattern(Pattern),
@@ -76,7 +78,7 @@ impl Plan {
             Plan::Let(values, body) => values.iter().chain([&**body]).for_each(visit),
             Plan::Call(call) => call.args.iter().for_each(visit),
             Plan::Constant(_) | Plan::Get(_) | Plan::Variable(_) => {}
-            Plan::Parameter(_) | Plan::Root | Plan::Pattern(_) => {}
+            Plan::Parameter(_) | Plan::GraphParameter(_) | Plan::Root | Plan::Pattern(_) => {}
         }
     }
 

@@ -235,7 +235,10 @@ impl<'a> GraphCall<'a> {
     /// Returns whether arguments and options are independent of the piped value.
     pub fn is_fixed(&self) -> bool {
         let options = self.options.into_iter().flat_map(|options| &options.values);
-        self.args.iter().chain(options).all(|plan| matches!(plan, Plan::Constant(_) | Plan::Parameter(_)))
+        self.args
+            .iter()
+            .chain(options)
+            .all(|plan| matches!(plan, Plan::Constant(_) | Plan::Parameter(_) | Plan::GraphParameter(_)))
     }
 
     /// Returns a visitor that evaluates the options `edges`, `avoid` and `until`.

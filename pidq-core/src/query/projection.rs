@@ -98,7 +98,8 @@ impl ProjectionBuilder {
             Plan::Root => Provenance::Document(ProjectionId::ROOT),
             Plan::Call(call) => self.call(call, input),
             // The values of variables were included where they were bound.
-            Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) | Plan::Pattern(_) => Provenance::Computed,
+            Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) => Provenance::Computed,
+            Plan::GraphParameter(_) | Plan::Pattern(_) => Provenance::Computed,
         }
     }
 

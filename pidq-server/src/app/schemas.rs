@@ -3,11 +3,13 @@
 #![allow(dead_code, reason = "the types describe bytes; no value of them is created")]
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::query::graph_params::GraphVersionRead;
 use crate::response_format::format_names;
 
 /// A graph with its drawing. Other fields are stored as well.
@@ -64,6 +66,9 @@ pub struct QueryResult {
     schema_version: String,
     /// Version of the graph.
     change_version: String,
+    /// Versions of the graphs that the query has read as parameters, by name, if there are any.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    graph_params: BTreeMap<String, GraphVersionRead<'static>>,
     /// The result; a value that is no array is the only item. Empty if there is no result, and for a dry run.
     result: Vec<Value>,
     /// Explanation, if requested; for a dry run, only the warnings.

@@ -1,6 +1,6 @@
 //! Cache of query results, and the expected cost of uncached queries.
 //!
-//! A result depends only on the graph version and the request body. Permissions are checked before the lookup, and the
+//! A result depends only on the versions of the graphs and the request body. Permissions are checked before the lookup, and the
 //! tenant is part of the key.
 
 use std::convert::Infallible;
@@ -21,21 +21,27 @@ const ENTRY_LIMIT: usize = 10_000;
 /// Number of slots for expected costs.
 const COST_SLOTS: usize = 1 << 14;
 
-/// Cache key: the body of a request about a graph version.
+/// Cache key: the body of a request about a graph version, and the versions that its graph parameters refer to.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct ResultKey {
     graph: GraphKey,
+    graph_params: Box<[GraphKey]>,
     body: Bytes,
 }
 
 impl ResultKey {
     pub fn new(tenant: &Tenant, meta: &GraphMeta, body: &Bytes) -> ResultKey {
-        ResultKey { graph: GraphKey::new(tenant, meta), body: body.clone() }
+        ResultKey { graph: GraphKey::new(tenant, meta), graph_params: Box::default(), body: body.clone() }
+    }
+
+    /// Adds the versions of the graph parameters.
+    pub fn with_graph_params(self, graph_params: Box<[GraphKey]>) -> ResultKey {
+        ResultKey { graph_params, ..self }
     }
 
     /// Copies the key, detached from the connection's receive buffer.
     fn detached(&self) -> ResultKey {
-        ResultKey { graph: self.graph.clone(), body: Bytes::copy_from_slice(&self.body) }
+        ResultKey { body: Bytes::copy_from_slice(&self.body), ..self.clone() }
     }
 }
 
@@ -119,7 +125,7 @@ impl ResultCache {
 
     /// Adds a result to the cache and returns its shared bytes.
     pub(crate) fn put(&self, key: &ResultKey, body: Bytes, headers: ResultHeaders) -> Bytes {
-        let bytes = body.len() + key.body.len();
+        let bytes = body.len() + key.body.len() + key.graph_params.len() * ENTRY_OVERHEAD;
         self.in_use.fetch_add(body.len(), Relaxed);
         let body = Bytes::from_owner(TrackedBody { body, total: self.in_use.clone() });
         self.cache.put(&key.detached(), &Arc::new(CachedResponse { body: body.clone(), headers }), bytes);
@@ -200,6 +206,11 @@ mod tests {
         assert_eq!(found(key("rival", 1, "q")), None);
         assert_eq!(found(key("acme", 2, "q")), None);
         assert_eq!(found(key("acme", 1, "r")), None);
+        let compared = |version| key("acme", 1, "q").with_graph_params([key("acme", version, "").graph].into());
+        put(&result_cache, &compared(2), "b");
+        assert_eq!(found(compared(2)), Some(Bytes::from("b")));
+        assert_eq!(found(compared(3)), None);
+        assert_eq!(found(key("acme", 1, "q")), Some(Bytes::from("a")));
     }
 
     #[test]

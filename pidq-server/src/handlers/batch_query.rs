@@ -206,7 +206,7 @@ async fn query_row(batch: &Batch, graph_id: GraphId, may_read: bool) -> BatchRow
     let done = run_on_pool(
         &batch.server,
         &batch.fairness_key,
-        graph,
+        (graph, Vec::new()),
         batch.query_request.clone(),
         ResponseOptions::new(ResponseFormat::Json),
     )

@@ -12,6 +12,7 @@ use pidq_core::{Cancel, Graph, Limits, Scratch, Value};
 use pidq_http::header::HeaderValue;
 use pidq_http::{Fingerprint, Problem, QueryMeasurements, Response, StatusCode};
 
+use super::graph_params::BoundGraphs;
 use super::request::QueryRequest;
 use super::task::{FUEL_USED, RESULT_KIND, failure_problem, overloaded, run_with_timeout};
 use crate::caches::result_cache::{CachedResponse, ExpectedCost, ResultHeaders, ResultKey};
@@ -44,6 +45,9 @@ const SINGLE_BODY_SIZE: usize = 16 << 10;
 /// Query on a graph whose response is the JSON envelope of the HTTP specification.
 pub(crate) struct JsonQuery {
     pub graph: Arc<Graph>,
+    /// Graphs of the graph parameters, in the order of their names, and their versions.
+    pub graph_params: Vec<Arc<Graph>>,
+    pub bound_graphs: BoundGraphs,
     pub meta: Arc<GraphMeta>,
     pub queries: Arc<QueryCache>,
     pub request: QueryRequest,
@@ -92,12 +96,17 @@ impl JsonQuery {
         let (fuel, output) = match cost {
             _ if !is_quickly_compiled => return None,
             Some(ExpectedCost::Short) => (INLINE_FUEL, usize::MAX),
-            None if self.graph.source().len() <= INLINE_DOCUMENT_SIZE => (FIRST_INLINE_FUEL, FIRST_INLINE_OUTPUT),
+            None if self.documents_size() <= INLINE_DOCUMENT_SIZE => (FIRST_INLINE_FUEL, FIRST_INLINE_OUTPUT),
             Some(ExpectedCost::Long) | None => return None,
         };
         let QueryLimits { fuel: max_fuel, memory, output: max_output, .. } = self.query_limits;
         let (fuel, output) = (fuel.min(max_fuel), output.min(max_output));
         Some(Limits { fuel, output, memory: memory.min(memory_pool::INITIAL_MEMORY), ..Limits::default() })
+    }
+
+    /// Returns the size of all documents that the query can read, in bytes.
+    fn documents_size(&self) -> usize {
+        self.graph_params.iter().chain([&self.graph]).map(|graph| graph.source().len()).sum()
     }
 
     /// Runs the query inline. Returns `None` if the inline limits were too low.
@@ -129,8 +138,10 @@ impl JsonQuery {
     fn run(&self, scratch: &Scratch, limits: Limits<'_>) -> Result<RunOutput, QueryFailure> {
         let started = Instant::now();
         let query = self.request.compile(&self.queries)?;
-        let outcome = query.run(&self.graph, scratch, limits)?;
-        let mut body = SpliceBody::new(self.graph.clone(), self.head());
+        let graph_params: Vec<&Graph> = self.graph_params.iter().map(|graph| &**graph).collect();
+        let outcome = query.run_with_graphs(&self.graph, &graph_params, scratch, limits)?;
+        let head = envelope_head(&self.request.query, &self.meta, &self.bound_graphs);
+        let mut body = SpliceBody::new(self.graph.clone(), head);
         let kind = match outcome.value {
             Value::Array(_) => "array",
             Value::Undefined => "none",
@@ -149,23 +160,27 @@ impl JsonQuery {
         let headers = ResultHeaders::new(kind, outcome.fuel, &self.meta, self.query);
         Ok(RunOutput { body, headers, elapsed: started.elapsed() })
     }
+}
 
-    /// Returns the envelope fields before the result.
-    fn head(&self) -> Vec<u8> {
-        let mut head = Vec::with_capacity(256);
-        let fields = [
-            (r#"{"query":"#, self.request.query.as_str()),
-            (r#","schema_version":"#, &self.meta.schema_version),
-            (r#","change_version":"#, self.meta.version.as_str()),
-        ];
-        for (name, text) in fields {
-            head.extend_from_slice(name.as_bytes());
-            // Writing to memory does not fail.
-            let _ = serde_json::to_writer(&mut head, text);
-        }
-        head.extend_from_slice(br#","result":"#);
-        head
+/// Returns the fields of the JSON envelope of the HTTP specification that come before the result.
+pub(crate) fn envelope_head(query: &str, meta: &GraphMeta, bound_graphs: &BoundGraphs) -> Vec<u8> {
+    let mut head = Vec::with_capacity(256);
+    let fields = [
+        (r#"{"query":"#, query),
+        (r#","schema_version":"#, &meta.schema_version),
+        (r#","change_version":"#, meta.version.as_str()),
+    ];
+    // Writing to memory does not fail.
+    for (name, text) in fields {
+        head.extend_from_slice(name.as_bytes());
+        let _ = serde_json::to_writer(&mut head, text);
     }
+    if let Some(versions) = bound_graphs.versions_read() {
+        head.extend_from_slice(br#","graph_params":"#);
+        let _ = serde_json::to_writer(&mut head, &versions);
+    }
+    head.extend_from_slice(br#","result":"#);
+    head
 }
 
 /// Returns true if the run may succeed with higher limits.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pidq_core::error::Code;
-use pidq_core::limits::MAX_QUERY_SIZE;
+use pidq_core::limits::{MAX_GRAPH_PARAMS, MAX_QUERY_SIZE};
 use pidq_core::{Profile, Query};
 use pidq_http::{Problem, Request, codes};
 use schemars::JsonSchema;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::graph_params::GraphParams;
 use crate::caches::QueryCache;
 use crate::problems::problem;
 use crate::store::Error;
@@ -28,6 +29,10 @@ pub(crate) struct QueryRequest {
     #[serde(default, deserialize_with = "deserialize_present")]
     #[schemars(with = "Map<String, Value>")]
     params: Option<Box<RawValue>>,
+    /// Graphs that the query reads as parameters, by name: other graphs, or other versions of this one.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = MAX_GRAPH_PARAMS))]
+    pub graph_params: GraphParams,
     /// Adds an explanation to the result: the profile of the run and warnings.
     #[serde(default)]
     pub explain: bool,
@@ -37,10 +42,10 @@ pub(crate) struct QueryRequest {
 }
 
 /// Deserializes a field that is present, including an explicit `null`, which is a different error than a missing field.
-pub(crate) fn deserialize_present<'de, D: Deserializer<'de>>(
+pub(crate) fn deserialize_present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
-) -> Result<Option<Box<RawValue>>, D::Error> {
-    Box::deserialize(deserializer).map(Some)
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Parses a JSON request body. Also rejects invalid UTF-8 and lone surrogates in parts that serde skips or keeps as raw
@@ -58,7 +63,7 @@ pub(crate) fn parse_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem>
 impl QueryRequest {
     /// Creates a request with a query and parameters only.
     pub fn new(query: String, params: Option<Box<RawValue>>) -> Result<QueryRequest, Problem> {
-        let request = QueryRequest { query, params, explain: false, dry_run: false };
+        let request = QueryRequest { query, params, graph_params: GraphParams::new(), explain: false, dry_run: false };
         request.check()?;
         Ok(request)
     }
@@ -70,6 +75,7 @@ impl QueryRequest {
             _ if self.query.is_empty() => invalid("`query` is empty."),
             _ if self.query.len() > MAX_QUERY_SIZE => Err(query_too_long()),
             Some(params) if !params.get().starts_with('{') => invalid("`params` must be an object."),
+            _ if self.graph_params.len() > MAX_GRAPH_PARAMS => Err(too_many_graph_params()),
             _ => Ok(()),
         }
     }
@@ -82,8 +88,15 @@ impl QueryRequest {
     /// Compiles the query, using the query cache. Blocks and is CPU-bound.
     pub fn compile(&self, queries: &QueryCache) -> pidq_core::Result<Arc<Query>> {
         let (text, params) = (self.query.as_str(), self.params());
-        queries.load(Profile::Pidq, text, params, || Query::with_params(text, params))
+        let graph_params: Vec<&str> = self.graph_params.keys().map(String::as_str).collect();
+        let parse = || Query::with_graphs(text, params, &graph_params);
+        queries.load(Profile::Pidq, text, params, &graph_params, parse)
     }
+}
+
+fn too_many_graph_params() -> Problem {
+    let detail = format!("`graph_params` has more than {MAX_GRAPH_PARAMS} graphs.");
+    Problem::new(codes::INVALID_REQUEST).detail(detail)
 }
 
 /// Returns the problem for an overlong query, which is reported before compilation.

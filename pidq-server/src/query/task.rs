@@ -30,6 +30,8 @@ pub(crate) const FUEL_USED: HeaderName = HeaderName::from_static("x-fuel-used");
 /// Query that is ready to run on a worker thread.
 pub(crate) struct QueryTask {
     pub graph: Arc<Graph>,
+    /// Graphs of the graph parameters, in the order of their names.
+    pub graph_params: Vec<Arc<Graph>>,
     pub queries: Arc<QueryCache>,
     pub memory: Arc<MemoryPool>,
     pub request_body: Arc<QueryRequest>,
@@ -56,7 +58,9 @@ pub(crate) async fn export_graph(
     let graph =
         caches::load_version(&server.store, &server.graph_cache, &caller.tenant, meta).await.map_err(problem)?;
     let request_body = Arc::new(QueryRequest::new("get()".into(), None)?);
-    let done = run_on_pool(server, &caller.fairness_key, graph, request_body, ResponseOptions::new(format)).await?;
+    let done =
+        run_on_pool(server, &caller.fairness_key, (graph, Vec::new()), request_body, ResponseOptions::new(format))
+            .await?;
     let output = done.value.map_err(|failure| failure_problem(failure, server, format))?;
     server.memory_pool.reserve_body(&caller.fairness_key, output.rendered.body).ok_or_else(overloaded)
 }
@@ -83,17 +87,18 @@ pub(crate) async fn load_graph(
     caches::load_graph(&server.store, &server.graph_cache, tenant, graph_id, selector).await.map_err(problem)
 }
 
-/// Runs a query on a worker thread, with the query timeout.
+/// Runs a query on a graph, with its graph parameters, on a worker thread, with the query timeout.
 pub(crate) async fn run_on_pool(
     server: &Server,
     fairness_key: &str,
-    graph: Arc<Graph>,
+    (graph, graph_params): (Arc<Graph>, Vec<Arc<Graph>>),
     request_body: Arc<QueryRequest>,
     options: ResponseOptions,
 ) -> Result<JobResult<Result<QueryOutput, QueryFailure>>, Problem> {
     let (queries, memory) = (server.query_cache.clone(), server.memory_pool.clone());
     let (query_limits, cancel) = (server.query_limits, Arc::new(Cancel::default()));
-    let task = QueryTask { graph, queries, memory, request_body, options, query_limits, cancel: cancel.clone() };
+    let task =
+        QueryTask { graph, graph_params, queries, memory, request_body, options, query_limits, cancel: cancel.clone() };
     run_with_timeout(&server.thread_pool, fairness_key, query_limits.timeout, cancel, move || task.execute()).await
 }
 
@@ -137,15 +142,20 @@ impl QueryTask {
         })
     }
 
+    fn graph_params(&self) -> Vec<&Graph> {
+        self.graph_params.iter().map(|graph| &**graph).collect()
+    }
+
     fn run(&self, query: &Query, scratch: &Scratch, limits: Limits<'_>) -> Result<QueryOutput, QueryFailure> {
-        let outcome = query.run(&self.graph, scratch, limits)?;
+        let graph_params = self.graph_params();
+        let outcome = query.run_with_graphs(&self.graph, &graph_params, scratch, limits)?;
         let rendered = self.options.format.write(&outcome, limits.output)?;
         Ok(QueryOutput { rendered, fuel: outcome.fuel, explanation: None })
     }
 
     fn explain(&self, query: &Query, limits: Limits<'_>) -> Result<Json, QueryFailure> {
         let start = Instant::now();
-        let explanation = query.explain(&self.graph, limits)?;
+        let explanation = query.explain_with_graphs(&self.graph, &self.graph_params(), limits)?;
         let microseconds = start.elapsed().as_micros();
         let mut explanation = json!(explanation);
         explanation["milliseconds"] = json!(microseconds as f64 / 1000.0);

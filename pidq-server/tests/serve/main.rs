@@ -9,6 +9,7 @@ mod check_order;
 mod disconnects;
 mod fixtures;
 mod get_graph;
+mod graph_params;
 mod invalid_settings;
 mod list_graphs;
 #[path = "../../../pidq-http/tests/service/metric_families.rs"]

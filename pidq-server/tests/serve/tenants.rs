@@ -20,6 +20,7 @@ async fn all_requests(client: &TestClient<'_>, graph_id: &str) -> Vec<TestRespon
         client.query(graph_id, "get()").await,
         client.send("POST", &path, &[json], "{").await,
         client.send("POST", &path, &[json, "x-change-version: 7"], r#"{"query":"get()"}"#).await,
+        client.post(&path, json!({"query": "$old", "graph_params": {"old": {"change_version": "1"}}})).await,
         client.delete(&path).await,
         client.send("DELETE", &path, &["if-match: *"], "").await,
         client.send("DELETE", &path, &["if-match: \"x\""], "").await,

@@ -131,7 +131,7 @@ fn queries_are_compiled_once_for_their_text_language_and_parameters() {
             count.fetch_add(1, Ordering::Relaxed);
             Query::parse(text)
         };
-        queries.load(profile, text, params, parse).map(drop)
+        queries.load(profile, text, params, &[], parse).map(drop)
     };
     for _ in 0..2 {
         assert!(load(Profile::Pidq, ".a", "").is_ok());
@@ -151,7 +151,7 @@ fn patterns_increase_the_estimated_size_of_a_query() {
     let queries = QueryCache::new(1000, 4 << 20);
     for number in 0..100 {
         let text = format!(r#"filter(regex(.a, "^{number}"))"#);
-        queries.load(Profile::Pidq, &text, "", || Query::parse(&text)).expect("a query");
+        queries.load(Profile::Pidq, &text, "", &[], || Query::parse(&text)).expect("a query");
     }
     assert!(queries.usage().count <= 4 && queries.usage().bytes <= 4 << 20, "{:?}", queries.usage());
 }

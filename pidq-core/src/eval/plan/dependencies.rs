@@ -40,9 +40,8 @@ pub(crate) fn dependency(plan: &Plan) -> Dependency<'_> {
             DependencyKind::OneField => first_field(&call.args),
             DependencyKind::More => Dependency::More,
         },
-        Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) | Plan::Root | Plan::Pattern(_) => {
-            Dependency::Nothing
-        }
+        Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) | Plan::GraphParameter(_) => Dependency::Nothing,
+        Plan::Root | Plan::Pattern(_) => Dependency::Nothing,
     }
 }
 

@@ -155,6 +155,7 @@ pub(crate) fn cannot_fail(plan: &Plan) -> bool {
             let is_safe = call.function.standard_name().is_some_and(|name| SAFE.contains(&name));
             is_safe && call.args.iter().all(cannot_fail)
         }
-        Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) | Plan::Root | Plan::Pattern(_) => true,
+        Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) | Plan::GraphParameter(_) => true,
+        Plan::Root | Plan::Pattern(_) => true,
     }
 }
