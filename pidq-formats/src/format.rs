@@ -31,6 +31,9 @@ pub struct Reader {
     pub files: &'static [&'static str],
     /// The name of files that may follow, any number of them.
     pub further_files: Option<&'static str>,
+    /// Bytes of which every value of a file, such as an element or an attribute, takes at least one. Empty if any byte
+    /// may be a value.
+    delimiters: &'static [u8],
     read: fn(&[&[u8]]) -> Result<Import>,
 }
 
@@ -51,6 +54,13 @@ pub struct ExportedFile {
     pub bytes: Vec<u8>,
 }
 
+/// Elements and attributes.
+const XML_DELIMITERS: &[u8] = b"<=";
+/// Containers, items and fields.
+const JSON_DELIMITERS: &[u8] = b"{[,:";
+/// A table may declare any delimiter, and an item of a flowsheet may be one character.
+const ANY_BYTE: &[u8] = b"";
+
 /// Every format, in the order of the manual.
 pub const FORMATS: &[Format] = &[
     Format {
@@ -58,7 +68,12 @@ pub const FORMATS: &[Format] = &[
         media_type: "application/xml",
         extension: "xml",
         summary: "Proteus XML 3.3 and 4.0 to 4.2, as DEXPI uses it; written as 4.2",
-        read: Some(Reader { files: &["drawing.xml"], further_files: None, read: |files| proteus::read(files[0]) }),
+        read: Some(Reader {
+            files: &["drawing.xml"],
+            further_files: None,
+            delimiters: XML_DELIMITERS,
+            read: |files| proteus::read(files[0]),
+        }),
         write: Some(Writer { files: &["drawing.xml"], write: proteus::write }),
     },
     Format {
@@ -66,7 +81,12 @@ pub const FORMATS: &[Format] = &[
         media_type: "application/xml",
         extension: "xml",
         summary: "DEXPI 2.0 and 2.1 XML: plant models and process models with their diagrams",
-        read: Some(Reader { files: &["drawing.xml"], further_files: Some("profile.xml"), read: dexpi::read }),
+        read: Some(Reader {
+            files: &["drawing.xml"],
+            further_files: Some("profile.xml"),
+            delimiters: XML_DELIMITERS,
+            read: dexpi::read,
+        }),
         write: Some(Writer { files: &["drawing.xml"], write: dexpi::write }),
     },
     Format {
@@ -85,6 +105,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["graph.json"],
             further_files: None,
+            delimiters: JSON_DELIMITERS,
             read: |files| json_formats::read_node_link(files[0]),
         }),
         write: Some(Writer { files: &["graph.json"], write: json_formats::write_node_link }),
@@ -94,7 +115,12 @@ pub const FORMATS: &[Format] = &[
         media_type: "application/graphml+xml",
         extension: "graphml",
         summary: "GraphML with typed keys, for NetworkX, yEd and Gephi",
-        read: Some(Reader { files: &["graph.graphml"], further_files: None, read: |files| graphml::read(files[0]) }),
+        read: Some(Reader {
+            files: &["graph.graphml"],
+            further_files: None,
+            delimiters: XML_DELIMITERS,
+            read: |files| graphml::read(files[0]),
+        }),
         write: Some(Writer { files: &["graph.graphml"], write: graphml::write }),
     },
     Format {
@@ -105,6 +131,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["nodes.csv", "edges.csv"],
             further_files: None,
+            delimiters: ANY_BYTE,
             read: |files| tables::read_pair(files[0], files[1]),
         }),
         write: Some(Writer { files: &["nodes.csv", "edges.csv"], write: tables::write_pair }),
@@ -150,6 +177,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["nodes.csv", "rels.csv"],
             further_files: None,
+            delimiters: ANY_BYTE,
             read: |files| tables::read_neo4j(files[0], files[1]),
         }),
         write: Some(Writer { files: &["nodes.csv", "rels.csv"], write: tables::write_neo4j }),
@@ -170,6 +198,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["nodes.ndjson", "edges.ndjson"],
             further_files: None,
+            delimiters: JSON_DELIMITERS,
             read: |files| json_formats::read_lines(files[0], files[1]),
         }),
         write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: json_formats::write_lines }),
@@ -179,7 +208,12 @@ pub const FORMATS: &[Format] = &[
         media_type: "text/x-sfiles",
         extension: "sfiles",
         summary: "SFILES 2.0: the units, streams and signals of a flowsheet as one canonical line of text",
-        read: Some(Reader { files: &["flowsheet.sfiles"], further_files: None, read: |files| sfiles::read(files[0]) }),
+        read: Some(Reader {
+            files: &["flowsheet.sfiles"],
+            further_files: None,
+            delimiters: ANY_BYTE,
+            read: |files| sfiles::read(files[0]),
+        }),
         write: Some(Writer { files: &["flowsheet.sfiles"], write: sfiles::write }),
     },
     Format {
@@ -246,6 +280,13 @@ impl Format {
         (reader.read)(files)
     }
 
+    /// Returns the maximum number of values, such as elements and attributes, in the files of a drawing, without reading
+    /// them. An import needs some hundred bytes of memory for each: check the number before untrusted files are imported.
+    pub fn max_value_count(&self, files: &[&[u8]]) -> usize {
+        let delimiters = self.read.as_ref().map_or(ANY_BYTE, |reader| reader.delimiters);
+        files.iter().map(|file| max_value_count(file, delimiters)).sum()
+    }
+
     /// Writes a graph or a value.
     ///
     /// # Errors
@@ -295,6 +336,14 @@ const DXF: &str = "it is an AutoCAD exchange file (DXF), which has no plant data
 
 fn count(files: &[&str]) -> String {
     if files.len() == 1 { "one file".into() } else { format!("{} files", files.len()) }
+}
+
+/// Returns the maximum number of values in a file.
+fn max_value_count(file: &[u8], delimiters: &[u8]) -> usize {
+    match delimiters {
+        [] => file.len(),
+        _ => file.iter().filter(|byte| delimiters.contains(byte)).count(),
+    }
 }
 
 /// Returns true if a text has a start tag of this name, with any prefix.
@@ -377,6 +426,20 @@ mod tests {
             assert!(Format::sniff(bytes).is_none(), "{part}");
         }
         assert_eq!(Format::unreadable(b"id,tag"), None);
+    }
+
+    #[test]
+    fn the_number_of_values_is_found_without_reading_a_file() {
+        let graphml: &[u8] = br#"<graphml><graph edgedefault="directed"><node id="a"/></graph></graphml>"#;
+        for (name, files, values) in [
+            ("graphml", [graphml].as_slice(), 7),
+            ("node-link", &[br#"{"nodes": [{"id": 1}, {"id": 2}], "links": []}"#], 11),
+            ("csv-graph", &[b"id\na\n", b"from,to\na,a\n"], 17),
+            ("sfiles", &[b"(raw)(prod)"], 11),
+            ("proteus", &[b"a < b, c = d"], 2),
+        ] {
+            assert_eq!(Format::find(name).expect(name).max_value_count(files), values, "{name}");
+        }
     }
 
     #[test]

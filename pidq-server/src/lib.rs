@@ -36,6 +36,7 @@ mod problems;
 mod query;
 mod response_format;
 mod server;
+mod upload;
 
 pub use app::command::{run, start, start_background_tasks};
 pub use app::first_credentials::deliver as deliver_first_credentials;

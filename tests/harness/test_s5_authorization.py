@@ -8,7 +8,7 @@ from service import drawing, goal
 HEADERS = [
     {}, {"X-Change-Version": "1"}, {"X-Change-Version": "77"}, {"If-None-Match": "*"}, {"If-Match": "*"},
     {"If-Match": '"x"'}, {"X-Schema-Version": "2"}, {"Accept": "image/svg+xml"}, {"Accept": "image/png"},
-    {"Accept-Encoding": "zstd"}, {"Content-Type": "text/plain"}, {"Content-Encoding": "br"}, {"Idempotency-Key": "k"},
+    {"Accept-Encoding": "zstd"}, {"Content-Type": "text/plain"}, {"Content-Type": "application/xml"}, {"Content-Encoding": "br"}, {"Idempotency-Key": "k"},
 ]
 # Endpoints for administrators, and the users that are some.
 ADMINISTRATION = ("/accounts", "/clients")

@@ -76,7 +76,7 @@ const CRATES: &[Crate] = &[
             &["caches"],
             &["server"],
             &["problems"],
-            &["caller", "graph_selector"],
+            &["caller", "graph_selector", "upload"],
             &["query"],
             &["handlers"],
             &["app"],

@@ -160,8 +160,9 @@ impl Request {
             return Ok(accepts);
         }
         let media = self.head.media_type().unwrap_or_default();
-        let is_accepted = accepts.media.iter().any(|&m| m == media || m == "*/*");
-        if is_accepted { Ok(accepts) } else { Err(Problem::unsupported_media_type(accepts.media)) }
+        let is_accepted = accepts.all_media().any(|m| m == media || m == "*/*");
+        let refused = || Problem::unsupported_media_type(&accepts.all_media().collect::<Vec<_>>());
+        if is_accepted { Ok(accepts) } else { Err(refused()) }
     }
 
     fn route_accepts(&self) -> Result<Accepts, Problem> {

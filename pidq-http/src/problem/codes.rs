@@ -184,6 +184,8 @@ problem_codes! {
         "Reduce the quantity named in `what` to at most `limit`, or ask the operator to raise the limit.";
     INVALID_GRAPH "invalid-graph" [422] "Invalid graph"
         "Correct the values that `errors` points to.";
+    UNREADABLE_DRAWING "unreadable-drawing" [422] "Drawing not readable"
+        "Correct the file as described in `detail`, at `line` if present, or send it with the content type of its format.";
     UNSUPPORTED_SCHEMA_VERSION "unsupported-schema-version" [422 406] "Unsupported schema version"
         "Use a schema version listed in `allowed`.";
     READ_ONLY "read-only" [503] "Read-only"

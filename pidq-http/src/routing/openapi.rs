@@ -141,8 +141,11 @@ fn parameter(parameter: &Parameter, schemas: &mut SchemaCatalog) -> Value {
 
 fn body(accepts: &Accepts, schemas: &mut SchemaCatalog) -> Value {
     let schema = schemas.request(accepts.schema);
-    let content: Map<String, Value> =
+    let mut content: Map<String, Value> =
         accepts.media.iter().map(|&media| (media.to_owned(), json!({ "schema": schema }))).collect();
+    for (media, schema) in accepts.files {
+        content.insert((*media).to_owned(), json!({ "schema": schemas.request(*schema) }));
+    }
     json!({ "required": true, "content": content })
 }
 

@@ -4,7 +4,7 @@ use pidq_http::auth::{AuthorizationServer, EmptyObject, ProtectedResource, Token
 use pidq_http::{Accepts, Access, Action, Binary, Method, Parameter, Reply, Route, oauth};
 
 use crate::app::schemas::{
-    FormatName, FunctionCatalog, Graph, GraphOrNodeLink, PageSize, ResultOrNodeLink, SchemaVersion,
+    FormatName, FunctionCatalog, Graph, GraphOrNodeLink, PageSize, ResultOrNodeLink, SchemaVersion, UploadFormatName,
 };
 use crate::app::settings::MAX_GRAPH_SIZE;
 use crate::graph_selector::GraphIdText;
@@ -15,6 +15,7 @@ use crate::handlers::graphs::{GraphPage, GraphVersions, PutResult};
 use crate::handlers::{self, accounts, batch_query, clients, functions, graphs, query};
 use crate::query::request::QueryRequest;
 use crate::server::Server;
+use crate::upload::FILE_TYPES;
 
 /// Maximum size of a query request body in bytes.
 const QUERY_BODY: u64 = 2 << 20;
@@ -146,9 +147,9 @@ pub const ROUTES: &[Route<Server>] = &[
         path: "/graph/{job_id}",
         access: Access::Scope("write"),
         action: Action::None,
-        summary: "Stores a new version of a graph.",
-        parameters: &[GRAPH_ID, STRICT],
-        body: Some(Accepts::json::<Graph>(GRAPH_BODY).limited_by(MAX_GRAPH_SIZE.env())),
+        summary: "Stores a new version of a graph, from JSON or a drawing in another format.",
+        parameters: &[GRAPH_ID, STRICT, UPLOAD_FORMAT],
+        body: Some(Accepts::json::<Graph>(GRAPH_BODY).or_files(FILE_TYPES).limited_by(MAX_GRAPH_SIZE.env())),
         replies: &[
             Reply::json::<PutResult<'_>>(201, "The graph was created."),
             Reply::json::<PutResult<'_>>(200, "A new version was stored, or the content was unchanged."),
@@ -322,8 +323,14 @@ const SCHEMA: Parameter =
     Parameter::header::<SchemaVersion>("X-Schema-Version", "Schema version that the client supports.");
 const FORMAT: Parameter =
     Parameter::query::<FormatName>("format", "Response format, for clients that cannot set `Accept`.");
-const STRICT: Parameter =
-    Parameter::query::<bool>("strict", "If `true`, a graph with warnings is rejected instead of stored.");
+const STRICT: Parameter = Parameter::query::<bool>(
+    "strict",
+    "If `true`, a graph with warnings, or a drawing that is imported with changes, is rejected instead of stored.",
+);
+const UPLOAD_FORMAT: Parameter = Parameter::query::<UploadFormatName>(
+    "format",
+    "Format of the body; by default found by its content type and its content.",
+);
 const PREFIX: Parameter = Parameter::query::<String>("prefix", "Prefix of the graph ids.");
 const LIMIT: Parameter = Parameter::query::<PageSize>("limit", "Maximum number of graphs per page.");
 const CURSOR: Parameter = Parameter::query::<String>("cursor", "Cursor: the value of `next` in the previous page.");

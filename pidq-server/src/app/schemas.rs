@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::query::graph_params::GraphVersionRead;
 use crate::response_format::format_names;
+use crate::upload::upload_format_names;
 
 /// A graph with its drawing. Other fields are stored as well.
 #[derive(Deserialize, JsonSchema, Serialize)]
@@ -199,5 +200,22 @@ impl JsonSchema for FormatName {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": format_names().collect::<Vec<_>>() })
+    }
+}
+
+/// Name of a format of uploaded drawings.
+pub struct UploadFormatName;
+
+impl JsonSchema for UploadFormatName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "UploadFormatName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": upload_format_names().collect::<Vec<_>>() })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pidq_formats::Diagnostic;
 use pidq_http::{Head, Problem, Request, Response, StatusCode, codes, header};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,11 +15,12 @@ use crate::problems::problem;
 use crate::query::task::export_graph;
 use crate::response_format::ResponseFormat;
 use crate::server::Server;
-use crate::store::validation::{self, ValidationRules, Warning, WarningPolicy};
+use crate::store::validation::{self, GraphDraft, JobIdPolicy, ValidationRules, Warning, WarningPolicy};
 use crate::store::{
     Coding, CommitOutcome, CommitResult, ETag, Error, GraphId, GraphMeta, Precondition, StoredGraph, Tenant, Version,
     VersionEntry, VersionSelector,
 };
+use crate::upload::{ConvertedUpload, NamedFormat, Upload};
 
 /// Page of a list of graphs.
 #[derive(JsonSchema, Serialize)]
@@ -108,6 +110,34 @@ pub(crate) struct PutResult<'a> {
     edges: u64,
     /// Warnings on the quality of the data.
     warnings: Vec<GraphWarning<'a>>,
+    /// Format of the body.
+    format: &'a str,
+    /// Parts of a drawing in another format that were lost, changed or found invalid, at most 1,000. The graph has all of
+    /// them in `metadata.diagnostics`.
+    findings: Vec<ImportFinding<'a>>,
+}
+
+/// Finding about a drawing in another format.
+#[derive(JsonSchema, Serialize)]
+struct ImportFinding<'a> {
+    /// Code of the kind of finding, such as `I005`.
+    code: &'static str,
+    /// `warning`: imported with changes, or contradictory in the file; `info`: left out on purpose.
+    severity: &'static str,
+    /// Description.
+    message: &'a str,
+    /// Number of occurrences.
+    count: usize,
+    /// Ids of the nodes and edges concerned, at most 100.
+    ids: &'a [String],
+}
+
+impl<'a> ImportFinding<'a> {
+    fn new(diagnostic: &'a Diagnostic) -> ImportFinding<'a> {
+        let Diagnostic { finding, message, ids, count } = diagnostic;
+        let (code, severity) = (finding.code(), finding.severity().as_str());
+        ImportFinding { code, severity, message, count: *count, ids: &ids[..ids.len().min(MAX_FINDING_IDS)] }
+    }
 }
 
 /// Warning on the quality of the data of a graph.
@@ -206,9 +236,15 @@ async fn decompressing_response(server: &Server, body_request: BodyRequest<'_>) 
 /// Minimum size in bytes of a graph that is sent compressed.
 const MIN_COMPRESSED_SIZE: u64 = 1024;
 
+/// Maximum number of findings about an import in a response.
+const MAX_FINDINGS: usize = 1_000;
+/// Maximum number of ids in a finding of a response.
+const MAX_FINDING_IDS: usize = 100;
+
 /// Handles `PUT /graph/{job_id}`.
 pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Response, Problem> {
     let (graph_id, precondition) = (graph_id(&request)?, precondition(&request.head)?);
+    let named_format = NamedFormat::from_request(&request)?;
     let warning_policy = if request.query()?.parsed::<bool>("strict")? == Some(true) {
         WarningPolicy::Reject
     } else {
@@ -221,25 +257,40 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
         return Err(precondition_required());
     }
     latest.check(&precondition)?;
-    let body = read_body(&mut request, &server.validation).await?;
+    let upload = Upload::read(&mut request, named_format, server.validation.bytes as u64).await?;
     let (rules, expected_id) = (ValidationRules { warnings: warning_policy, ..server.validation }, graph_id.clone());
-    let validated = server.thread_pool.run(|| {}, move || validation::validate(&expected_id, body, &rules)).await?;
-    let draft = validated.value.map_err(problem)?;
-    let warnings = draft.warnings.clone();
+    let converted = server.thread_pool.run(|| {}, move || draft_of_upload(&expected_id, upload, rules)).await?;
+    let (draft, report) = converted.value?;
     if !latest.exists() {
         caller.require_claim(&graph_id).await?;
     }
     let committed = server.store.commit(&tenant, &graph_id, draft, &precondition).await.map_err(problem)?;
-    put_response(&committed, &warnings)
+    put_response(&committed, &report)
 }
 
-/// Reads the request body, up to the maximum graph size after decompression.
-async fn read_body(request: &mut Request, rules: &ValidationRules) -> Result<bytes::Bytes, Problem> {
-    let limit = rules.bytes as u64;
-    request.bytes_up_to(limit).await.map_err(|error| match error.code() {
-        "payload-too-large" => problem(Error::GraphTooLarge { what: "bytes", limit }),
-        _ => error,
-    })
+/// What a client is told about the graph that it has stored.
+struct UploadReport {
+    format: &'static str,
+    findings: Vec<Diagnostic>,
+    warnings: Vec<Warning>,
+}
+
+/// Converts an upload to the JSON of a graph and validates it. CPU-bound.
+fn draft_of_upload(
+    graph_id: &GraphId,
+    upload: Upload,
+    rules: ValidationRules,
+) -> Result<(GraphDraft, UploadReport), Problem> {
+    let is_graph = upload.is_graph();
+    let converted = upload.into_graph_json()?;
+    if rules.warnings == WarningPolicy::Reject {
+        converted.check_strict().map_err(problem)?;
+    }
+    let job_id = if is_graph { rules.job_id } else { JobIdPolicy::Replace };
+    let ConvertedUpload { json, format, findings } = converted;
+    let draft = validation::validate(graph_id, json, &ValidationRules { job_id, ..rules }).map_err(problem)?;
+    let warnings = draft.warnings.clone();
+    Ok((draft, UploadReport { format, findings, warnings }))
 }
 
 /// Handles `DELETE /graph/{job_id}`.
@@ -334,7 +385,7 @@ fn precondition_required() -> Problem {
         .detail("This write requires `If-Match` with the ETag of the version it replaces.")
 }
 
-fn put_response(committed: &CommitResult, warnings: &[Warning]) -> Result<Response, Problem> {
+fn put_response(committed: &CommitResult, report: &UploadReport) -> Result<Response, Problem> {
     let meta = &committed.meta;
     let response = Response::json(&PutResult {
         job_id: meta.graph_id.as_str(),
@@ -342,7 +393,9 @@ fn put_response(committed: &CommitResult, warnings: &[Warning]) -> Result<Respon
         change_version: meta.version.as_str(),
         nodes: meta.nodes,
         edges: meta.edges,
-        warnings: warnings.iter().map(GraphWarning::new).collect(),
+        warnings: report.warnings.iter().map(GraphWarning::new).collect(),
+        format: report.format,
+        findings: report.findings.iter().take(MAX_FINDINGS).map(ImportFinding::new).collect(),
     })?;
     let response = response.etag(meta.etag().as_str());
     Ok(match committed.outcome {

@@ -22,7 +22,7 @@ use watcher::DirWatcher;
 use crate::store::compression::{
     Compression, DecompressionLimits, EXTENSIONS, compress_zstd, decompress, decompress_exact,
 };
-use crate::store::validation::{GraphDraft, ValidationRules, VersionSource, validate};
+use crate::store::validation::{GraphDraft, JobIdPolicy, ValidationRules, VersionSource, validate};
 use crate::store::{
     Coding, CommitResult, Error, Event, EventHandler, GraphId, GraphMeta, Precondition, Result, Store, StoreFuture,
     StoreState, StoredGraph, Tenant, Timestamp, VerifyReport, Version, VersionEntry, VersionSelector, ignore_events,
@@ -136,7 +136,8 @@ struct ServedGraph {
 
 impl DirContents {
     fn new(dir: &Path, options: Options) -> DirContents {
-        let rules = ValidationRules { version_source: VersionSource::Document, ..options.rules };
+        let (version_source, job_id) = (VersionSource::Document, JobIdPolicy::Replace);
+        let rules = ValidationRules { version_source, job_id, ..options.rules };
         let options = Options { rules, ..options };
         DirContents { dir: dir.into(), options, files: Mutex::default(), served: RwLock::default() }
     }

@@ -32,6 +32,8 @@ pub struct ValidationRules {
     pub warnings: WarningPolicy,
     /// Source of version numbers.
     pub version_source: VersionSource,
+    /// Handling of a graph id in the document that is not that of its location.
+    pub job_id: JobIdPolicy,
 }
 
 /// Handling of data-quality warnings: duplicate keys, nodes without an id, edges without a node, and the like.
@@ -43,12 +45,21 @@ pub enum WarningPolicy {
     Reject,
 }
 
-/// Source of `change_version` and of the graph id, if the document disagrees with its location.
+/// Handling of a document whose graph id is not that of its location.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum JobIdPolicy {
+    /// The document is rejected.
+    Reject,
+    /// The id is replaced: that of an imported drawing is its name, and a file name defines the id of a file.
+    Replace,
+}
+
+/// Source of `change_version`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum VersionSource {
-    /// The store assigns the version. A document with another graph id is rejected.
+    /// The store assigns the version.
     Store,
-    /// The document defines the version, by default "1". The file name defines the graph id.
+    /// The document defines the version, by default "1".
     Document,
 }
 
@@ -61,6 +72,7 @@ impl Default for ValidationRules {
             edges: 2_000_000,
             warnings: WarningPolicy::Allow,
             version_source: VersionSource::Store,
+            job_id: JobIdPolicy::Reject,
         }
     }
 }
@@ -192,6 +204,7 @@ struct Drawing<'g> {
     edges: Array<'g>,
     metadata: Option<Object<'g>>,
     version_source: VersionSource,
+    job_id: JobIdPolicy,
 }
 
 impl<'g> Drawing<'g> {
@@ -206,7 +219,8 @@ impl<'g> Drawing<'g> {
             None => None,
             some => Some(object(some, format!("{prefix}/metadata"))?),
         };
-        Ok(Drawing { graph, root, is_bare, nodes, edges, metadata, version_source: rules.version_source })
+        let (version_source, job_id) = (rules.version_source, rules.job_id);
+        Ok(Drawing { graph, root, is_bare, nodes, edges, metadata, version_source, job_id })
     }
 
     fn pointer(&self, below: &str) -> String {
@@ -228,7 +242,7 @@ impl<'g> Drawing<'g> {
 
     fn check_graph_id(&self, graph_id: &GraphId) -> Result<()> {
         match self.metadata_field("job_id") {
-            _ if self.version_source == VersionSource::Document => Ok(()),
+            _ if self.job_id == JobIdPolicy::Replace => Ok(()),
             Some(value) if value.as_str() != Some(graph_id.as_str()) => Err(Error::GraphIdMismatch(brief(value))),
             _ => Ok(()),
         }
@@ -375,7 +389,7 @@ impl ServiceMetadata<'_> {
             added.extend([literal(&format!("{comma}\"{key}\":")), self.value(key)]);
         }
         edits.extend(metadata.values_of("change_version").map(|range| (range, vec![self.value("change_version")])));
-        if self.drawing.version_source == VersionSource::Document {
+        if self.drawing.job_id == JobIdPolicy::Replace {
             edits.extend(metadata.values_of("job_id").map(|range| (range, vec![self.value("job_id")])));
         }
         // After the last field, to keep the layout before the brace.

@@ -24,3 +24,4 @@ mod request_log;
 mod result_cache;
 mod routes;
 mod tenants;
+mod upload;

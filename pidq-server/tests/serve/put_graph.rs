@@ -16,8 +16,10 @@ async fn a_put_creates_a_graph_or_a_version_or_changes_nothing() {
     let desk = service.client("desk").await;
     let created = desk.put("/graph/J-1", DRAWING).await.is(201);
     assert_eq!(created.header("location"), "/graph/J-1");
-    let expected =
-        json!({"job_id": "J-1", "schema_version": "1", "change_version": "1", "nodes": 3, "edges": 2, "warnings": []});
+    let expected = json!({
+        "job_id": "J-1", "schema_version": "1", "change_version": "1", "nodes": 3, "edges": 2, "warnings": [],
+        "format": "json", "findings": [],
+    });
     assert_eq!(created.json(), expected);
     assert_eq!(created.header("etag"), desk.get("/graph/J-1").await.header("etag"));
     let same = desk.put("/graph/J-1", DRAWING).await.is(200);

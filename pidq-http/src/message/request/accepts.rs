@@ -10,6 +10,8 @@ use crate::schema::TypeSchema;
 pub struct Accepts {
     /// Content types, without parameters.
     pub media: &'static [&'static str],
+    /// Other content types, each with the type of its body: files of other formats.
+    pub files: &'static [(&'static str, TypeSchema)],
     /// Maximum size in bytes, after decompression.
     pub limit: u64,
     /// Setting with a lower maximum, which the server or the handler applies.
@@ -31,7 +33,17 @@ impl Accepts {
 
     /// Returns a body of a type with other content types.
     pub const fn of<T: JsonSchema>(media: &'static [&'static str], limit: u64) -> Accepts {
-        Accepts { media, limit, setting: None, schema: TypeSchema::of::<T>() }
+        Accepts { media, files: &[], limit, setting: None, schema: TypeSchema::of::<T>() }
+    }
+
+    /// Returns the same body, or a file of another content type.
+    pub const fn or_files(self, files: &'static [(&'static str, TypeSchema)]) -> Accepts {
+        Accepts { files, ..self }
+    }
+
+    /// Returns all content types.
+    pub fn all_media(&self) -> impl Iterator<Item = &'static str> {
+        self.media.iter().copied().chain(self.files.iter().map(|(media, _)| *media))
     }
 
     /// Returns the same body with a setting that limits its size.

@@ -37,7 +37,12 @@ fn route_section<S>(route: &Route<S>, default: impl Fn(&str) -> Option<&'static 
         route.parameters.iter().for_each(|parameter| text.push_str(&parameter_row(parameter)));
     }
     if let Some(body) = &route.body {
-        let _ = writeln!(text, "\nRequest body: {}, at most {}.", body.media.join(", "), limit(body, default));
+        let _ = writeln!(
+            text,
+            "\nRequest body: {}, at most {}.",
+            body.all_media().collect::<Vec<_>>().join(", "),
+            limit(body, default)
+        );
     }
     text.push_str("\n| status | response |\n|---|---|\n");
     for replies in route.replies.chunk_by(|one, other| (one.status, one.summary) == (other.status, other.summary)) {
