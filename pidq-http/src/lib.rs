@@ -107,8 +107,8 @@ pub use crate::service::{
     RateLimiter, ReadinessCheck, Service, WeakService,
 };
 pub use crate::settings::{
-    AnySetting, BaseUrl, COMMON, Choice, CommonSettings, DataDir, LISTEN, MemorySize, NonZeroDuration, Origin,
-    RATE_LIMIT, Setting, SettingError, SettingTable, SettingType, Settings, Size, TLS_CERT, default_value, environment,
-    mismatch, settings_help, settings_table,
+    ADMIN_LISTEN, AnySetting, BaseUrl, COMMON, Choice, CommonSettings, DataDir, LISTEN, MemorySize, NonZeroDuration,
+    Origin, RATE_LIMIT, Setting, SettingError, SettingTable, SettingType, Settings, Size, TLS_CERT, default_value,
+    environment, mismatch, settings_help, settings_table,
 };
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};

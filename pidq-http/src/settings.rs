@@ -14,7 +14,7 @@ mod setting_type;
 mod suggestion;
 mod url_types;
 
-pub use common::{COMMON, LISTEN, RATE_LIMIT, TLS_CERT};
+pub use common::{ADMIN_LISTEN, COMMON, LISTEN, RATE_LIMIT, TLS_CERT};
 pub use common_settings::CommonSettings;
 pub use error::SettingError;
 pub use load::environment;

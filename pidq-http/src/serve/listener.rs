@@ -39,6 +39,11 @@ impl Listener {
     /// Binds the admin listener: `/metrics`, `/livez` and `/readyz`, plain HTTP on loopback.
     pub fn admin(address: SocketAddr) -> io::Result<Self> {
         require_loopback(address)?;
+        Listener::insecure_admin(address)
+    }
+
+    /// Binds the admin listener on any address, for networks that only operators can reach.
+    pub fn insecure_admin(address: SocketAddr) -> io::Result<Self> {
         Ok(Listener { socket: bind(address)?, tls: None, kind: ListenerKind::Admin })
     }
 

@@ -19,7 +19,7 @@ settings! {
     pub COMMON {
         pub(super) CONFIG: Option<PathBuf> = ("PIDQ_CONFIG", "config.file", "TOML file with settings.");
         pub LISTEN: Vec<SocketAddr> = ("PIDQ_LISTEN", "config.listen", "Addresses to listen on.") or "127.0.0.1:8080";
-        pub(super) ADMIN_LISTEN: Option<SocketAddr> = ("PIDQ_ADMIN_LISTEN", "config.admin.listen", "Loopback address of the metrics and health endpoints; empty turns them off.") or "127.0.0.1:9464";
+        pub ADMIN_LISTEN: Option<SocketAddr> = ("PIDQ_ADMIN_LISTEN", "config.admin.listen", "Address of the metrics and health endpoints, which need no authentication: loopback, or with `PIDQ_INSECURE_HTTP` any. Empty turns them off.") or "127.0.0.1:9464";
         pub(super) INSECURE_HTTP: bool = ("PIDQ_INSECURE_HTTP", "config.insecure", "Allows plain HTTP on addresses other than loopback.") or "off";
         pub(super) PUBLIC_URL: Option<BaseUrl> = ("PIDQ_PUBLIC_URL", "config.publicUrl", "URL of the service as clients see it, without a trailing slash.");
         pub TLS_CERT: Option<PathBuf> = ("PIDQ_TLS_CERT", "config.tls.cert", "Certificate chain, PEM; reloaded on SIGHUP.");

@@ -144,7 +144,8 @@ impl CommonSettings<'_> {
     pub fn admin_listener(&self) -> Result<Option<Listener>, SettingError> {
         let Some(address) = self.0.get(&ADMIN_LISTEN)? else { return Ok(None) };
         let bind_error = |error| self.0.invalid(&ADMIN_LISTEN, &listen_error(address, &error));
-        Listener::admin(address).map(Some).map_err(bind_error)
+        let open = if self.0.get(&INSECURE_HTTP)? { Listener::insecure_admin } else { Listener::admin };
+        open(address).map(Some).map_err(bind_error)
     }
 
     fn tls(&self) -> Result<Option<Tls>, SettingError> {
@@ -250,6 +251,12 @@ mod tests {
         };
         assert!(open(&[]).is_err_and(|error| error.contains("`PIDQ_LISTEN`") && error.contains("certificate")));
         assert_eq!(open(&[("PIDQ_INSECURE_HTTP", "on")]), Ok(1));
+        let admin = |more: &[(&str, &str)]| {
+            let given = [&[("PIDQ_ADMIN_LISTEN", "0.0.0.0:0")][..], more].concat();
+            CommonSettings(&settings(&given)).admin_listener().map(|listener| listener.is_some())
+        };
+        assert!(admin(&[]).is_err_and(|error| error.to_string().contains("`PIDQ_ADMIN_LISTEN`")));
+        assert_eq!(admin(&[("PIDQ_INSECURE_HTTP", "on")]).ok(), Some(true));
         assert!(open(&[("PIDQ_TLS_CERT", "/x")]).is_err_and(|error| error.contains("`PIDQ_TLS_KEY`")));
     }
 }

@@ -37,6 +37,7 @@ async fn metrics_are_on_the_admin_listener() {
 fn plain_http_and_metrics_are_limited_to_loopback() {
     assert!(Listener::plain(([0, 0, 0, 0], 0).into()).is_err());
     assert!(Listener::admin(([0, 0, 0, 0], 0).into()).is_err());
+    assert!(Listener::insecure_admin(([0, 0, 0, 0], 0).into()).is_ok());
 }
 
 #[tokio::test]

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use pidq_http::{App, CommonSettings, Listener, Settings, Shutdown, serve, settings_help};
+use pidq_http::{App, CommonSettings, Listener, SettingTable, Settings, Shutdown, serve, settings_help};
 use tokio::task::JoinSet;
 
-use crate::app::settings::{TABLES, WORKERS};
+use crate::app::settings::{TABLES, WORKER_TABLES, WORKERS};
 use crate::app::startup::{self, OpenError, open};
 use crate::background::{embedding_outage, gauges};
 use crate::background::{maintenance, partition_refresh};
@@ -34,6 +34,14 @@ impl ProcessRole {
         }
     }
 
+    /// Returns the tables of the settings that the process reads.
+    fn tables(self) -> Vec<SettingTable> {
+        match self {
+            ProcessRole::Server => TABLES.to_vec(),
+            ProcessRole::Worker => [TABLES, WORKER_TABLES].concat(),
+        }
+    }
+
     fn command(self) -> &'static str {
         match self {
             ProcessRole::Server => "pidq pipeline serve",
@@ -52,13 +60,13 @@ pub fn start(
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<(), OpenError> {
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        let settings = settings_help(role.command(), TABLES);
+        let settings = settings_help(role.command(), &role.tables());
         let text = format!("{}\n\n{settings}", role.summary());
         // A closed pipe is no error: the reader has enough.
         drop(io::stdout().write_all(text.as_bytes()));
         return Ok(());
     }
-    let settings = Settings::read(TABLES, arguments, environment)?;
+    let settings = Settings::read(&role.tables(), arguments, environment)?;
     CommonSettings(&settings).init_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(role, &settings))
@@ -83,8 +91,13 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
             // A separate worker runs at least one job, even where `PIDQ_WORKERS=0` turns off those of the server.
             let _workers = spawn_workers(&app, settings.get(&WORKERS)?.max(1));
             tracing::info!("worker started");
-            shutdown.requested().await;
-            Ok(())
+            match CommonSettings(settings).admin_listener()? {
+                Some(listener) => Ok(serve(app, vec![listener], shutdown).await?),
+                None => {
+                    shutdown.requested().await;
+                    Ok(())
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pidq_http::{DataDir, LISTEN, MemorySize, Secret, SettingTable, Size, settings};
+use pidq_http::{ADMIN_LISTEN, DataDir, LISTEN, MemorySize, Secret, SettingTable, Size, settings};
 
 use super::setting_types::{LicenseKeys, MasterKey, StrongSecret};
 use crate::platform::licensing::Mode;
@@ -49,6 +49,10 @@ settings! {
 
 /// The address, with the default of the platform.
 const LISTEN_TABLE: SettingTable = &[&LISTEN.with_default("127.0.0.1:8000")];
+
+/// Settings of a worker, after [`TABLES`]: it has no health endpoints by default, so that several workers may run on one
+/// machine.
+pub const WORKER_TABLES: &[SettingTable] = &[&[&ADMIN_LISTEN.with_default("")]];
 
 /// All tables of settings that the platform reads; the common settings come first.
 pub const TABLES: &[SettingTable] = &[

@@ -220,6 +220,17 @@ pub async fn system_id(
     Ok(license::system_id(&store.installation_id().await?))
 }
 
+/// Creates or updates the tables of the platform, without starting anything.
+///
+/// # Errors
+/// If the database cannot be opened, or a newer version has already changed it.
+pub async fn migrate(settings: &Settings) -> Result<(), OpenError> {
+    let database = database(settings).await?;
+    PgvectorIndex::open(&database, settings.get(&ANN_THRESHOLD)?).await;
+    Store::open(database).await?;
+    Ok(())
+}
+
 /// Returns the limits of the HTTP server, with the platform's maximum size of a JSON body.
 fn http_limits(settings: &Settings) -> Result<pidq_http::Limits, SettingError> {
     Ok(pidq_http::Limits { json_body_size: settings.get(&JSON_SIZE)?, ..CommonSettings(settings).limits()? })
