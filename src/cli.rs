@@ -27,9 +27,9 @@ use commands::{
     query, repl, validate,
 };
 #[cfg(feature = "server")]
-use commands::{clients, graph, serve, users};
+use commands::{clients, graph, health, serve, users};
 #[cfg(feature = "pipeline")]
-use commands::{pipeline, up};
+use commands::{migrate, pipeline, up};
 use failure::{Result, Status};
 
 const EXAMPLES: &str = "\
@@ -112,6 +112,12 @@ enum Command {
     /// Serve the web dashboard for an API elsewhere.
     #[cfg(feature = "dashboard")]
     Dashboard(dashboard::Options),
+    /// Create or update the tables of all databases, before an upgrade.
+    #[cfg(feature = "pipeline")]
+    Migrate(migrate::Options),
+    /// Check whether a running service is healthy.
+    #[cfg(feature = "server")]
+    Health(health::Options),
     /// Run the conformance protocol: one JSON request and one response per line.
     ConformanceStdio(conformance::Options),
     /// Print a shell completion script.
@@ -179,6 +185,10 @@ fn run(command: Command) -> Result {
         Command::Up(options) => up::run(&options),
         #[cfg(feature = "dashboard")]
         Command::Dashboard(options) => dashboard::run(&options),
+        #[cfg(feature = "pipeline")]
+        Command::Migrate(options) => migrate::run(&options),
+        #[cfg(feature = "server")]
+        Command::Health(options) => health::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => completions_and_man::completions(&options),
         Command::Man(options) => completions_and_man::man(&options),
@@ -209,6 +219,8 @@ const SERVICE_COMMANDS: &[(&str, &str)] = &[
     ("pipeline", "full"),
     ("up", "full"),
     ("dashboard", "full"),
+    ("migrate", "full"),
+    ("health", "server"),
 ];
 
 /// Returns the feature that adds a subcommand to the program.

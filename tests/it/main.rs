@@ -14,6 +14,7 @@ mod custom_functions;
 mod dashboard;
 mod data_gaps;
 mod dependencies;
+mod deployment;
 mod drawing_commands;
 mod drawing_notation;
 mod errors;

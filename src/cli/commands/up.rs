@@ -84,7 +84,7 @@ settings! {
 }
 
 /// Returns the settings tables of both services. A later table overrides rows of earlier ones.
-fn setting_tables() -> Vec<SettingTable> {
+pub(super) fn setting_tables() -> Vec<SettingTable> {
     let mut setting_tables = vec![COMMON, pidq_server::SETTINGS];
     // The first table is that of the common settings.
     setting_tables.extend(&pidq_pipeline::TABLES[1..]);
@@ -95,7 +95,7 @@ fn setting_tables() -> Vec<SettingTable> {
 }
 
 /// Reads the settings. Both services share one database, so that tokens are valid for both.
-fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
+pub(super) fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     let mut environment = variables()?;
     let mut set_default = |name: &str, value: String| {
         if !environment.iter().any(|(known, _)| known == name || known.strip_suffix("_FILE") == Some(name)) {

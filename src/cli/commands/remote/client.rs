@@ -214,7 +214,7 @@ fn truncated_response() -> Failure {
 }
 
 /// Returns the innermost error, which has the actual cause.
-fn innermost_reason(error: &dyn Error) -> String {
+pub fn innermost_reason(error: &dyn Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
