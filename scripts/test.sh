@@ -141,6 +141,8 @@ step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --f
 step examples
 # The documentation site, its links, and the commands in its pages, with the program that the tests have built.
 step scripts/docs.sh check
+# Image, Compose, Helm chart and systemd units.
+step scripts/deploy_test.sh
 # Tests a running service with real and hostile clients, in short form; `make soak` runs the long form.
 step tests/harness/run.sh
 # Runs each benchmark once, without measuring.
