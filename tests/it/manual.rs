@@ -128,11 +128,15 @@ fn alternatives(name: &str) -> Vec<String> {
 
 #[test]
 fn generated_pages_are_up_to_date() {
-    for page in ["language", "http", "operate", "pipeline", "dashboard", "problems"] {
+    let pages = ["language", "http", "operate", "pipeline", "dashboard", "problems", "deploy"];
+    let mut files = pages.map(|page| (page, format!("docs/{page}.md"))).to_vec();
+    files.push(("chart-schema", "deploy/helm/pidq/values.schema.json".to_owned()));
+    files.push(("chart-settings", "deploy/helm/pidq/settings.json".to_owned()));
+    for (page, file) in files {
         let output =
             Command::new(env!("CARGO_BIN_EXE_pidq")).args(["manual", page]).output().expect("the command runs");
         let printed = String::from_utf8(output.stdout).expect("text");
-        assert!(printed == read(&format!("docs/{page}.md")), "update it: pidq manual {page} > docs/{page}.md");
+        assert!(printed == read(&file), "update it: pidq manual {page} > {file}");
     }
 }
 

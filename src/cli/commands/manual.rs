@@ -1,5 +1,8 @@
 //! Subcommand `pidq manual`: prints the generated pages of `docs/`. The template of the language page is
-//! `manual/language.md`.
+//! `manual/language.md`, that of the page on deployment `manual/deploy.md`.
+
+#[cfg(feature = "dashboard")]
+mod chart;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,6 +14,8 @@ use pidq::{Dialect, Function, Limits, Param};
 use crate::cli::failure::{Result, Status};
 
 const LANGUAGE_TEMPLATE: &str = include_str!("manual/language.md");
+#[cfg(feature = "dashboard")]
+const DEPLOY_TEMPLATE: &str = include_str!("manual/deploy.md");
 
 /// Titles of the function groups.
 const GROUP_TITLES: &[(&str, &str)] = &[
@@ -48,6 +53,15 @@ pub enum Page {
     /// Dashboard.
     #[cfg(feature = "dashboard")]
     Dashboard,
+    /// Deployment: image, Compose, Kubernetes, systemd.
+    #[cfg(feature = "dashboard")]
+    Deploy,
+    /// Schema of the values of the Helm chart.
+    #[cfg(feature = "dashboard")]
+    ChartSchema,
+    /// Settings of the processes of the Helm chart.
+    #[cfg(feature = "dashboard")]
+    ChartSettings,
 }
 
 /// Runs the subcommand.
@@ -64,6 +78,12 @@ pub fn run(page: Page) -> Result {
         Page::Pipeline => pidq_pipeline::manual::pipeline(),
         #[cfg(feature = "dashboard")]
         Page::Dashboard => pidq_dashboard::manual::dashboard(),
+        #[cfg(feature = "dashboard")]
+        Page::Deploy => DEPLOY_TEMPLATE.replace("{values}", chart::table().trim_end()),
+        #[cfg(feature = "dashboard")]
+        Page::ChartSchema => chart::values_schema(),
+        #[cfg(feature = "dashboard")]
+        Page::ChartSettings => chart::variables(),
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Status::Done)
