@@ -3,6 +3,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { licenses } from "./licenses.ts";
 import { pdfjsFiles } from "./pdfjsFiles.ts";
+import { precompressed } from "./precompressed.ts";
 
 const dashboard = process.env.PIDQ_DASHBOARD_URL ?? "http://127.0.0.1:3000";
 const proxied = [
@@ -20,7 +21,7 @@ const proxied = [
 ];
 
 export default defineConfig({
-  plugins: [react(), pdfjsFiles(), licenses()],
+  plugins: [react(), pdfjsFiles(), licenses(), precompressed()],
   build: {
     outDir: "../pidq-dashboard/dist",
     emptyOutDir: true,

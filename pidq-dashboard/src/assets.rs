@@ -19,8 +19,8 @@ const INDEX: &str = "/index.html";
 /// Directory of the files whose names contain a hash of their content.
 const HASHED: &str = "/assets/";
 
-/// Suffix of a file compressed with Brotli, next to the original.
-const BROTLI: &str = ".br";
+/// Content codings with the suffixes of the compressed files next to the original, the smallest first.
+const CODINGS: &[(&str, &str)] = &[("br", ".br"), ("gzip", ".gz")];
 
 /// Content types by file name extension. Other files are sent as bytes.
 const MEDIA_TYPES: &[(&str, &str)] = &[
@@ -49,8 +49,8 @@ struct Asset {
     media: &'static str,
     bytes: Bytes,
     etag: String,
-    /// The file compressed with Brotli, if the front end was built with it.
-    brotli: Option<Bytes>,
+    /// The file in the codings that the front end was built with, in the order of [`CODINGS`].
+    encoded: Vec<(&'static str, Bytes)>,
     is_immutable: bool,
 }
 
@@ -74,18 +74,23 @@ impl Assets {
 
     /// Returns `None` without a start page.
     fn from_files(files: impl IntoIterator<Item = (String, Bytes)>) -> Option<Assets> {
-        let mut all: BTreeMap<String, Bytes> = files.into_iter().collect();
-        let compressed: Vec<String> = all.keys().filter(|path| path.ends_with(BROTLI)).cloned().collect();
-        let compressed: BTreeMap<String, Bytes> =
-            compressed.into_iter().filter_map(|path| all.remove_entry(&path)).collect();
-        let asset = |path: &str, bytes: Bytes| Asset {
+        let all: BTreeMap<String, Bytes> = files.into_iter().collect();
+        let is_original = |path: &str| {
+            let originals = CODINGS.iter().filter_map(|(_, suffix)| path.strip_suffix(suffix));
+            !originals.into_iter().any(|original| all.contains_key(original))
+        };
+        let encoded = |path: &str, coding: &'static str, suffix: &str| {
+            Some((coding, all.get(&format!("{path}{suffix}"))?.clone()))
+        };
+        let asset = |path: &str, bytes: &Bytes| Asset {
             media: media_type(path),
-            etag: URL_SAFE_NO_PAD.encode(&digest(&SHA256, &bytes).as_ref()[..12]),
-            bytes,
-            brotli: compressed.get(&format!("{path}{BROTLI}")).cloned(),
+            etag: URL_SAFE_NO_PAD.encode(&digest(&SHA256, bytes).as_ref()[..12]),
+            bytes: bytes.clone(),
+            encoded: CODINGS.iter().filter_map(|(coding, suffix)| encoded(path, coding, suffix)).collect(),
             is_immutable: path.starts_with(HASHED),
         };
-        let assets: BTreeMap<_, _> = all.into_iter().map(|(path, bytes)| (path.clone(), asset(&path, bytes))).collect();
+        let originals = all.iter().filter(|(path, _)| is_original(path));
+        let assets: BTreeMap<_, _> = originals.map(|(path, bytes)| (path.clone(), asset(path, bytes))).collect();
         assets.contains_key(INDEX).then_some(Assets(assets))
     }
 
@@ -98,11 +103,19 @@ impl Assets {
             None => return None,
         };
         let cache = if asset.is_immutable { "public, max-age=31536000, immutable" } else { "no-cache" };
-        let response = match &asset.brotli {
-            Some(brotli) if head.accepts_encoding("br") => Response::ok(asset.media, brotli.clone()).encoded("br"),
-            _ => Response::ok(asset.media, asset.bytes.clone()),
+        let response = match asset.preferred(head) {
+            Some((coding, bytes)) => Response::ok(asset.media, bytes.clone()).encoded(coding),
+            None => Response::ok(asset.media, asset.bytes.clone()),
         };
         Some(response.etag(&asset.etag).header(CACHE_CONTROL, cache))
+    }
+}
+
+impl Asset {
+    /// Returns the coding that the browser prefers of those that the file has, with the encoded file.
+    fn preferred(&self, head: &Head) -> Option<&(&'static str, Bytes)> {
+        let coding = head.preferred_encoding(self.encoded.iter().map(|(coding, _)| *coding))?;
+        self.encoded.iter().find(|(known, _)| *known == coding)
     }
 }
 

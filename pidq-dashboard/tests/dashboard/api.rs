@@ -147,6 +147,7 @@ pub fn front_end() -> TempDir {
         ("icon.svg", "<svg/>"),
         ("assets/a-1f2e.js", &script),
         ("assets/a-1f2e.js.br", "br"),
+        ("assets/a-1f2e.js.gz", "gzip"),
     ] {
         std::fs::write(dir.path().join(name), content).expect("it is written");
     }

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 use flate2::write::GzEncoder;
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use crate::message::etag::suffix_etag;
-use crate::message::negotiate::quality;
+use crate::message::negotiate::preferred_coding;
 
 /// Supported codings, the preferred one first.
 const CODINGS: [&str; 3] = ["zstd", "br", "gzip"];
@@ -122,18 +122,10 @@ pub(crate) fn encoder(
     if !is_large_enough || !compressible(headers) {
         return None;
     }
-    let coding = preferred(request_headers)?;
+    let coding = preferred_coding(request_headers.get_all(ACCEPT_ENCODING), CODINGS)?;
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
     suffix_etag(headers, coding);
     Some(Encoder::new(coding, flush))
-}
-
-/// Returns the coding with the highest quality; ours decides among equals. `None` if the client prefers the plain
-/// content.
-fn preferred(request_headers: &HeaderMap) -> Option<&'static str> {
-    let quality = |coding| quality(request_headers.get_all(hyper::header::ACCEPT_ENCODING), coding);
-    let best = CODINGS.into_iter().rev().max_by_key(|&coding| quality(coding))?;
-    (quality(best) > 0).then_some(best)
 }
 
 /// Returns whether a content type is compressible. Event streams are not: each event must leave at once.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::message::etag::matches_etag;
 use crate::message::fingerprint::Fingerprint;
-use crate::message::negotiate::{media_quality, quality};
+use crate::message::negotiate::{media_quality, preferred_coding, quality};
 use crate::problem::{Occurrence, Problem, codes};
 
 /// Request head: everything that is available before the body is read.
@@ -156,7 +156,13 @@ impl Head {
 
     /// Returns whether the client accepts a content coding.
     pub fn accepts_encoding(&self, coding: &str) -> bool {
-        quality(self.headers.get_all(header::ACCEPT_ENCODING), coding) > 0
+        quality(&self.headers.get_all(header::ACCEPT_ENCODING), coding) > 0
+    }
+
+    /// Returns the content coding with the highest quality; the first one among equals. `None` if the client accepts
+    /// none of them.
+    pub fn preferred_encoding<'a>(&self, codings: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        preferred_coding(self.headers.get_all(header::ACCEPT_ENCODING), codings)
     }
 }
 

@@ -4,7 +4,7 @@ use hyper::header::{GetAll, HeaderValue};
 
 /// Returns the quality of a value, in thousandths; 0 means not acceptable. A value that is not listed has the quality
 /// of `*`.
-pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, value_name: &str) -> u16 {
+pub(crate) fn quality(headers: &GetAll<'_, HeaderValue>, value_name: &str) -> u16 {
     let mut wildcard_quality = 0;
     for value in headers.iter().filter_map(|header| header.to_str().ok()).flat_map(|list| list.split(',')) {
         let mut parts = value.split(';').map(str::trim);
@@ -18,6 +18,21 @@ pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, value_name: &str) -> u16
         }
     }
     wildcard_quality
+}
+
+/// Returns the coding with the highest quality; the first one among equals. `None` if none is acceptable.
+pub(crate) fn preferred_coding<'a>(
+    headers: GetAll<'_, HeaderValue>,
+    codings: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let mut best = (0, None);
+    for coding in codings {
+        let quality = quality(&headers, coding);
+        if quality > best.0 {
+            best = (quality, Some(coding));
+        }
+    }
+    best.1
 }
 
 /// Returns the quality of a content type, in thousandths: by its name, else by its type, else by `*/*`. Without the
@@ -49,9 +64,28 @@ fn thousandths(q: &str) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use hyper::header::{ACCEPT, HeaderMap};
+    use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap};
 
     use super::*;
+
+    #[test]
+    fn the_coding_has_the_highest_quality_and_ours_decides_among_equals() {
+        for (accepted, expected) in [
+            ("gzip, br", Some("br")),
+            ("br;q=0.5, gzip", Some("gzip")),
+            ("br;q=0, gzip;q=0.001", Some("gzip")),
+            ("BR", Some("br")),
+            ("*", Some("br")),
+            ("br;q=0, *", Some("gzip")),
+            ("*;q=0", None),
+            ("zstd, identity", None),
+            ("", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, accepted.parse().expect("a value"));
+            assert_eq!(preferred_coding(headers.get_all(ACCEPT_ENCODING), ["br", "gzip"]), expected, "{accepted}");
+        }
+    }
 
     #[test]
     fn the_most_specific_range_wins() {
