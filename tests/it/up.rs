@@ -128,3 +128,65 @@ fn without_a_terminal_every_line_is_json_and_no_secret_is_logged() {
     let log = log.concat();
     assert!(!log.contains(values[1]) && !log.contains(values[3]), "{log}");
 }
+
+/// Stores a model, and returns its id.
+fn store_model(service: &Service) -> String {
+    let model = r#"{"name": "m", "api_key": "k", "model": "x", "base_url": "http://127.0.0.1:9/v1"}"#;
+    let headers = ["content-type: application/json".to_owned()];
+    let (status, body) = send(&service.address, "POST /api/llm-connections", &headers, model);
+    assert_eq!(status, 201, "{body}");
+    let connection: Value = serde_json::from_str(&body).expect("valid JSON");
+    connection["id"].as_str().expect("an id").to_owned()
+}
+
+/// Returns the response to a test of a stored model, whose server does not exist.
+fn test_model(service: &Service, id: &str) -> String {
+    send(&service.address, &format!("POST /api/llm-connections/{id}/test"), &[], "").1
+}
+
+#[test]
+fn stored_secrets_survive_a_restart_with_the_generated_application_secret_only() {
+    let data = test_dir("up-app-secret");
+    let file = data.join("app-secret");
+    let service = start(&data);
+    assert_eq!(std::fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o600);
+    let id = store_model(&service);
+    drop(service);
+    let secret = std::fs::read(&file).expect("a file");
+    let service = start(&data);
+    assert!(test_model(&service, &id).contains("llm-unreachable"));
+    drop(service);
+    assert_eq!(std::fs::read(&file).expect("a file"), secret);
+    std::fs::remove_file(&file).expect("it is there");
+    assert!(test_model(&start(&data), &id).contains("llm-connection-undecryptable"), "another secret was generated");
+}
+
+#[test]
+fn no_application_secret_is_generated_if_one_is_set_or_the_database_is_elsewhere() {
+    let data = test_dir("up-own-secret");
+    let url = format!("sqlite:{}", data.join("elsewhere.db").display());
+    let secret = "a1b2c3d4e5f60718293a4b5c6d7e8f90";
+    let file = data.join("settings.toml");
+    std::fs::write(&file, format!("database.url = '{url}'")).expect("it is written");
+    let config = file.to_str().expect("a path");
+    for (name, value) in [("PIDQ_APP_SECRET", secret), ("PIDQ_DATABASE_URL", &url), ("PIDQ_CONFIG", config)] {
+        let environment = [SETTINGS, &[(name, value)]].concat();
+        let arguments = ["--data-dir", data.to_str().expect("a path")];
+        drop(Service::start_command("up", &environment, &arguments));
+        assert!(!data.join("app-secret").exists(), "{name}");
+        assert_eq!(data.join("elsewhere.db").exists(), name != "PIDQ_APP_SECRET", "{name}");
+        drop(std::fs::remove_file(data.join("elsewhere.db")));
+    }
+}
+
+#[test]
+fn an_application_secret_that_others_can_read_is_refused() {
+    let data = test_dir("up-shared-secret");
+    let file = data.join("app-secret");
+    std::fs::write(&file, "a".repeat(43)).expect("it is written");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).expect("it is mine");
+    let output = pidq().args(["up", "--data-dir"]).arg(&data).output().expect("it runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("app-secret") && error.contains("chmod 600"), "{error}");
+}

@@ -1,5 +1,6 @@
 //! Subcommand `pidq up`: serves graphs, documents and the dashboard in one process.
 
+mod app_secret;
 mod banner;
 #[cfg(feature = "dashboard")]
 mod dashboard;
@@ -80,6 +81,7 @@ settings! {
     /// Settings that replace those of both services, with a meaning for both.
     SHARED_SETTINGS {
         DATABASE_URL: Option<Secret> = ("PIDQ_DATABASE_URL", "config.database.url", "Database of accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; by default `pidq.db` in the data directory.");
+        APP_SECRET: Option<Secret> = ("PIDQ_APP_SECRET", "secrets.appSecret", "Secret that encrypts stored secrets and sessions, and signs cursors: at least 32 characters, the same in all replicas. By default, with the database in the data directory, a generated one in its file `app-secret`.");
     }
 }
 
@@ -94,11 +96,13 @@ pub(super) fn setting_tables() -> Vec<SettingTable> {
     setting_tables
 }
 
-/// Reads the settings. Both services share one database, so that tokens are valid for both.
+/// Reads the settings. Both services share one database, so that tokens are valid for both. With the database in the data
+/// directory, the application secret is there as well; one database elsewhere may have several servers.
 pub(super) fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     let mut environment = variables()?;
     let mut set_default = |name: &str, value: String| {
-        if !environment.iter().any(|(known, _)| known == name || known.strip_suffix("_FILE") == Some(name)) {
+        let is_value = |known: &str| known == name || known.strip_suffix("_FILE") == Some(name);
+        if !environment.iter().any(|(known, value)| is_value(known) && !value.is_empty()) {
             environment.push((name.into(), value));
         }
     };
@@ -106,8 +110,14 @@ pub(super) fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Set
         set_default(ADMIN_LOGIN.env(), "demo".into());
     }
     let resolved = Settings::read(&setting_tables(), arguments.clone(), variables()?).map_err(Failure::usage)?;
-    let database = resolved.get(&DATA_DIR).map_err(Failure::usage)?.join(DATABASE);
-    set_default(DATABASE_URL.env(), format!("sqlite:{}", database.display()));
+    if !resolved.is_set(&DATABASE_URL) {
+        let data_dir = resolved.get(&DATA_DIR).map_err(Failure::usage)?;
+        set_default(DATABASE_URL.env(), format!("sqlite:{}", data_dir.join(DATABASE).display()));
+        if !resolved.is_set(&APP_SECRET) {
+            let secret = app_secret::read_or_create(&data_dir)?;
+            set_default(APP_SECRET.env(), secret.expose().to_owned());
+        }
+    }
     Settings::read(&setting_tables(), arguments, environment).map_err(Failure::usage)
 }
 
