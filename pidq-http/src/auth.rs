@@ -82,7 +82,10 @@ pub use endpoint::{
 pub use graph_grants::{DefaultAccess, Grant, Right, Rights};
 pub use login_throttle::{ClientNetwork, ThrottleLimits};
 pub use master_credentials::MasterCredentials;
-pub use oidc::{Algorithm, ClaimMap, Provider, ProviderSettings, TenantSource, TokenError, TokenProfile};
+pub use oidc::{
+    Algorithm, AuthorizationReply, ClaimMap, LoginError, LoginSecrets, Provider, ProviderLogin, ProviderSettings,
+    RelyingParty, RelyingPartySettings, TenantSource, TokenError, TokenProfile, TokenReply,
+};
 pub use password::{HashCost, check_password};
 pub use secret::Secret;
 pub use timestamp::Timestamp;

@@ -1,15 +1,19 @@
-//! Single sign-on: verification of access tokens of an identity provider.
+//! Single sign-on: verification of access tokens of an identity provider, and sign-in at the provider.
 //!
 //! pidq is a resource server and stores no login of these users: the token names the user, and the provider's keys
-//! verify the token. See RFC 9068, section 4, and RFC 8725.
+//! verify the token. See RFC 9068, section 4, and RFC 8725. The dashboard is a client of the provider
+//! ([`RelyingParty`]), which gets such tokens.
 //!
 //! `ring` verifies the signatures. A JWT library would only split the token at its dots, and would bring its own
 //! clock and a process-wide crypto provider.
 
 mod claims;
+mod discovery;
 mod fetch;
+mod id_token;
 mod jwks;
 mod jws;
+mod relying_party;
 
 use std::time::Duration;
 
@@ -21,6 +25,9 @@ use jwks::JwksCache;
 use jws::Jws;
 
 pub use jws::Algorithm;
+pub use relying_party::{
+    AuthorizationReply, LoginError, LoginSecrets, ProviderLogin, RelyingParty, RelyingPartySettings, TokenReply,
+};
 
 /// Settings of an identity provider.
 #[derive(Clone, Debug)]
@@ -161,6 +168,14 @@ pub enum TokenError {
     NoScope,
     /// No tenant.
     NoTenant,
+    /// ID token of another sign-in.
+    Nonce,
+    /// ID token issued to another client.
+    AuthorizedParty,
+    /// ID token for another access token.
+    AccessTokenHash,
+    /// ID token of another user.
+    Subject,
     /// The provider's keys are unavailable.
     Unavailable,
 }
@@ -179,7 +194,7 @@ impl Provider {
     pub fn new(settings: ProviderSettings) -> Result<Provider, IdentityError> {
         check(&settings)?;
         let fetcher = Fetcher::new(settings.root_certificates.as_deref())?;
-        let keys = JwksCache::new(fetcher, &settings);
+        let keys = JwksCache::new(fetcher, &settings.issuer, settings.jwks_uri.as_deref());
         Ok(Provider { settings, keys })
     }
 
@@ -201,21 +216,29 @@ impl Provider {
 
     /// Verifies a token and returns its caller and expiry.
     pub(crate) async fn verify_until(&self, token: &str, now: Timestamp) -> Result<(Caller, Timestamp), TokenError> {
-        let claims = self.verified_claims(token, now).await?;
+        let check_type = |kind: Option<&str>| claims::check_type(&self.settings.profile, kind);
+        let (_, claims) = verified_claims(token, &self.settings.algorithms, &self.keys, check_type, now).await?;
         claims::check(&self.settings, &claims, now)?;
-        Ok((claims::caller(&self.settings, &claims)?, claims::expires_at(&self.settings, &claims)?))
+        Ok((claims::caller(&self.settings, &claims)?, claims::expires_at(&claims, self.settings.clock_skew)?))
     }
+}
 
-    async fn verified_claims(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, TokenError> {
-        let jws = Jws::parse(check_size(token)?)?;
-        let algorithm = jws.algorithm(&self.settings.algorithms)?;
-        jws.reject_critical_headers()?;
-        claims::check_type(&self.settings.profile, jws.kind())?;
-        let candidates = self.keys.candidates(jws.key_id(), algorithm, now).await?;
-        // Several keys may share an id, but not many.
-        let is_signed = candidates.iter().take(4).any(|key| jws.is_signed_by(key, algorithm));
-        if is_signed { jws.claims() } else { Err(TokenError::Signature) }
-    }
+/// Verifies the signature of a token, and returns its algorithm and claims.
+async fn verified_claims(
+    token: &str,
+    algorithms: &[Algorithm],
+    keys: &JwksCache,
+    check_type: impl Fn(Option<&str>) -> Result<(), TokenError>,
+    now: Timestamp,
+) -> Result<(Algorithm, Map<String, Value>), TokenError> {
+    let jws = Jws::parse(check_size(token)?)?;
+    let algorithm = jws.algorithm(algorithms)?;
+    jws.reject_critical_headers()?;
+    check_type(jws.kind())?;
+    let candidates = keys.candidates(jws.key_id(), algorithm, now).await?;
+    // Several keys may share an id, but not many.
+    let is_signed = candidates.iter().take(4).any(|key| jws.is_signed_by(key, algorithm));
+    if is_signed { Ok((algorithm, jws.claims()?)) } else { Err(TokenError::Signature) }
 }
 
 fn check_size(token: &str) -> Result<&str, TokenError> {

@@ -15,6 +15,7 @@ mod password_logins;
 mod provider;
 mod real_provider;
 mod refresh;
+mod relying_party;
 mod revocation;
 mod secret_leaks;
 mod token;

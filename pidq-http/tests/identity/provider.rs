@@ -29,19 +29,31 @@ struct State {
     is_unresponsive: AtomicBool,
     keys: Mutex<Value>,
     discovery: Mutex<Value>,
+    token_reply: Mutex<(u16, String)>,
+    /// Requests to the endpoints for tokens: head and body.
+    token_requests: Mutex<Vec<String>>,
 }
 
 impl Provider {
     pub async fn start() -> Provider {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
-        let discovery = json!({"issuer": issuer, "jwks_uri": format!("{issuer}/jwks")});
+        let discovery = json!({
+            "issuer": issuer,
+            "jwks_uri": format!("{issuer}/jwks"),
+            "authorization_endpoint": format!("{issuer}/authorize"),
+            "token_endpoint": format!("{issuer}/token"),
+            "revocation_endpoint": format!("{issuer}/revoke"),
+            "end_session_endpoint": format!("{issuer}/logout"),
+        });
         let state = Arc::new(State {
             fetches: AtomicUsize::new(0),
             is_unavailable: AtomicBool::new(false),
             is_unresponsive: AtomicBool::new(false),
             keys: Mutex::new(json!({"keys": []})),
             discovery: Mutex::new(discovery),
+            token_reply: Mutex::new((400, String::new())),
+            token_requests: Mutex::default(),
         });
         tokio::spawn(serve(listener, state.clone()));
         Provider { issuer, state }
@@ -71,6 +83,25 @@ impl Provider {
     pub fn set_discovery(&self, discovery: Value) {
         *self.state.discovery.lock().unwrap() = discovery;
     }
+
+    /// Changes a field of the discovery document; `null` removes it.
+    pub fn change_discovery(&self, name: &str, value: Value) {
+        let mut discovery = self.state.discovery.lock().unwrap();
+        discovery[name] = value;
+        if discovery[name].is_null() {
+            discovery.as_object_mut().unwrap().remove(name);
+        }
+    }
+
+    /// Sets the response to all requests for tokens.
+    pub fn set_token_reply(&self, status: u16, body: impl ToString) {
+        *self.state.token_reply.lock().unwrap() = (status, body.to_string());
+    }
+
+    /// Returns the requests for tokens and their revocation since the last call.
+    pub fn take_token_requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.token_requests.lock().unwrap())
+    }
 }
 
 async fn serve(listener: TcpListener, state: Arc<State>) {
@@ -80,9 +111,7 @@ async fn serve(listener: TcpListener, state: Arc<State>) {
 }
 
 async fn respond(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
-    let mut request = vec![0; 4096];
-    let size = stream.read(&mut request).await?;
-    let request = String::from_utf8_lossy(&request[..size]).into_owned();
+    let request = read_request(&mut stream).await?;
     state.fetches.fetch_add(1, Ordering::SeqCst);
     if state.is_unavailable.load(Ordering::SeqCst) {
         return Ok(());
@@ -90,15 +119,41 @@ async fn respond(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
     if state.is_unresponsive.load(Ordering::SeqCst) {
         std::future::pending::<()>().await;
     }
-    let body = match request.split(' ').nth(1) {
-        Some("/.well-known/openid-configuration") => Some(state.discovery.lock().unwrap().to_string()),
-        Some("/jwks") => Some(state.keys.lock().unwrap().to_string()),
-        _ => None,
+    let (status, body) = match request.split(' ').nth(1) {
+        Some("/.well-known/openid-configuration") => (200, state.discovery.lock().unwrap().to_string()),
+        Some("/jwks") => (200, state.keys.lock().unwrap().to_string()),
+        Some("/token") => {
+            state.token_requests.lock().unwrap().push(request);
+            state.token_reply.lock().unwrap().clone()
+        }
+        Some("/revoke") => {
+            state.token_requests.lock().unwrap().push(request);
+            (200, String::new())
+        }
+        _ => (302, String::new()),
     };
-    let status = if body.is_some() { "200 OK" } else { "302 Found\r\nlocation: /jwks" };
-    let body = body.unwrap_or_default();
-    let reply = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let location = if status == 302 { "location: /jwks\r\n" } else { "" };
+    let length = body.len();
+    let reply = format!("HTTP/1.1 {status} -\r\n{location}connection: close\r\ncontent-length: {length}\r\n\r\n{body}");
     stream.write_all(reply.as_bytes()).await
+}
+
+/// Returns the head and the body of a request.
+async fn read_request(stream: &mut TcpStream) -> std::io::Result<String> {
+    let (mut text, mut chunk) = (String::new(), vec![0; 4096]);
+    loop {
+        let size = stream.read(&mut chunk).await?;
+        text.push_str(&String::from_utf8_lossy(&chunk[..size]));
+        let body = text.split_once("\r\n\r\n").map(|(head, body)| (content_length(head), body.len()));
+        if size == 0 || body.is_some_and(|(expected, found)| found >= expected) {
+            return Ok(text);
+        }
+    }
+}
+
+fn content_length(head: &str) -> usize {
+    let value = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    value.unwrap_or_default()
 }
 
 /// Signing key of the provider.

@@ -1,12 +1,14 @@
 //! Validation of claims, and their mapping to a caller.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use super::{ProviderSettings, TenantSource, TokenError, TokenProfile};
 use crate::auth::readable_graphs::ReadableGraphs;
 use crate::auth::{Caller, Subject, Timestamp};
 
-type Claims = Map<String, Value>;
+pub(super) type Claims = Map<String, Value>;
 
 /// Maximum number of groups.
 const GROUP_LIMIT: usize = 500;
@@ -27,7 +29,7 @@ pub(super) fn check_type(profile: &TokenProfile, kind: Option<&str>) -> Result<(
 }
 
 /// Normalizes a token type: lower case, without the optional `application/` prefix (RFC 7515, 4.1.9).
-fn normalize_type(kind: &str) -> String {
+pub(super) fn normalize_type(kind: &str) -> String {
     let kind = kind.to_ascii_lowercase();
     kind.strip_prefix("application/").map_or_else(|| kind.clone(), str::to_owned)
 }
@@ -40,7 +42,7 @@ pub(super) fn check(settings: &ProviderSettings, claims: &Claims, now: Timestamp
     if !list(claims, "aud").iter().any(|audience| settings.audiences.iter().any(|accepted| accepted == audience)) {
         return Err(TokenError::Audience);
     }
-    check_time(settings, claims, now)?;
+    check_time(claims, settings.clock_skew, now)?;
     if claims.contains_key("cnf") {
         return Err(TokenError::SenderConstrained);
     }
@@ -48,11 +50,12 @@ pub(super) fn check(settings: &ProviderSettings, claims: &Claims, now: Timestamp
     check_profile(settings, claims)
 }
 
-fn check_time(settings: &ProviderSettings, claims: &Claims, now: Timestamp) -> Result<(), TokenError> {
-    if expires_at(settings, claims)? <= now {
+/// Checks the validity period, with a tolerated clock skew.
+pub(super) fn check_time(claims: &Claims, clock_skew: Duration, now: Timestamp) -> Result<(), TokenError> {
+    if expires_at(claims, clock_skew)? <= now {
         return Err(TokenError::Expired);
     }
-    let latest = (now + settings.clock_skew).0;
+    let latest = (now + clock_skew).0;
     for name in ["nbf", "iat"] {
         if time(claims, name)?.is_some_and(|begins_at| begins_at > latest) {
             return Err(TokenError::NotYetValid);
@@ -62,9 +65,9 @@ fn check_time(settings: &ProviderSettings, claims: &Claims, now: Timestamp) -> R
 }
 
 /// Returns the expiry of a token, including the clock skew.
-pub(super) fn expires_at(settings: &ProviderSettings, claims: &Claims) -> Result<Timestamp, TokenError> {
+pub(super) fn expires_at(claims: &Claims, clock_skew: Duration) -> Result<Timestamp, TokenError> {
     let expires_at = time(claims, "exp")?.ok_or(TokenError::Claim("exp"))?;
-    Ok(Timestamp(expires_at) + settings.clock_skew)
+    Ok(Timestamp(expires_at) + clock_skew)
 }
 
 fn check_profile(settings: &ProviderSettings, claims: &Claims) -> Result<(), TokenError> {
@@ -99,7 +102,6 @@ pub(super) fn caller(settings: &ProviderSettings, claims: &Claims) -> Result<Cal
     let map = &settings.claims;
     let subject = name(claims, "sub").ok_or(TokenError::Claim("sub"))?;
     let roles = list(claims, &map.roles);
-    let display_name = ["preferred_username", "name"].iter().find_map(|claim| name(claims, claim)).unwrap_or(subject);
     let client = ["client_id", "azp", "appid"].iter().find_map(|claim| name(claims, claim));
     let groups = list(claims, &map.groups).into_iter().filter(|group| is_name(group));
     Ok(Caller {
@@ -109,9 +111,14 @@ pub(super) fn caller(settings: &ProviderSettings, claims: &Claims) -> Result<Cal
         groups: groups.take(GROUP_LIMIT).map(str::to_owned).collect(),
         is_admin: roles.iter().any(|role| map.admin_roles.iter().any(|admin| admin == role)),
         client_id: client.map(str::to_owned),
-        name: display_name.to_owned(),
+        name: display_name(claims).unwrap_or(subject).to_owned(),
         readable_graphs: ReadableGraphs::default(),
     })
+}
+
+/// Returns the name of a user for people, which is no identity.
+pub(super) fn display_name(claims: &Claims) -> Option<&str> {
+    ["preferred_username", "name"].iter().find_map(|claim| name(claims, claim))
 }
 
 fn tenant(from: &TenantSource, claims: &Claims) -> Result<String, TokenError> {
@@ -134,12 +141,12 @@ fn scopes(settings: &ProviderSettings, claims: &Claims, roles: &[&str]) -> Vec<S
     scopes
 }
 
-fn text<'a>(claims: &'a Claims, name: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(claims: &'a Claims, name: &str) -> Option<&'a str> {
     claims.get(name).and_then(Value::as_str)
 }
 
 /// Returns a string claim that is safe to store and log: OpenID Connect allows 255 characters for a subject.
-fn name<'a>(claims: &'a Claims, claim: &str) -> Option<&'a str> {
+pub(super) fn name<'a>(claims: &'a Claims, claim: &str) -> Option<&'a str> {
     text(claims, claim).filter(|text| is_name(text))
 }
 
@@ -148,7 +155,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Returns an array of strings; or the words of a string, except for an audience, which is one value.
-fn list<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
+pub(super) fn list<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
     match claims.get(name) {
         Some(Value::String(text)) if name == "aud" => vec![text],
         Some(Value::String(text)) => text.split_whitespace().collect(),
@@ -158,7 +165,7 @@ fn list<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
 }
 
 /// Returns a time claim in milliseconds. Providers send seconds, some with a fraction.
-fn time(claims: &Claims, name: &'static str) -> Result<Option<i64>, TokenError> {
+pub(super) fn time(claims: &Claims, name: &'static str) -> Result<Option<i64>, TokenError> {
     let Some(value) = claims.get(name) else { return Ok(None) };
     let seconds = value.as_f64().filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
     // The conversion saturates, which is correct for any distant time.

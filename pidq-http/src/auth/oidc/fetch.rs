@@ -1,9 +1,10 @@
-//! Fetching of small JSON documents from a provider, with a timeout and a size limit, and without redirects.
+//! Requests to a provider: small JSON documents and forms, with a timeout and a size limit, and without redirects.
 
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Request, StatusCode, Uri};
 use serde_json::Value;
 
@@ -12,8 +13,11 @@ use crate::tls::{HttpsClient, https_client};
 
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 const DOCUMENT_SIZE_LIMIT: usize = 256 * 1024;
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
-pub(super) struct Fetcher(HttpsClient<Empty<Bytes>>);
+#[derive(Clone)]
+pub(super) struct Fetcher(HttpsClient<Full<Bytes>>);
 
 impl Fetcher {
     /// `is_secure_url` decides which URLs may be fetched without TLS.
@@ -24,22 +28,47 @@ impl Fetcher {
 
     /// Fetches a document. The error says nothing about its content.
     pub(super) async fn json(&self, url: &str) -> Result<Value, &'static str> {
-        let uri: Uri = url.parse().map_err(|_| "the URL is invalid")?;
-        let bytes =
-            tokio::time::timeout(FETCH_TIMEOUT, self.bytes(uri)).await.map_err(|_| "the request timed out")??;
+        let (status, bytes) = self.send(Request::get(parse(url)?), Bytes::new()).await?;
+        if status != StatusCode::OK {
+            return Err("the status is not 200");
+        }
         serde_json::from_slice(&bytes).map_err(|_| "the response is not JSON")
     }
 
-    async fn bytes(&self, uri: Uri) -> Result<Bytes, &'static str> {
-        let request = Request::get(uri).header("Accept", "application/json").body(Empty::new());
-        let request = request.map_err(|_| "the request cannot be built")?;
-        let response = self.0.request(request).await.map_err(|_| "the connection failed")?;
-        if response.status() != StatusCode::OK {
-            return Err("the status is not 200");
+    /// Sends a form, and returns the status and the body of the response.
+    pub(super) async fn post(
+        &self,
+        url: &str,
+        form: String,
+        authorization: Option<HeaderValue>,
+    ) -> Result<(StatusCode, Bytes), &'static str> {
+        let mut request = Request::post(parse(url)?).header(CONTENT_TYPE, FORM);
+        if let Some(value) = authorization {
+            request = request.header(AUTHORIZATION, value);
         }
-        let body = Limited::new(response.into_body(), DOCUMENT_SIZE_LIMIT).collect().await;
-        body.map(|body| body.to_bytes()).map_err(|_| "the response ended early or is too large")
+        self.send(request, form.into()).await
     }
+
+    async fn send(
+        &self,
+        request: hyper::http::request::Builder,
+        body: Bytes,
+    ) -> Result<(StatusCode, Bytes), &'static str> {
+        let request = request.header(ACCEPT, JSON).body(Full::new(body));
+        let request = request.map_err(|_| "the request cannot be built")?;
+        let exchange = async {
+            let response = self.0.request(request).await.map_err(|_| "the connection failed")?;
+            let status = response.status();
+            let body = Limited::new(response.into_body(), DOCUMENT_SIZE_LIMIT).collect().await;
+            let body = body.map_err(|_| "the response ended early or is too large")?;
+            Ok((status, body.to_bytes()))
+        };
+        tokio::time::timeout(FETCH_TIMEOUT, exchange).await.map_err(|_| "the request timed out")?
+    }
+}
+
+fn parse(url: &str) -> Result<Uri, &'static str> {
+    url.parse().map_err(|_| "the URL is invalid")
 }
 
 /// Returns whether a URL is protected against modification: HTTPS, or loopback.

@@ -7,9 +7,10 @@ use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
-use super::fetch::{Fetcher, is_secure_url};
+use super::TokenError;
+use super::discovery::Discovery;
+use super::fetch::Fetcher;
 use super::jws::{Algorithm, PublicKey, decode};
-use super::{ProviderSettings, TokenError};
 use crate::auth::Timestamp;
 
 /// Age after which keys are fetched again, so that removed keys become invalid.
@@ -51,11 +52,12 @@ struct CachedKeys {
 }
 
 impl JwksCache {
-    pub(super) fn new(fetcher: Fetcher, settings: &ProviderSettings) -> JwksCache {
+    /// Creates a cache of the keys at a URL; without one, it is discovered.
+    pub(super) fn new(fetcher: Fetcher, issuer: &str, uri: Option<&str>) -> JwksCache {
         JwksCache(Arc::new(KeySource {
             fetcher,
-            issuer: settings.issuer.clone(),
-            configured_uri: settings.jwks_uri.clone(),
+            issuer: issuer.to_owned(),
+            configured_uri: uri.map(str::to_owned),
             cached: Mutex::default(),
             refresh_lock: Arc::default(),
         }))
@@ -157,15 +159,8 @@ impl KeySource {
     }
 
     async fn discover(&self) -> Result<String, &'static str> {
-        let url = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
-        let document = self.fetcher.json(&url).await?;
-        if document.get("issuer").and_then(Value::as_str) != Some(&self.issuer) {
-            return Err("the discovery document names a different issuer");
-        }
-        let uri = document.get("jwks_uri").and_then(Value::as_str).ok_or("the discovery document has no `jwks_uri`")?;
-        if !is_secure_url(uri) {
-            return Err("the `jwks_uri` of the discovery document is not `https:`");
-        }
+        let discovery = Discovery::fetch(&self.fetcher, &self.issuer).await?;
+        let uri = discovery.url("jwks_uri").ok_or("the discovery document has no `jwks_uri` with `https:`")?;
         self.cached().discovered_uri = Some(uri.to_owned());
         Ok(uri.to_owned())
     }
