@@ -245,14 +245,12 @@ impl RelyingParty {
     }
 
     /// Returns the URL that ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0), and then
-    /// returns to `return_to`; `None` if the provider has none.
-    pub async fn end_session_url(&self, id_token: Option<&str>, return_to: &str) -> Option<String> {
+    /// returns to `return_to`; `None` if the provider has none. It names the client and contains no token, since the
+    /// browser opens it; therefore a provider may ask the user first.
+    pub async fn end_session_url(&self, return_to: &str) -> Option<String> {
         let discovery = self.discovery().await.ok()?;
         let mut query = Serializer::new(String::new());
         query.append_pair("client_id", &self.settings.client_id).append_pair("post_logout_redirect_uri", return_to);
-        if let Some(token) = id_token {
-            query.append_pair("id_token_hint", token);
-        }
         Some(with_query(discovery.url("end_session_endpoint")?, &query.finish()))
     }
 
@@ -302,11 +300,21 @@ impl RelyingParty {
         url: &str,
         parameters: &[(&str, &str)],
     ) -> Result<(StatusCode, hyper::body::Bytes), LoginError> {
+        let (form, authorization) = self.form(discovery, parameters)?;
+        self.fetcher.post(url, form, authorization).await.map_err(LoginError::Unavailable)
+    }
+
+    /// Returns a form with the credentials of the client, which may be in a header instead.
+    fn form(
+        &self,
+        discovery: &Discovery,
+        parameters: &[(&str, &str)],
+    ) -> Result<(String, Option<HeaderValue>), LoginError> {
         let mut form = Serializer::new(String::new());
         form.extend_pairs(parameters);
         let authorization = self.authenticate(discovery, &mut form)?;
         self.add_resource(&mut form);
-        self.fetcher.post(url, form.finish(), authorization).await.map_err(LoginError::Unavailable)
+        Ok((form.finish(), authorization))
     }
 
     /// Adds the credentials of the client to a form, or returns them as a header.
