@@ -43,5 +43,6 @@ pub use app::first_credentials::deliver as deliver_first_credentials;
 pub use app::manual;
 pub use app::routes::ROUTES;
 pub use app::settings::{ADMIN_LOGIN, DATA_DIR, DATABASE_URL, SETTINGS, STORE_URL};
+pub use app::sso::identity_provider;
 pub use app::startup::{OpenError, open, open_accounts, open_store};
 pub use server::{DEFAULT_TENANT, QueryLimits, Server};

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pidq_extract::SandboxOptions;
-use pidq_http::auth::{Identities, IdentityError, MasterCredentials, Timestamp};
+use pidq_http::auth::{Identities, IdentityError, MasterCredentials, Provider, Timestamp};
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::header::HeaderName;
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, SettingError, Settings, ThreadPool};
@@ -95,8 +95,16 @@ pub(crate) const EXTRACTOR_ARGUMENTS: &[&str] = &["pipeline", "read-document"];
 /// # Errors
 /// If a setting is invalid or a resource cannot be opened. The message contains no secrets.
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
+    open_with_provider(settings, None).await
+}
+
+/// Opens the platform, which also accepts the access tokens of an identity provider if it has accounts.
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_with_provider(settings: &Settings, provider: Option<Provider>) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
-    let accounts = open_accounts(settings, &database).await?;
+    let accounts = open_accounts(settings, &database, provider).await?;
     let pgvector = PgvectorIndex::open(&database, settings.get(&ANN_THRESHOLD)?).await;
     let store = Store::open(database).await?.with_outbox(Outbox::new(settings.get(&EVENTS_INCLUDE_NAMES)?));
     let installation = store.installation_id().await?;
@@ -300,7 +308,11 @@ pub(crate) fn missing_master_key(settings: &Settings, address: SocketAddr) -> Se
 }
 
 /// Opens the accounts with the master key; `None` on loopback without a master key.
-async fn open_accounts(settings: &Settings, database: &Database) -> Result<Option<Accounts>, OpenError> {
+async fn open_accounts(
+    settings: &Settings,
+    database: &Database,
+    provider: Option<Provider>,
+) -> Result<Option<Accounts>, OpenError> {
     let Some(key) = settings.get(&APP_MASTER_KEY)? else {
         if settings.is_set(&APP_MASTER_SECRET) {
             // A secret without an id is a mistake: the administrator expects authentication.
@@ -322,6 +334,10 @@ async fn open_accounts(settings: &Settings, database: &Database) -> Result<Optio
     }
     let identities = Identities::open(database.clone(), options).await?;
     identities.ensure_master(MasterCredentials { key, secret: &secret, tenant: TENANT }, Timestamp::now()).await?;
+    let identities = match provider {
+        Some(provider) => identities.with_provider(provider),
+        None => identities,
+    };
     Ok(Some(Accounts { identities, master: key.to_owned() }))
 }
 

@@ -1,11 +1,12 @@
 //! Tests of access tokens: issuing, scopes, revocation and throttling.
 
-use pidq_http::auth::{Identities, IdentityOptions, NewUser, Timestamp};
+use pidq_http::auth::{Identities, IdentityOptions, NewUser, Provider, ProviderSettings, TenantSource, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::databases;
 use crate::platform::{MASTER, SECRET, TestPlatform, TestResponse};
+use crate::provider::{self, Signer};
 
 const FORM: &[(&str, &str)] = &[("content-type", "application/x-www-form-urlencoded")];
 const WITH_MASTER_KEY: [(&str, &str); 2] = [("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)];
@@ -176,4 +177,28 @@ async fn only_the_master_key_manages_keys() {
 fn base64(text: &str) -> String {
     use base64::Engine;
     base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+#[tokio::test]
+async fn a_token_of_an_identity_provider_grants_its_scopes_in_the_tenant_of_the_platform() {
+    let (idp, signer) = (provider::Provider::start().await, Signer::new("k1", "ES256", 0));
+    idp.publish(&[signer.jwk()]);
+    let settings = ProviderSettings::rfc9068(&idp.issuer, "https://pidq.example", TenantSource::Claim("plant".into()));
+    let (folder, provider) = (TempDir::new().unwrap(), Provider::new(settings).unwrap());
+    let url = databases::sqlite_url(&folder);
+    let platform = TestPlatform::open_with_provider(&url, Some(folder), &WITH_MASTER_KEY, Some(provider)).await;
+    let now = Timestamp::now().seconds();
+    for (scope, plant, read, write) in [
+        ("read", "main", 200, 403),
+        ("read write", "main", 200, 201),
+        ("openid", "main", 403, 403),
+        ("read write", "other", 401, 401),
+    ] {
+        let token = json!(signer.token(&json!({
+            "iss": idp.issuer, "aud": "https://pidq.example", "sub": "42", "client_id": "dashboard", "jti": "1",
+            "iat": now, "exp": now + 300, "scope": scope, "plant": plant,
+        })));
+        assert_eq!(platform.send_as(&token, "GET", "/api/pipelines", "").await.status, read, "{scope} {plant}");
+        assert_eq!(platform.create_pipeline(&token, scope).await, write, "{scope} {plant}");
+    }
 }

@@ -38,6 +38,9 @@ mod openapi_types;
 mod pgvector;
 mod platform;
 mod prompt_injection;
+#[allow(dead_code, reason = "shared with the tests of identities")]
+#[path = "../../../pidq-http/tests/identity/provider.rs"]
+mod provider;
 mod pubsub;
 mod rag;
 mod rate_limit;

@@ -15,8 +15,11 @@ use super::settings::{
 const PROVIDER_SETTINGS: [&dyn AnySetting; 7] =
     [&SSO_AUDIENCE, &SSO_JWKS_URI, &SSO_TYPES, &SSO_DIRECTORIES, &SSO_CA, &SSO_SCOPE_CLAIM, &SSO_ADMIN_ROLES];
 
-/// Returns the identity provider; `None` if the settings name none.
-pub(crate) fn provider(settings: &Settings) -> Result<Option<Provider>, SettingError> {
+/// Returns the identity provider whose access tokens the services accept; `None` if the settings name none.
+///
+/// # Errors
+/// If a setting is invalid.
+pub fn identity_provider(settings: &Settings) -> Result<Option<Provider>, SettingError> {
     let Some(provider_settings) = provider_settings(settings)? else {
         return match PROVIDER_SETTINGS.into_iter().find(|row| settings.is_set(*row)) {
             Some(row) => Err(settings.invalid(row, &format!("requires `{}`", SSO_ISSUER.env()))),

@@ -16,7 +16,7 @@ use crate::app::settings::{
     QUERY_QUEUE_LIMIT, QUERY_THREADS, QUERY_TIMEOUT, REQUIRE_IF_MATCH, RESULT_CACHE_SIZE, STORE_URL, TENANT_QUOTA,
     VERSIONS_RETAINED,
 };
-use crate::app::sso::provider;
+use crate::app::sso::identity_provider;
 use crate::caches::result_cache::ResultCache;
 use crate::caches::{BodyCache, GraphCache, QueryCache};
 use crate::memory::memory_pool::MemoryPool;
@@ -149,7 +149,7 @@ async fn open_graph_store(settings: &Settings, on_sync: SyncObserver) -> Result<
 async fn open_accounts_and_provider(
     settings: &Settings,
 ) -> Result<(Option<Identities>, Option<CreatedCredentials>), OpenError> {
-    let provider = provider(settings)?;
+    let provider = identity_provider(settings)?;
     if settings.get(&AUTH)? == AuthMode::Off {
         return match provider {
             Some(_) => Err(settings

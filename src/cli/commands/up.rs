@@ -133,7 +133,8 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
     let mut graphs = pidq_server::open(settings).await.map_err(Failure::usage)?;
     // The documentation and `/version` describe both services.
     graphs.name = "pidq";
-    let documents = pidq_pipeline::open(settings).await.map_err(Failure::usage)?;
+    let provider = pidq_server::identity_provider(settings).map_err(Failure::usage)?;
+    let documents = pidq_pipeline::open_with_provider(settings, provider).await.map_err(Failure::usage)?;
     pidq_server::start_background_tasks(&graphs.state, settings, &listeners).map_err(Failure::usage)?;
     let background_tasks =
         BackgroundTasks::spawn(&documents, settings, &listeners, &shutdown).map_err(Failure::usage)?;
