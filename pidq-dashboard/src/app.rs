@@ -1,8 +1,10 @@
 //! Construction of the dashboard from settings.
 
 use std::fs;
+use std::path::PathBuf;
 
-use pidq_http::{App, CommonSettings, Listener, Secret, Service, SettingError, Settings, Uri};
+use pidq_http::auth::{RelyingParty, RelyingPartySettings};
+use pidq_http::{AnySetting, App, CommonSettings, Listener, Secret, Service, Setting, SettingError, Settings, Uri};
 
 use crate::api::{Api, LocalApi, RemoteApi};
 use crate::assets::Assets;
@@ -13,8 +15,11 @@ use crate::routes::ROUTES;
 use crate::security_headers;
 use crate::session::Sessions;
 use crate::settings::{
-    API_CA, API_URL, APP_SECRET, CLIENT_ID, CLIENT_SECRET, DASHBOARD_DIR, DASHBOARD_LISTEN, DASHBOARD_URL,
+    API_CA, API_URL, APP_SECRET, CLIENT_ID, CLIENT_SECRET, DASHBOARD_DIR, DASHBOARD_LISTEN, DASHBOARD_SSO_CLIENT_ID,
+    DASHBOARD_SSO_CLIENT_SECRET, DASHBOARD_SSO_NAME, DASHBOARD_SSO_RESOURCE, DASHBOARD_SSO_SCOPES, DASHBOARD_URL,
+    SSO_CA, SSO_ISSUER,
 };
+use crate::sso::Sso;
 
 /// Minimum number of characters of the application secret.
 const SECRET_SIZE: usize = 32;
@@ -91,12 +96,8 @@ pub fn open_remote(settings: &Settings) -> Result<App<Dashboard>, OpenError> {
     if !is_enabled(settings)? {
         return Err(settings.invalid(&DASHBOARD_LISTEN, "expected at least one address").into());
     }
-    let invalid = |reason: String| settings.invalid(&API_CA, &reason);
-    let path = settings.get(&API_CA)?;
-    let certificates = path
-        .map(|path| fs::read_to_string(&path).map_err(|error| invalid(format!("`{}`: {error}", path.display()))))
-        .transpose()?;
-    let api = RemoteApi::new(settings.get(&API_URL)?, certificates.as_deref()).map_err(invalid)?;
+    let api = RemoteApi::new(settings.get(&API_URL)?, certificates(settings, &API_CA)?.as_deref());
+    let api = api.map_err(|reason| settings.invalid(&API_CA, &reason))?;
     let client = match (settings.get(&CLIENT_ID)?, settings.get(&CLIENT_SECRET)?) {
         (Some(id), Some(secret)) => Some(ClientCredentials { id, secret }),
         (None, None) => None,
@@ -128,6 +129,7 @@ fn open(
         assets,
         api,
         client: client.map(|client| OAuthClient { id: client.id, secret: client.secret }),
+        sso: sso(settings)?,
         sessions: Sessions::new(secret),
         public_host: public_host(settings)?,
         accounts: std::sync::Mutex::default(),
@@ -143,6 +145,43 @@ fn open(
     app.rate_limit = None;
     app.origins = Vec::new();
     Ok(app)
+}
+
+/// Returns the identity provider at which people sign in; `None` if the settings name no client at it.
+fn sso(settings: &Settings) -> Result<Option<Sso>, SettingError> {
+    let Some(client_id) = settings.get(&DASHBOARD_SSO_CLIENT_ID)? else {
+        return match settings.is_set(&DASHBOARD_SSO_CLIENT_SECRET) {
+            true => Err(settings
+                .invalid(&DASHBOARD_SSO_CLIENT_SECRET, &format!("requires `{}`", DASHBOARD_SSO_CLIENT_ID.env()))),
+            false => Ok(None),
+        };
+    };
+    let required =
+        |row: &dyn AnySetting| settings.invalid(&DASHBOARD_SSO_CLIENT_ID, &format!("requires `{}`", row.env()));
+    let issuer = settings.get(&SSO_ISSUER)?.ok_or_else(|| required(&SSO_ISSUER))?;
+    let url = settings.get(&DASHBOARD_URL)?.ok_or_else(|| required(&DASHBOARD_URL))?;
+    let scopes = settings.get(&DASHBOARD_SSO_SCOPES)?;
+    if !scopes.iter().any(|scope| scope == "openid") {
+        return Err(settings.invalid(&DASHBOARD_SSO_SCOPES, "`openid` is required"));
+    }
+    let provider = RelyingParty::new(RelyingPartySettings {
+        issuer,
+        client_id,
+        client_secret: settings.get(&DASHBOARD_SSO_CLIENT_SECRET)?,
+        redirect_uri: format!("{url}/session/callback"),
+        scopes,
+        resource: settings.get(&DASHBOARD_SSO_RESOURCE)?,
+        root_certificates: certificates(settings, &SSO_CA)?,
+    });
+    let provider = provider.map_err(|error| settings.invalid(&SSO_ISSUER, &error.to_string()))?;
+    Ok(Some(Sso { provider, name: settings.get(&DASHBOARD_SSO_NAME)?, signed_out_url: format!("{url}/sign-in") }))
+}
+
+/// Reads a file of certificates.
+fn certificates(settings: &Settings, row: &Setting<Option<PathBuf>>) -> Result<Option<String>, SettingError> {
+    let Some(path) = settings.get(row)? else { return Ok(None) };
+    let invalid = |error| settings.invalid(row, &format!("`{}`: {error}", path.display()));
+    fs::read_to_string(&path).map(Some).map_err(invalid)
 }
 
 fn public_host(settings: &Settings) -> Result<Option<String>, SettingError> {

@@ -7,6 +7,9 @@ use pidq_http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 /// Cookie of a session.
 pub(crate) const SESSION: &str = "__Host-pidq-session";
 
+/// Cookie of a single sign-on that a browser has started.
+pub(crate) const SSO: &str = "__Host-pidq-sso";
+
 /// Size of a part. Browsers accept 4096 bytes together with the name and the attributes.
 const PART_SIZE: usize = 3800;
 
@@ -29,6 +32,15 @@ pub(crate) fn read(headers: &HeaderMap, name: &str) -> Option<String> {
 
 /// Adds `Set-Cookie` for a value, which is ASCII without separators; one that is too large is not set.
 pub(crate) fn set(headers: &mut HeaderMap, name: &str, value: &str) -> bool {
+    set_with(headers, name, value, ATTRIBUTES)
+}
+
+/// Adds `Set-Cookie` as [`set`] for a value that browsers delete after some seconds.
+pub(crate) fn set_for(headers: &mut HeaderMap, name: &str, value: &str, seconds: u32) -> bool {
+    set_with(headers, name, value, &format!("; Max-Age={seconds}{ATTRIBUTES}"))
+}
+
+fn set_with(headers: &mut HeaderMap, name: &str, value: &str, attributes: &str) -> bool {
     let count = value.len().div_ceil(PART_SIZE).max(1);
     if count > PART_LIMIT || !value.is_ascii() {
         return false;
@@ -36,7 +48,7 @@ pub(crate) fn set(headers: &mut HeaderMap, name: &str, value: &str) -> bool {
     for index in 0..count {
         let text = &value[index * PART_SIZE..value.len().min((index + 1) * PART_SIZE)];
         let count = if index == 0 { format!("{count}.") } else { String::new() };
-        append(headers, format!("{}={count}{text}{ATTRIBUTES}", part_name(name, index)));
+        append(headers, format!("{}={count}{text}{attributes}", part_name(name, index)));
     }
     true
 }
@@ -100,6 +112,9 @@ mod tests {
         let mut response = HeaderMap::new();
         set(&mut response, SESSION, "v");
         assert_eq!(response[SET_COOKIE], "__Host-pidq-session=1.v; Path=/; Secure; HttpOnly; SameSite=Lax");
+        let mut response = HeaderMap::new();
+        set_for(&mut response, SSO, "v", 600);
+        assert_eq!(response[SET_COOKIE], "__Host-pidq-sso=1.v; Max-Age=600; Path=/; Secure; HttpOnly; SameSite=Lax");
     }
 
     #[test]

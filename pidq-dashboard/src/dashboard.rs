@@ -3,14 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use pidq_http::auth::{LoginError, Timestamp, TokenReply};
 use pidq_http::header::SET_COOKIE;
 use pidq_http::{Head, Problem, codes};
 
 use crate::api::{Api, Browser};
 use crate::assets::Assets;
 use crate::cookie;
-use crate::oauth::{Accounts, GrantError, OAuthClient, TokenReply, accounts};
+use crate::oauth::{Accounts, GrantError, OAuthClient, accounts};
 use crate::session::{Current, Session, Sessions, no_session, now};
+use crate::sso::Sso;
 
 /// Time that the API's ways to sign in are kept.
 const ACCOUNTS_TTL: Duration = Duration::from_secs(60);
@@ -21,6 +23,8 @@ pub struct Dashboard {
     pub(crate) api: Box<dyn Api>,
     /// Client for passwords; without one, nobody can sign in with a password.
     pub(crate) client: Option<OAuthClient>,
+    /// Identity provider; without one, nobody can sign in by single sign-on.
+    pub(crate) sso: Option<Sso>,
     pub(crate) sessions: Sessions,
     /// Host of the dashboard's public URL.
     pub(crate) public_host: Option<String>,
@@ -79,11 +83,29 @@ impl Dashboard {
     }
 
     async fn refresh(&self, session: Session, browser: &Browser) -> Result<TokenReply, GrantError> {
-        let (Some(token), Some(client)) = (session.refresh_token.as_deref(), &self.client) else {
-            return Err(GrantError::Rejected);
-        };
+        let Some(token) = session.refresh_token.as_deref() else { return Err(GrantError::Rejected) };
+        if let Some(subject) = &session.provider_subject {
+            return self.refresh_at_provider(token, subject).await;
+        }
+        let Some(client) = &self.client else { return Err(GrantError::Rejected) };
         let grant = [("grant_type", "refresh_token"), ("refresh_token", token)];
         client.tokens(&*self.api, browser, &grant).await
+    }
+
+    async fn refresh_at_provider(&self, token: &str, subject: &str) -> Result<TokenReply, GrantError> {
+        let Some(sso) = &self.sso else { return Err(GrantError::Rejected) };
+        sso.provider.refresh(token, subject, Timestamp::now()).await.map_err(|error| match error {
+            LoginError::Unavailable(_) => {
+                tracing::warn!(%error, "refreshing the tokens of a session failed");
+                let detail = "The identity provider does not respond.";
+                GrantError::Failed(Problem::new(codes::UNAVAILABLE).detail(detail).retry_after(5))
+            }
+            LoginError::Rejected => GrantError::Rejected,
+            error => {
+                tracing::warn!(%error, "a session ends, because its tokens cannot be refreshed");
+                GrantError::Rejected
+            }
+        })
     }
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use form_urlencoded::Serializer;
 use hyper::Request;
-use pidq_http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use pidq_http::auth::TokenReply;
+use pidq_http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use pidq_http::{Bytes, Fut, Method, Problem, RequestBody, Secret, StatusCode, codes};
 use serde::Deserialize;
 use tokio::time::timeout;
@@ -18,19 +19,6 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct OAuthClient {
     pub id: String,
     pub secret: Secret,
-}
-
-/// Tokens, as an OAuth server returns them.
-#[derive(Deserialize)]
-pub(crate) struct TokenReply {
-    pub access_token: String,
-    #[serde(default)]
-    pub refresh_token: Option<String>,
-    /// Lifetime of the access token in seconds.
-    #[serde(default)]
-    pub expires_in: Option<i64>,
-    #[serde(default)]
-    pub scope: Option<String>,
 }
 
 /// Reply to an introspection (RFC 7662).
@@ -143,6 +131,24 @@ pub(crate) async fn accounts(api: &AnyApi, browser: &Browser) -> Result<Accounts
     let metadata: Metadata = serde_json::from_slice(&body).map_err(|_| failure(status, &headers, ""))?;
     let has_passwords = metadata.grant_types_supported.iter().any(|grant| grant == "password");
     Ok(Accounts { are_enabled: true, has_passwords })
+}
+
+/// Asks the API whether it accepts an access token, which an identity provider may have issued.
+pub(crate) async fn is_accepted(api: &AnyApi, browser: &Browser, token: &str) -> Result<bool, Problem> {
+    let request = Request::get("/graph?limit=1").header(AUTHORIZATION, bearer(token)?);
+    let request = request.body(RequestBody::from(Bytes::new())).map_err(|_| Problem::internal())?;
+    match call(api, browser, request).await?.0 {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Ok(false),
+        status if status.is_success() => Ok(true),
+        _ => Err(Problem::new(codes::API_UNAVAILABLE).detail("The API does not tell whether it accepts the token.")),
+    }
+}
+
+/// Returns the header with an access token, which is hidden in debug output.
+pub(crate) fn bearer(token: &str) -> Result<HeaderValue, Problem> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| Problem::internal())?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 /// Reads the reply of a token endpoint.

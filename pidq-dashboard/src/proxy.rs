@@ -12,6 +12,7 @@ use pidq_http::{Head, Problem, Request, RequestBody, Response, codes};
 
 use crate::api::Browser;
 use crate::dashboard::Dashboard;
+use crate::oauth::bearer;
 use crate::security_headers::API_POLICY;
 use crate::session::Current;
 
@@ -89,9 +90,7 @@ fn api_request(head: &Head, body: RequestBody, token: Option<&str>) -> Result<hy
     *request.headers_mut() = head.headers.clone();
     filter(request.headers_mut(), &OWN_REQUEST_HEADERS);
     if let Some(token) = token {
-        let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| Problem::internal())?;
-        value.set_sensitive(true);
-        request.headers_mut().insert(AUTHORIZATION, value);
+        request.headers_mut().insert(AUTHORIZATION, bearer(token)?);
     }
     Ok(request)
 }

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use pidq_http::{Accepts, Access, Action, Binary, Handler, Method, Problem, Reply, Request, Response, Route, codes};
+use pidq_http::{
+    Accepts, Access, Action, Binary, Handler, Method, Parameter, Problem, Reply, Request, Response, Route, codes,
+};
 
 use crate::dashboard::Dashboard;
 use crate::proxy;
-use crate::sign_in::{self, SessionState, SignIn};
+use crate::sign_in::{self, SessionState, SignIn, SignedOut};
+use crate::sso_handlers;
 
 /// Maximum size of the credentials in bytes.
 const SIGN_IN_SIZE: u64 = 16 << 10;
@@ -14,6 +17,15 @@ const SIGN_IN_SIZE: u64 = 16 << 10;
 const STATE: Reply = Reply::json::<SessionState>(200, "Whether a person is signed in.");
 const PAGE: Reply = Reply::of::<String>(200, "text/html", "The page or file.");
 const FORWARDED: Reply = Reply::of::<Binary>(200, "application/octet-stream", "The response of the API.");
+
+const SIGNED_OUT_HERE: Reply = Reply::json::<SignedOut>(200, "Nobody is signed in here, but at the provider.");
+const REDIRECT: Reply = Reply::empty(303, "Redirect.");
+const RETURN_TO: Parameter = Parameter::query::<String>("return_to", "Path of the page to open after the sign-in.");
+const PROMPT: Parameter = Parameter::query::<String>("prompt", "`login` asks for the person again.");
+const STATE_PARAMETER: Parameter = Parameter::query::<String>("state", "State of the sign-in.");
+const CODE: Parameter = Parameter::query::<String>("code", "Authorization code.");
+const ISSUER: Parameter = Parameter::query::<String>("iss", "Issuer (RFC 9207).");
+const ERROR: Parameter = Parameter::query::<String>("error", "Error code instead of an authorization code.");
 
 /// Routes of the dashboard. Everyone may call them: the handlers check the session.
 pub(crate) const ROUTES: &[Route<Dashboard>] = &[
@@ -38,8 +50,17 @@ pub(crate) const ROUTES: &[Route<Dashboard>] = &[
         Method::DELETE,
         "/session",
         "Signs out, which revokes the tokens.",
-        &[Reply::empty(204, "Nobody is signed in.")],
+        &[SIGNED_OUT_HERE, Reply::empty(204, "Nobody is signed in.")],
         |dashboard, request| Box::pin(sign_in::sign_out(dashboard, request)),
+    ),
+    redirect("/session/sso", "Redirects to the identity provider.", &[RETURN_TO, PROMPT], |dashboard, request| {
+        Box::pin(sso_handlers::start(dashboard, request))
+    }),
+    redirect(
+        "/session/callback",
+        "Completes a sign-in at the identity provider, and redirects to a page.",
+        &[STATE_PARAMETER, CODE, ISSUER, ERROR],
+        |dashboard, request| Box::pin(sso_handlers::complete(dashboard, request)),
     ),
     with_token(Method::GET, "/api"),
     with_token(Method::GET, "/api/{*path}"),
@@ -85,6 +106,16 @@ const fn route(
 ) -> Route<Dashboard> {
     let (access, action) = (Access::Public, Action::None);
     Route { method, path, access, action, summary, parameters: &[], body: None, replies, handler }
+}
+
+const fn redirect(
+    path: &'static str,
+    summary: &'static str,
+    parameters: &'static [Parameter],
+    handler: Handler<Dashboard>,
+) -> Route<Dashboard> {
+    let (method, access, action, replies) = (Method::GET, Access::Public, Action::None, &[REDIRECT]);
+    Route { method, path, access, action, summary, parameters, body: None, replies, handler }
 }
 
 const fn with_token(method: Method, path: &'static str) -> Route<Dashboard> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use pidq_http::auth::{ProviderLogin, TokenReply};
 use pidq_http::header::HeaderMap;
 use pidq_http::{Head, Problem, Secret, codes};
 use ring::digest::{SHA256, digest};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
 use crate::cookie;
-use crate::oauth::{GrantError, TokenReply};
+use crate::oauth::GrantError;
 use crate::seal::Sealer;
 
 /// Purpose of the key that seals sessions.
@@ -40,10 +41,12 @@ pub(crate) struct Session {
     pub issued_at: i64,
     pub expires_at: i64,
     pub ends_at: i64,
+    /// Id of the user at the identity provider that has issued the tokens; `None` for tokens of the API.
+    pub provider_subject: Option<String>,
 }
 
 impl Session {
-    /// Creates a session that begins now.
+    /// Creates a session that begins now, with tokens of the API.
     pub fn new(login: String, tokens: TokenReply, now: i64) -> Session {
         let ends_at = now.saturating_add(LONGEST_SESSION);
         let empty = Session {
@@ -54,8 +57,14 @@ impl Session {
             issued_at: now,
             expires_at: now,
             ends_at,
+            provider_subject: None,
         };
         empty.with_tokens(tokens, now)
+    }
+
+    /// Creates a session that begins now, with tokens of an identity provider.
+    pub fn of_provider(login: ProviderLogin, now: i64) -> Session {
+        Session { provider_subject: Some(login.subject), ..Session::new(login.name, login.tokens, now) }
     }
 
     /// Returns the session with new tokens. What the reply leaves out stays as it is.
@@ -68,6 +77,11 @@ impl Session {
         self.issued_at = now;
         self.expires_at = now.saturating_add(tokens.expires_in.unwrap_or(UNKNOWN_LIFETIME).max(0));
         self
+    }
+
+    /// Returns the token whose revocation ends the session.
+    pub fn revocable_token(&self) -> &str {
+        self.refresh_token.as_ref().unwrap_or(&self.access_token)
     }
 
     /// Returns whether the access token is valid.
@@ -133,6 +147,11 @@ impl Sessions {
     pub fn read(&self, head: &Head, now: i64) -> Option<Session> {
         let session: Session = self.sealer.open(PURPOSE, &cookie::read(&head.headers, cookie::SESSION)?)?;
         (!session.has_ended(now)).then_some(session)
+    }
+
+    /// Returns the sealer of cookies.
+    pub fn sealer(&self) -> &Sealer {
+        &self.sealer
     }
 
     /// Puts a session into the cookie of a response.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::Browser;
 use crate::cookie;
 use crate::dashboard::Dashboard;
-use crate::oauth::{Accounts, GrantError};
+use crate::oauth::{Accounts, GrantError, is_accepted};
 use crate::session::{Current, Session, now};
 
 /// Credentials of a person.
@@ -52,7 +52,7 @@ pub(crate) enum SessionState {
 pub(crate) struct Methods {
     /// `true` if people can sign in with a password.
     password: bool,
-    /// Single sign-on: `null`, because the dashboard has none yet.
+    /// Identity provider for single sign-on; `null` without one.
     sso: Option<Provider>,
 }
 
@@ -61,6 +61,13 @@ pub(crate) struct Methods {
 pub(crate) struct Provider {
     /// Name for people.
     name: String,
+}
+
+/// Answer to a sign-out at an identity provider.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct SignedOut {
+    /// URL to open, which ends the session at the provider.
+    end_session_url: String,
 }
 
 /// Scopes of everyone at an API without accounts.
@@ -103,6 +110,11 @@ pub(crate) async fn show(dashboard: &Arc<Dashboard>, request: Request) -> Result
 /// Asks the API whether the tokens of a session are still valid: they may have been revoked elsewhere.
 async fn confirmed(dashboard: &Dashboard, browser: &Browser, mut current: Current) -> Current {
     let (Current::Unchanged(session) | Current::Refreshed(session)) = &mut current else { return current };
+    if session.provider_subject.is_some() {
+        // An API that does not respond says nothing about the tokens.
+        let is_accepted = is_accepted(&*dashboard.api, browser, &session.access_token).await.unwrap_or(true);
+        return if is_accepted { current } else { Current::None };
+    }
     let Some(client) = &dashboard.client else { return current };
     let Some(state) = client.introspect(&*dashboard.api, browser, &session.access_token).await else { return current };
     if !state.active {
@@ -139,20 +151,31 @@ pub(crate) async fn sign_in(dashboard: &Arc<Dashboard>, mut request: Request) ->
 /// `DELETE /session`. The cookie is deleted even if the tokens cannot be revoked.
 pub(crate) async fn sign_out(dashboard: &Arc<Dashboard>, request: Request) -> Result<Response, Problem> {
     let (head, browser) = (&request.head, Browser::of(&request.head));
-    if let Some(session) = dashboard.sessions.read(head, now()) {
-        revoke(dashboard, &browser, &session).await;
-    }
-    let mut response = Response::empty(StatusCode::NO_CONTENT);
+    let session = dashboard.sessions.read(head, now());
+    let end_session_url = match &session {
+        Some(session) => revoke(dashboard, &browser, session).await,
+        None => None,
+    };
+    let mut response = match end_session_url {
+        Some(end_session_url) => Response::json(&SignedOut { end_session_url })?,
+        None => Response::empty(StatusCode::NO_CONTENT),
+    };
     cookie::clear(&mut response.headers, &head.headers, cookie::SESSION);
     Ok(response)
 }
 
-async fn revoke(dashboard: &Dashboard, browser: &Browser, session: &Session) {
-    let Some(client) = &dashboard.client else { return };
-    let token = session.refresh_token.as_ref().unwrap_or(&session.access_token);
-    if client.revoke(&*dashboard.api, browser, token).await.is_err() {
+/// Revokes the tokens of a session. Returns the URL that ends the session at the identity provider, if it has one.
+async fn revoke(dashboard: &Dashboard, browser: &Browser, session: &Session) -> Option<String> {
+    let token = session.revocable_token();
+    if session.provider_subject.is_some() {
+        let sso = dashboard.sso.as_ref()?;
+        sso.revoke(token).await;
+        return sso.provider.end_session_url(&sso.signed_out_url).await;
+    }
+    if dashboard.client.as_ref()?.revoke(&*dashboard.api, browser, token).await.is_err() {
         tracing::warn!("the tokens of a session could not be revoked; they end when they expire");
     }
+    None
 }
 
 fn signed_in(session: &Session, methods: Methods) -> Result<Response, Problem> {
@@ -161,5 +184,6 @@ fn signed_in(session: &Session, methods: Methods) -> Result<Response, Problem> {
 }
 
 fn methods(dashboard: &Dashboard, accounts: Accounts) -> Methods {
-    Methods { password: accounts.has_passwords && dashboard.client.is_some(), sso: None }
+    let sso = dashboard.sso.as_ref().map(|sso| Provider { name: sso.name.clone() });
+    Methods { password: accounts.has_passwords && dashboard.client.is_some(), sso }
 }

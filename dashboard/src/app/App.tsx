@@ -3,7 +3,7 @@ import { Suspense, useEffect } from "react";
 import { RouterProvider } from "react-aria-components";
 import { Navigate, Route, Routes, useHref, useLocation, useNavigate } from "react-router";
 import { SignInPage } from "../pages/sign-in/SignInPage";
-import { SIGN_IN_PATH } from "../pages/sign-in/signInErrors";
+import { SIGN_IN_PATH, withoutError } from "../pages/sign-in/signInErrors";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { Loading } from "../ui/Loading";
 import { NotFound } from "../ui/NotFound";
@@ -39,7 +39,7 @@ function Pages() {
     <Shell>
       <Routes>
         <Route path="/" element={<Navigate to={START_PATH} replace />} />
-        <Route path={SIGN_IN_PATH} element={<Navigate to={START_PATH} replace />} />
+        <Route path={SIGN_IN_PATH} element={<AfterSignIn />} />
         {PAGES.map((page) => (
           <Route key={page.path} path={`${page.path}/*`} element={<ShownPage page={page} />} />
         ))}
@@ -47,6 +47,12 @@ function Pages() {
       </Routes>
     </Shell>
   );
+}
+
+/** The page at which a sign-in began that has failed at first. */
+function AfterSignIn() {
+  const { pathname, search } = useLocation();
+  return <Navigate to={withoutError(pathname, search)} replace />;
 }
 
 function ShownPage({ page }: { page: PageRow }) {

@@ -58,20 +58,24 @@ async function signInProblemOf(response: Response): Promise<ApiProblem> {
   return new ApiProblem({ ...fields, ...(retry_after === null ? {} : { retry_after }) });
 }
 
-/** Address of the sign-in at the identity provider, which comes back to a path. */
-export function ssoAddress(path: string): string {
-  return `/session/sso?return_to=${encodeURIComponent(path)}`;
+/** Address of the sign-in at the identity provider, which comes back to a path, and may ask for another account. */
+export function ssoAddress(path: string, asksForAccount = false): string {
+  return `/session/sso?return_to=${encodeURIComponent(path)}${asksForAccount ? "&prompt=login" : ""}`;
 }
 
 export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
     networkMode: "always",
-    mutationFn: () => request({ method: "DELETE" }),
-    onSuccess: () => {
+    mutationFn: async (): Promise<string> => {
+      const response = await request({ method: "DELETE" });
+      // The session at the identity provider ends as well.
+      return response.status === 204 ? "/" : (await response.json()).end_session_url;
+    },
+    onSuccess: (url) => {
       queries.clear();
       tellTabs("signed-out");
-      window.location.assign("/");
+      window.location.assign(url);
     },
   });
 }

@@ -76,8 +76,10 @@ impl Api {
 
 /// Returns what the API sees of a request: the user, the address and the headers.
 async fn show(api: &Api, request: Request) -> Result<Response, Problem> {
-    if let Some(identities) = &api.identities {
-        oauth::bearer(identities, &request.head).await?;
+    if let Some(identities) = &api.identities
+        && !oauth::bearer(identities, &request.head).await?.has_scope("read")
+    {
+        return Err(Problem::new(codes::INSUFFICIENT_SCOPE));
     }
     let headers: BTreeMap<&str, &str> =
         request.head.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or("?"))).collect();
@@ -109,6 +111,11 @@ async fn events(api: &Arc<Api>) -> Result<Response, Problem> {
 
 /// Returns an API with an account and a client, whose access tokens have this lifetime.
 pub async fn api(access_token_ttl: Duration) -> App<Api> {
+    app(Some(identities(access_token_ttl).await))
+}
+
+/// Returns an account and a client, whose access tokens have this lifetime.
+pub async fn identities(access_token_ttl: Duration) -> Identities {
     let database = Database::open("sqlite::memory:").await.expect("a database");
     let options = IdentityOptions { access_token_ttl, ..IdentityOptions::at("http://api.example") };
     let identities = Identities::open(database, options).await.expect("it opens");
@@ -129,7 +136,7 @@ pub async fn api(access_token_ttl: Duration) -> App<Api> {
         scopes: &["read", "write"],
     };
     identities.ensure_client(client, Timestamp::now()).await.expect("it is created");
-    app(Some(identities))
+    identities
 }
 
 /// Returns an API with these accounts.
@@ -175,8 +182,13 @@ pub fn dashboard(api: App<Api>) -> Service<Dashboard> {
 
 /// Returns the dashboard with a secret of its own.
 pub fn dashboard_with_secret(api: Service<Api>, secret: &str) -> Service<Dashboard> {
+    dashboard_with(api, secret, &[])
+}
+
+/// Returns the dashboard with a secret and settings of its own.
+pub fn dashboard_with(api: Service<Api>, secret: &str, arguments: &[&str]) -> Service<Dashboard> {
     let client = ClientCredentials { id: CLIENT_ID.into(), secret: Secret::new(CLIENT_SECRET) };
-    let (_dir, settings) = settings(&[]);
+    let (_dir, settings) = settings(arguments);
     open_local(&settings, assets(&settings).expect("a front end"), api, Some(client), &Secret::new(secret))
         .expect("it opens")
         .build()
@@ -196,6 +208,14 @@ impl Answer {
 
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("ASCII"))
+    }
+
+    /// Returns the cookie with this name as the browser sends it back, with its attributes; `None` if it is not set.
+    pub fn cookie_of(&self, name: &str) -> Option<(String, String)> {
+        let mut cookies = self.headers.get_all(SET_COOKIE).iter().map(|cookie| cookie.to_str().expect("ASCII"));
+        let cookie = cookies.find(|cookie| cookie.split('=').next() == Some(name))?;
+        let (pair, attributes) = cookie.split_once("; ").expect("attributes");
+        Some((pair.to_owned(), attributes.to_owned()))
     }
 
     /// Returns the cookies as the browser sends them back; `None` if the response sets none.

@@ -2,9 +2,13 @@
 
 mod api;
 mod pages;
+#[allow(clippy::unwrap_used, dead_code, reason = "shared with the tests of identities")]
+#[path = "../../../pidq-http/tests/identity/provider.rs"]
+mod provider;
 mod proxy;
 mod remote;
 mod sessions;
+mod sso;
 
 #[test]
 fn the_page_about_the_dashboard_is_generated() {

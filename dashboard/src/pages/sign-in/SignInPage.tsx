@@ -3,7 +3,6 @@ import { LogIn } from "lucide-react";
 import { useEffect } from "react";
 import { useLocation } from "react-router";
 import { type SignInMethods, ssoAddress } from "../../app/session";
-import { ButtonLink } from "../../ui/Button";
 import { PasswordForm } from "./PasswordForm";
 import { signInErrorOf, withoutError } from "./signInErrors";
 import "../../ui/ui.css";
@@ -23,9 +22,13 @@ export function SignInPage({ methods }: { methods: SignInMethods }) {
         {methods.password && <PasswordForm />}
         {methods.password && methods.sso && <p className="sign-in-or muted">or</p>}
         {methods.sso && (
-          <ButtonLink href={ssoAddress(withoutError(pathname, search))} target="_self">
+          // An address of the server. Links of the components open pages of the front end.
+          <a
+            className="button sign-in-sso"
+            href={ssoAddress(withoutError(pathname, search), signInErrorOf(search)?.asksForAccount)}
+          >
             <LogIn size={16} aria-hidden /> Continue with {methods.sso.name}
-          </ButtonLink>
+          </a>
         )}
         {!methods.password && !methods.sso && (
           <p className="muted">Nobody can sign in here yet: this dashboard has no client at the API.</p>
