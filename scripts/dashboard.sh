@@ -30,26 +30,41 @@ check() {
     rm -r "$generated"
 }
 
-# start: a demo with the dashboard on free ports; sets `api`, `PIDQ_DASHBOARD_URL` and the demo's credentials.
+# start: a demo with the dashboard and an identity provider on free ports; sets `api`, `PIDQ_DASHBOARD_URL` and the
+# demo's credentials.
 start() {
     data=$(mktemp -d)
+    touch "$data/log"
+    local provider_port
+    provider_port=$(free_port)
+    # The provider has to know this URL.
+    PIDQ_DASHBOARD_URL=http://127.0.0.1:$(free_port)
+    export PIDQ_DASHBOARD_URL PIDQ_DASHBOARD_SSO_CLIENT_SECRET="provider-$RANDOM-$RANDOM-$RANDOM"
+    node tests/browser/provider.mjs "$provider_port" "$PIDQ_DASHBOARD_URL" 2>"$data/provider.log" &
+    provider=$!
+    export PIDQ_SSO_ISSUER=http://127.0.0.1:$provider_port PIDQ_SSO_AUDIENCE=https://pidq.example \
+        PIDQ_SSO_TENANT=claim:plant PIDQ_DASHBOARD_SSO_CLIENT_ID=pidq-dashboard PIDQ_DASHBOARD_SSO_NAME="Plant ID" \
+        PIDQ_DASHBOARD_SSO_RESOURCE=https://pidq.example
     export PIDQ_DEMO_LOGIN=demo PIDQ_DEMO_PASSWORD="demo-$RANDOM-$RANDOM-$RANDOM"
     PIDQ_ADMIN_PASSWORD=$PIDQ_DEMO_PASSWORD PIDQ_APP_SECRET=$(printf "%064d" 1) \
         "$target/debug/pidq" up --demo --data-dir "$data" --log-format json --rate-limit 0 \
-        --listen 127.0.0.1:0 --admin-listen "" --dashboard-listen 127.0.0.1:0 2>"$data/log" >"$data/out" &
+        --listen 127.0.0.1:0 --admin-listen "" --dashboard-listen "${PIDQ_DASHBOARD_URL#http://}" \
+        2>"$data/log" >"$data/out" &
     server=$!
-    trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$data"' EXIT
+    trap 'kill $server $provider 2>/dev/null; wait $server $provider 2>/dev/null; rm -rf "$data"' EXIT
     local attempt
     for attempt in $(seq 100); do
-        api=http://$(logged address) && PIDQ_DASHBOARD_URL=$(logged url) && break
+        logged url >/dev/null && api=http://$(logged address) && return
         kill -0 $server 2>/dev/null || break
         sleep 0.2
     done
-    if [ -z "${PIDQ_DASHBOARD_URL:-}" ]; then
-        cat "$data/log" >&2
-        fail "pidq up did not start"
-    fi
-    export PIDQ_DASHBOARD_URL
+    cat "$data/log" "$data/provider.log" >&2
+    fail "pidq up did not start"
+}
+
+# free_port: a port of this machine that nobody uses.
+free_port() {
+    python3 -c 'import socket; listener = socket.create_server(("127.0.0.1", 0)); print(listener.getsockname()[1])'
 }
 
 # logged FIELD: value of the field in the log of the start.
