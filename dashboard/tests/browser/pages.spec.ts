@@ -1,0 +1,79 @@
+/** Every page, light and dark, wide and on a phone: accessible, inside the window, without errors, and fast. */
+import type { Page } from "@playwright/test";
+import { PAGES } from "../../src/app/pages";
+import { expect, expectAccessible, test } from "./fixtures";
+
+const SIZES = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+];
+
+/** Slow machines included; on a developer's machine it is well below one second. */
+const MAX_PAINT_MS = 5_000;
+
+/** Of the first visit, compressed. */
+const MAX_TRANSFER_BYTES = 400_000;
+
+for (const { path, label } of PAGES) {
+  test(`the page ${label}`, async ({ page }) => {
+    for (const size of SIZES) {
+      await page.setViewportSize(size);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.goto(path);
+        await expect(page.locator("h1").first()).toBeVisible();
+        await expect(page.locator('.loading, [aria-busy="true"]')).toHaveCount(0);
+        const place = `${path}, ${colorScheme}, ${size.width} × ${size.height}`;
+        expect(await overflow(page), `pixels that ${place} is too wide`).toBe(0);
+        const paint = await largestPaint(page);
+        expect(paint, `largest contentful paint of ${place}, in milliseconds`).toBeLessThan(MAX_PAINT_MS);
+        console.log(`${place}: largest contentful paint after ${Math.round(paint)} ms`);
+        await expectAccessible(page);
+      }
+    }
+  });
+}
+
+test("the first visit transfers little", async ({ page, context }) => {
+  const files: { name: string; bytes: number }[] = [];
+  const client = await context.newCDPSession(page);
+  const names = new Map<string, string>();
+  await client.send("Network.enable");
+  await client.send("Network.setCacheDisabled", { cacheDisabled: true });
+  client.on("Network.responseReceived", ({ requestId, response }) => names.set(requestId, response.url));
+  client.on("Network.loadingFinished", ({ requestId, encodedDataLength }) =>
+    files.push({ name: new URL(names.get(requestId) ?? "about:blank").pathname, bytes: encodedDataLength }),
+  );
+  await page.goto("/");
+  await expect(page.locator("h1").first()).toBeVisible();
+  await expect(page.locator('.loading, [aria-busy="true"]')).toHaveCount(0);
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  console.log(`first visit: ${files.length} files, ${total} bytes`);
+  expect(
+    files.filter(({ name }) => /QueryEditor|pdf/.test(name)),
+    "the editor and the viewer are loaded when they are needed",
+  ).toEqual([]);
+  expect(
+    files.some(({ name }) => name.startsWith("/assets/index-")),
+    "the files are counted",
+  ).toBe(true);
+  expect(total, "compressed bytes").toBeLessThan(MAX_TRANSFER_BYTES);
+});
+
+/** The number of pixels by which the document is wider than the window. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth));
+}
+
+/** The time of the largest paint so far, in milliseconds since the start of the navigation. */
+function largestPaint(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        new PerformanceObserver((list, observer) => {
+          observer.disconnect();
+          resolve(list.getEntries().at(-1)?.startTime ?? 0);
+        }).observe({ type: "largest-contentful-paint", buffered: true });
+      }),
+  );
+}
