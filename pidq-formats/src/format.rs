@@ -31,9 +31,8 @@ pub struct Reader {
     pub files: &'static [&'static str],
     /// The name of files that may follow, any number of them.
     pub further_files: Option<&'static str>,
-    /// Bytes of which every value of a file, such as an element or an attribute, takes at least one. Empty if any byte
-    /// may be a value.
-    delimiters: &'static [u8],
+    /// Returns the maximum number of values in a file, such as elements and attributes.
+    max_value_count: fn(&[u8]) -> usize,
     read: fn(&[&[u8]]) -> Result<Import>,
 }
 
@@ -54,13 +53,6 @@ pub struct ExportedFile {
     pub bytes: Vec<u8>,
 }
 
-/// Elements and attributes.
-const XML_DELIMITERS: &[u8] = b"<=";
-/// Containers, items and fields.
-const JSON_DELIMITERS: &[u8] = b"{[,:";
-/// A table may declare any delimiter, and an item of a flowsheet may be one character.
-const ANY_BYTE: &[u8] = b"";
-
 /// Every format, in the order of the manual.
 pub const FORMATS: &[Format] = &[
     Format {
@@ -71,7 +63,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["drawing.xml"],
             further_files: None,
-            delimiters: XML_DELIMITERS,
+            max_value_count: xml_values,
             read: |files| proteus::read(files[0]),
         }),
         write: Some(Writer { files: &["drawing.xml"], write: proteus::write }),
@@ -84,7 +76,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["drawing.xml"],
             further_files: Some("profile.xml"),
-            delimiters: XML_DELIMITERS,
+            max_value_count: xml_values,
             read: dexpi::read,
         }),
         write: Some(Writer { files: &["drawing.xml"], write: dexpi::write }),
@@ -105,7 +97,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["graph.json"],
             further_files: None,
-            delimiters: JSON_DELIMITERS,
+            max_value_count: json_values,
             read: |files| json_formats::read_node_link(files[0]),
         }),
         write: Some(Writer { files: &["graph.json"], write: json_formats::write_node_link }),
@@ -118,7 +110,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["graph.graphml"],
             further_files: None,
-            delimiters: XML_DELIMITERS,
+            max_value_count: xml_values,
             read: |files| graphml::read(files[0]),
         }),
         write: Some(Writer { files: &["graph.graphml"], write: graphml::write }),
@@ -131,7 +123,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["nodes.csv", "edges.csv"],
             further_files: None,
-            delimiters: ANY_BYTE,
+            max_value_count: table_values,
             read: |files| tables::read_pair(files[0], files[1]),
         }),
         write: Some(Writer { files: &["nodes.csv", "edges.csv"], write: tables::write_pair }),
@@ -177,7 +169,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["nodes.csv", "rels.csv"],
             further_files: None,
-            delimiters: ANY_BYTE,
+            max_value_count: table_values,
             read: |files| tables::read_neo4j(files[0], files[1]),
         }),
         write: Some(Writer { files: &["nodes.csv", "rels.csv"], write: tables::write_neo4j }),
@@ -198,7 +190,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["nodes.ndjson", "edges.ndjson"],
             further_files: None,
-            delimiters: JSON_DELIMITERS,
+            max_value_count: json_values,
             read: |files| json_formats::read_lines(files[0], files[1]),
         }),
         write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: json_formats::write_lines }),
@@ -211,7 +203,7 @@ pub const FORMATS: &[Format] = &[
         read: Some(Reader {
             files: &["flowsheet.sfiles"],
             further_files: None,
-            delimiters: ANY_BYTE,
+            max_value_count: <[u8]>::len,
             read: |files| sfiles::read(files[0]),
         }),
         write: Some(Writer { files: &["flowsheet.sfiles"], write: sfiles::write }),
@@ -283,8 +275,8 @@ impl Format {
     /// Returns the maximum number of values, such as elements and attributes, in the files of a drawing, without reading
     /// them. An import needs some hundred bytes of memory for each: check the number before untrusted files are imported.
     pub fn max_value_count(&self, files: &[&[u8]]) -> usize {
-        let delimiters = self.read.as_ref().map_or(ANY_BYTE, |reader| reader.delimiters);
-        files.iter().map(|file| max_value_count(file, delimiters)).sum()
+        let count = |reader: &Reader| files.iter().map(|file| (reader.max_value_count)(file)).sum();
+        self.read.as_ref().map_or(0, count)
     }
 
     /// Writes a graph or a value.
@@ -338,12 +330,23 @@ fn count(files: &[&str]) -> String {
     if files.len() == 1 { "one file".into() } else { format!("{} files", files.len()) }
 }
 
-/// Returns the maximum number of values in a file.
-fn max_value_count(file: &[u8], delimiters: &[u8]) -> usize {
-    match delimiters {
-        [] => file.len(),
-        _ => file.iter().filter(|byte| delimiters.contains(byte)).count(),
-    }
+/// Counts what may begin an element or an attribute.
+fn xml_values(file: &[u8]) -> usize {
+    count_bytes(file, b"<=")
+}
+
+/// Counts what may begin a container, an item or a field.
+fn json_values(file: &[u8]) -> usize {
+    count_bytes(file, b"{[,:")
+}
+
+/// Counts what may end a cell: any byte if the table declares its delimiter.
+fn table_values(file: &[u8]) -> usize {
+    if head(file).starts_with("sep=") { file.len() } else { count_bytes(file, b",;\t\r\n") }
+}
+
+fn count_bytes(file: &[u8], counted: &[u8]) -> usize {
+    file.iter().filter(|byte| counted.contains(byte)).count()
 }
 
 /// Returns true if a text has a start tag of this name, with any prefix.
@@ -434,7 +437,8 @@ mod tests {
         for (name, files, values) in [
             ("graphml", [graphml].as_slice(), 7),
             ("node-link", &[br#"{"nodes": [{"id": 1}, {"id": 2}], "links": []}"#], 11),
-            ("csv-graph", &[b"id\na\n", b"from,to\na,a\n"], 17),
+            ("csv-graph", &[b"id\na\n", b"from,to\na,a\n"], 6),
+            ("csv-graph", &[b"sep=x\nid\na\n", b"from,to\na,a\n"], 15),
             ("sfiles", &[b"(raw)(prod)"], 11),
             ("proteus", &[b"a < b, c = d"], 2),
         ] {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pidq_core::{Cancel, Limits};
 use pidq_http::auth::{CreatedCredentials, Identities};
 use pidq_http::{CursorSigner, Fut, Head, Principal, PrincipalKind, Problem, Readiness, ThreadPool, oauth};
+use tokio::sync::Semaphore;
 
 use crate::caches::result_cache::ResultCache;
 use crate::caches::{BodyCache, GraphCache, QueryCache};
@@ -36,6 +37,8 @@ pub struct Server {
     pub buffer_pool: Arc<BufferPool>,
     /// Compiled queries.
     pub query_cache: Arc<QueryCache>,
+    /// Limits imports of uploaded drawings to one at a time.
+    pub import_permit: Semaphore,
     /// Threads that run queries.
     pub thread_pool: ThreadPool,
     /// Memory budget shared by all queries.

@@ -13,8 +13,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use crate::problems::problem;
 use crate::store::{Error, Finding};
 
-/// Maximum number of values in the files of a drawing, as `Format::max_value_count` counts them.
-const MAX_VALUES: usize = 2_000_000;
+/// Minimum number of bytes of the maximum size of a graph for each value of a drawing, as `Format::max_value_count` counts
+/// them. An import needs up to 1,400 bytes of memory for a value.
+const BYTES_PER_VALUE: usize = 160;
 /// Maximum number of files of a drawing.
 const MAX_FILES: usize = 16;
 /// Maximum number of findings in an error.
@@ -138,15 +139,17 @@ impl Upload {
         self.format.is_none()
     }
 
-    /// Converts the drawing. CPU-bound: call it on a worker thread.
-    pub fn into_graph_json(mut self) -> Result<ConvertedUpload, Problem> {
+    /// Converts the drawing. The maximum size of a graph also limits the number of values. CPU-bound: call it on a worker
+    /// thread.
+    pub fn into_graph_json(mut self, max_size: usize) -> Result<ConvertedUpload, Problem> {
         let Some(format) = self.format else {
             let json = self.files.pop().unwrap_or_default();
             return Ok(ConvertedUpload { json, format: GRAPH_JSON, findings: Vec::new() });
         };
         let files: Vec<&[u8]> = self.files.iter().map(|file| &file[..]).collect();
-        if format.max_value_count(&files) > MAX_VALUES {
-            return Err(problem(Error::GraphTooLarge { what: "values", limit: MAX_VALUES as u64 }));
+        let max_values = max_size / BYTES_PER_VALUE;
+        if format.max_value_count(&files) > max_values {
+            return Err(problem(Error::GraphTooLarge { what: "values", limit: max_values as u64 }));
         }
         let imported = format.import(&files).map_err(|error| import_problem(format, &files, &error))?;
         Ok(ConvertedUpload { json: imported.json.into(), format: format.name, findings: imported.diagnostics })

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use pidq_http::auth::{BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, Timestamp};
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, Secret, SettingError, Settings, TLS_CERT, ThreadPool};
+use tokio::sync::Semaphore;
 
 use crate::app::routes::ROUTES;
 use crate::app::setting_types::AuthMode;
@@ -73,6 +74,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         graph_cache: Arc::new(GraphCache::new(graph_cache_size)),
         body_cache: BodyCache::new(BODY_CACHE_SIZE.min(graph_cache_size), memory.clone()),
         query_cache: Arc::new(QueryCache::new(QUERY_CACHE_LIMITS.0, QUERY_CACHE_LIMITS.1)),
+        import_permit: Semaphore::new(1),
         thread_pool: ThreadPool::new(threads(settings)?, settings.get(&QUERY_QUEUE_LIMIT)?),
         memory_pool: memory,
         result_cache: ResultCache::new(results),

@@ -206,11 +206,11 @@ async fn hostile_files_are_refused_in_little_time() {
         assert!(!problem.text().contains("root:"), "{}", problem.text());
         assert!(start.elapsed() < Duration::from_secs(5), "{pq_code}: {:?}", start.elapsed());
     }
-    let elements = format!("<PlantModel>{}</PlantModel>", "<a/>".repeat(2_000_001));
-    let flowsheet = "(raw)".repeat(500_000);
+    let elements = format!("<PlantModel>{}</PlantModel>", "<a/>".repeat(420_000));
+    let flowsheet = "(raw)".repeat(84_000);
     for (media, body) in [(XML, elements), ("text/x-sfiles", flowsheet)] {
         let problem = put(&desk, "/graph/J-1", media, body).await.expect_problem(413, "graph-too-large");
-        assert_eq!((&problem.json()["what"], &problem.json()["limit"]), (&json!("values"), &json!(2_000_000)));
+        assert_eq!((&problem.json()["what"], &problem.json()["limit"]), (&json!("values"), &json!((64 << 20) / 160)));
     }
     desk.get("/graph/J-1").await.expect_problem(404, "graph-not-found");
 }
@@ -224,9 +224,13 @@ async fn files_have_the_maximum_size_of_a_graph() {
     let (media, body) = form(&[("drawing.xml", comment.as_bytes())]);
     put(&desk, "/graph/J-1", &media, body).await.expect_problem(413, "graph-too-large");
     // A short file may become a large graph.
-    let flowsheet = "(hex)".repeat(4_000);
-    let problem = put(&desk, "/graph/J-1", "text/x-sfiles", flowsheet).await.expect_problem(413, "graph-too-large");
+    let quotes = "\"".repeat(70 << 10);
+    let graphml = format!("<graphml><graph edgedefault='directed'><node id='{quotes}'/></graph></graphml>");
+    let problem = put(&desk, "/graph/J-1", XML, graphml).await.expect_problem(413, "graph-too-large");
     assert_eq!(problem.json()["what"], "bytes");
+    let many = "<node id='a'/>".repeat(400);
+    let problem = put(&desk, "/graph/J-1", XML, format!("<graphml><graph>{many}</graph></graphml>")).await;
+    assert_eq!(problem.expect_problem(413, "graph-too-large").json()["what"], "values");
 }
 
 #[tokio::test]
