@@ -833,7 +833,7 @@ export interface paths {
         };
         /** Returns a graph as it was stored. */
         get: operations["get-graph-job_id"];
-        /** Stores a new version of a graph. */
+        /** Stores a new version of a graph, from JSON or a drawing in another format. */
         put: operations["put-graph-job_id"];
         /** Runs a query on a graph. */
         post: operations["post-graph-job_id"];
@@ -1782,6 +1782,10 @@ export interface components {
         };
         /** @description Status of a document. */
         DocumentStatus: "queued" | "parsing" | "splitting" | "embedding" | "indexing" | "ready" | "failed" | "cancelled" | "deleting";
+        /** @description Files of a drawing. The name of a part is that of the file in its format, such as `nodes.csv`. */
+        DrawingForm: {
+            [key: string]: string;
+        };
         /** @description Embedding model. */
         EmbeddingModel: {
             /** @description `true` if the model is configured. */
@@ -1925,12 +1929,23 @@ export interface components {
              * @default false
              */
             explain: boolean;
+            /** @description Graphs that the query reads as parameters, by name: other graphs, or other versions of this one. */
+            graph_params?: {
+                [key: string]: components["schemas"]["GraphReference"];
+            };
             /** @description Values of the parameters of the query, by name. */
             params?: {
                 [key: string]: unknown;
             };
             /** @description The query, at most 65,536 bytes. */
             query: string;
+        };
+        /** @description Graph that a parameter of a query refers to. */
+        GraphReference: {
+            /** @description Version of the graph; by default the latest. */
+            change_version?: string;
+            /** @description Graph id; by default that of the queried graph. */
+            job_id?: string;
         };
         /** @description Selection of graphs. */
         GraphSelection: {
@@ -1956,6 +1971,13 @@ export interface components {
              * @description Time at which it was stored.
              */
             created_on: string;
+        };
+        /** @description Version of a graph that a query has read. */
+        GraphVersionRead: {
+            /** @description Version of the graph. */
+            change_version: string;
+            /** @description Graph id. */
+            job_id: string;
         };
         /** @description Retained versions of a graph. */
         GraphVersions: {
@@ -2004,6 +2026,22 @@ export interface components {
              * @description By terms (BM25).
              */
             sparse: number;
+        };
+        /** @description Finding about a drawing in another format. */
+        ImportFinding: {
+            /** @description Code of the kind of finding, such as `I005`. */
+            code: string;
+            /**
+             * Format: uint64
+             * @description Number of occurrences.
+             */
+            count: number;
+            /** @description Ids of the nodes and edges concerned, at most 100. */
+            ids: string[];
+            /** @description Description. */
+            message: string;
+            /** @description `warning`: imported with changes, or contradictory in the file; `info`: left out on purpose. */
+            severity: string;
         };
         /** @description Failure of an ingestion. */
         IngestionFailure: {
@@ -2623,7 +2661,7 @@ export interface components {
              * @description Code: stable, for programs.
              * @enum {string}
              */
-            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
+            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unreadable-drawing" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
             /** @description Explanation of this occurrence, for people; its wording may change. */
             detail?: string;
             /**
@@ -2684,6 +2722,10 @@ export interface components {
              * @description Number of edges.
              */
             edges: number;
+            /** @description Parts of a drawing in another format that were lost, changed or found invalid, at most 1,000. The graph has all of them in `metadata.diagnostics`. */
+            findings: components["schemas"]["ImportFinding"][];
+            /** @description Format of the body. */
+            format: string;
             /** @description Graph id. */
             job_id: string;
             /**
@@ -2726,6 +2768,10 @@ export interface components {
             change_version: string;
             /** @description Explanation, if requested; for a dry run, only the warnings. */
             explain?: components["schemas"]["QueryExplanation"];
+            /** @description Versions of the graphs that the query has read as parameters, by name, if there are any. */
+            graph_params?: {
+                [key: string]: components["schemas"]["GraphVersionRead"];
+            };
             /** @description The query. */
             query: string;
             /** @description The result; a value that is no array is the only item. Empty if there is no result, and for a dry run. */
@@ -5837,7 +5883,9 @@ export interface operations {
     "put-graph-job_id": {
         parameters: {
             query?: {
-                /** @description If `true`, a graph with warnings is rejected instead of stored. */
+                /** @description Format of the body; by default found by its content type and its content. */
+                format?: "json" | "proteus" | "dexpi" | "node-link" | "graphml" | "csv-graph" | "neo4j" | "ndjson" | "sfiles";
+                /** @description If `true`, a graph with warnings, or a drawing that is imported with changes, is rejected instead of stored. */
                 strict?: boolean;
             };
             header?: never;
@@ -5849,7 +5897,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                "application/graphml+xml": string;
                 "application/json": components["schemas"]["Graph"];
+                "application/xml": string;
+                "multipart/form-data": components["schemas"]["DrawingForm"];
+                "text/x-sfiles": string;
+                "text/xml": string;
             };
         };
         responses: {

@@ -15,10 +15,10 @@ interface UploadRequest {
 /** How often a request is repeated that the service had no room for. */
 const ATTEMPTS = 5;
 
-export async function uploadFile(request: UploadRequest): Promise<PlatformDocument> {
+export async function uploadFile<T = PlatformDocument>(request: UploadRequest): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await sendOnce(request);
+      return await sendOnce<T>(request);
     } catch (error) {
       const wait = error instanceof BusyProblem ? error.seconds : null;
       if (wait === null || attempt === ATTEMPTS) throw error;
@@ -37,8 +37,8 @@ class BusyProblem extends ApiProblem {
   }
 }
 
-function sendOnce({ method, url, body, headers = {}, onProgress, signal }: UploadRequest) {
-  return new Promise<PlatformDocument>((resolve, reject) => {
+function sendOnce<T>({ method, url, body, headers = {}, onProgress, signal }: UploadRequest) {
+  return new Promise<T>((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, url);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);

@@ -1,11 +1,5 @@
-/**
- * The graphs that a query reads besides its own: other versions, and other sheets.
- *
- * The service reads one graph per query. The others are sent with it as parameters, so that they count towards the limit of
- * the request (2 MiB). A function that reads them in the service replaces only this file.
- */
-import type { QueryClient } from "@tanstack/react-query";
-import { documentQuery } from "./queries";
+/** The graphs that a query reads besides its own, as its graph parameters: other versions, and other sheets. */
+import type { Schemas } from "../../api/client";
 
 export interface GraphRef {
   id: string;
@@ -13,18 +7,20 @@ export interface GraphRef {
   version?: string;
 }
 
+export type GraphParams = Record<string, Schemas["GraphReference"]>;
+
 export interface OtherGraphs {
   /** The expression of each graph in the query. */
   names: string[];
-  params: Record<string, unknown>;
+  graphParams: GraphParams;
 }
 
-export async function otherGraphs(client: QueryClient, refs: GraphRef[]): Promise<OtherGraphs> {
-  const documents = await Promise.all(
-    refs.map(({ id, version }) => client.fetchQuery(documentQuery(id, version ?? null))),
-  );
-  const params = Object.fromEntries(documents.map((document, index) => [nameOf(index), document]));
-  return { names: documents.map((_, index) => `$${nameOf(index)}`), params };
+export function otherGraphs(refs: GraphRef[]): OtherGraphs {
+  const params = refs.map(({ id, version }, index) => {
+    const reference = { job_id: id, ...(version !== undefined && { change_version: version }) };
+    return [nameOf(index), reference] as const;
+  });
+  return { names: params.map(([name]) => `$${name}`), graphParams: Object.fromEntries(params) };
 }
 
 function nameOf(index: number): string {

@@ -4,7 +4,7 @@ import { api, checked, data, type Schemas } from "../../api/client";
 import { ApiProblem, problemOf } from "../../api/problem";
 import type { Change } from "./changes";
 import { drawingGraph } from "./model";
-import { type GraphRef, otherGraphs } from "./otherGraphs";
+import { type GraphParams, type GraphRef, otherGraphs } from "./otherGraphs";
 import { type Picture, parsePicture } from "./picture";
 import type { JoinedDocument } from "./sheets";
 
@@ -88,16 +88,12 @@ async function loadPicture(url: string): Promise<Picture> {
   return picture;
 }
 
-/** Runs a query on the latest version of a graph. */
-export async function runQuery(
-  id: string,
-  query: string,
-  params: Record<string, unknown> = {},
-): Promise<unknown[]> {
+/** Runs a query on the latest version of a graph, which may read other graphs as parameters. */
+export async function runQuery(id: string, query: string, graphParams: GraphParams = {}): Promise<unknown[]> {
   const response = await fetch(graphUrl(id), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ query, ...(Object.keys(params).length > 0 && { params }) }),
+    body: JSON.stringify({ query, graph_params: graphParams }),
   });
   return (await (await checked(response)).json()).result;
 }
@@ -112,10 +108,10 @@ export interface DrawingScope {
 export function resultQuery({ id, sheets }: DrawingScope, query: string) {
   return queryOptions({
     queryKey: ["graph", id, "query", query, ...sheets],
-    queryFn: async ({ client }) => {
+    queryFn: () => {
       if (sheets.length === 0) return runQuery(id, query);
-      const { names, params } = await otherGraphs(client, sheets.map(sheetRef));
-      return runQuery(id, `withGraph(${joinOf(names)}, ${query})`, params);
+      const { names, graphParams } = otherGraphs(sheets.map(sheetRef));
+      return runQuery(id, `withGraph(${joinOf(names)}, ${query})`, graphParams);
     },
   });
 }
@@ -127,9 +123,9 @@ const joinOf = (names: string[]) => `joinSheets([${["graph()", ...names].join(",
 export function joinedQuery({ id, sheets }: DrawingScope) {
   return queryOptions({
     queryKey: ["graph", id, "joined", ...sheets],
-    queryFn: async ({ client }) => {
-      const { names, params } = await otherGraphs(client, sheets.map(sheetRef));
-      return (await runQuery(id, joinOf(names), params))[0] as JoinedDocument;
+    queryFn: async () => {
+      const { names, graphParams } = otherGraphs(sheets.map(sheetRef));
+      return (await runQuery(id, joinOf(names), graphParams))[0] as JoinedDocument;
     },
     structuralSharing: false,
   });
@@ -139,22 +135,11 @@ export function joinedQuery({ id, sheets }: DrawingScope) {
 export function changesQuery(id: string, old: string) {
   return queryOptions({
     queryKey: ["graph", id, "changes", old],
-    queryFn: async ({ client }) => {
-      const { names, params } = await otherGraphs(client, [{ id, version: old }]);
-      return (await runQuery(id, `rankDiff(${names[0]}, .)`, params)) as Change[];
+    queryFn: async () => {
+      const { names, graphParams } = otherGraphs([{ id, version: old }]);
+      return (await runQuery(id, `rankDiff(${names[0]}, .)`, graphParams)) as Change[];
     },
   });
-}
-
-/** Stores a graph as JSON, the only format that the endpoint accepts. */
-export async function uploadGraph(id: string, file: File): Promise<void> {
-  await checked(
-    await fetch(graphUrl(id), {
-      method: "PUT",
-      headers: { "Content-Type": "application/json" },
-      body: await file.text(),
-    }),
-  );
 }
 
 /** The id of a graph that is uploaded from a file. */

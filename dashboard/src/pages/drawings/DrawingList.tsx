@@ -4,13 +4,13 @@ import { Workflow } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import { type GraphRow, graphsQuery } from "../../features/drawing/queries";
+import { UploadDrawing } from "../../features/drawing-upload/UploadDrawing";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Empty } from "../../ui/Empty";
 import { SearchField } from "../../ui/fields";
 import { Page } from "../../ui/Page";
 import { QueryState } from "../../ui/QueryState";
 import { Time } from "../../ui/Time";
-import { UploadArea } from "./UploadArea";
 
 const number = new Intl.NumberFormat();
 
@@ -52,11 +52,11 @@ export function DrawingList() {
   const [filter, setFilter] = useState("");
   return (
     <Page title="Drawings" description="P&ID drawings as graphs: open one to trace, isolate and compare.">
-      <UploadArea />
+      <UploadDrawing />
       <QueryState query={graphs} label="Drawings" />
       {graphs.data?.length === 0 && (
         <Empty icon={Workflow} title="There are no drawings yet">
-          <p className="muted">Upload a graph as JSON to start.</p>
+          <p className="muted">Upload a drawing to start.</p>
         </Empty>
       )}
       {graphs.data && graphs.data.length > 0 && (

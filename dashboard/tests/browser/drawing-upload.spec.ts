@@ -1,0 +1,43 @@
+/** Upload of drawings in other formats. */
+import type { Page } from "@playwright/test";
+import { expect, expectAccessible, test } from "./fixtures";
+
+/** A tank and a line that ends nowhere, which an import reports. */
+function proteus(tag: string): string {
+  return `<PlantModel><PlantInformation SchemaVersion="4.1" Units="mm"/>
+    <Equipment ID="E1" TagName="${tag}" ComponentClass="Tank"/>
+    <PipingNetworkSystem ID="L1" TagName="80-W-101">
+      <PipingNetworkSegment ID="S1"><Connection FromID="E1"/></PipingNetworkSegment>
+    </PipingNetworkSystem></PlantModel>`;
+}
+
+test("a Proteus drawing is uploaded, and its findings are listed", async ({ page }) => {
+  const id = `upload-${Date.now()}`;
+  await upload(page, `${id}.xml`, proteus("T-1"));
+  const result = page.getByRole("region", { name: "Result of the upload" });
+  await expect(result).toContainText(`${id} is stored as version 1, read as Proteus XML`);
+  await expect(result.getByRole("row", { name: /I004/ })).toContainText("S1");
+  await expectAccessible(page);
+
+  await upload(page, `${id}.xml`, proteus("T-2"));
+  await expect(result).toContainText("version 2");
+});
+
+test.describe("files that cannot be read", () => {
+  // The service refuses the second one.
+  test.use({ expectedErrors: [/422/] });
+
+  test("are refused with the reason", async ({ page }) => {
+    await upload(page, "sheet.dwg", "AC1032");
+    await expect(page.getByRole("alert")).toContainText("sheet.dwg cannot be read");
+    await upload(page, "sheet.xml", "<PlantModel><Equipment></PlantModel>");
+    await expect(page.getByRole("alert")).toContainText("Drawing not readable");
+  });
+});
+
+async function upload(page: Page, name: string, text: string): Promise<void> {
+  await page.goto("/drawings");
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Choose a file" }).click();
+  await (await chooser).setFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+}
