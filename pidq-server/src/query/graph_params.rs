@@ -9,34 +9,14 @@ use std::sync::Arc;
 use pidq_core::Graph;
 use pidq_http::{Problem, codes};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::request::deserialize_present;
+use super::request::{GraphParams, GraphReference};
 use crate::caches::{self, GraphKey};
 use crate::caller::Caller;
-use crate::graph_selector::GraphIdText;
 use crate::problems::problem;
 use crate::server::Server;
 use crate::store::{GraphId, GraphMeta, Tenant, Version, VersionSelector};
-
-/// Graph parameters of a request, by name.
-pub(crate) type GraphParams = BTreeMap<String, GraphReference>;
-
-/// Graph that a parameter of a query refers to.
-// Unknown fields are rejected: with a mistyped field, the query would silently read another version.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "GraphReference")]
-pub(crate) struct GraphReference {
-    /// Graph id; by default that of the queried graph.
-    #[serde(default, deserialize_with = "deserialize_present")]
-    #[schemars(with = "GraphIdText")]
-    job_id: Option<String>,
-    /// Version of the graph; by default the latest.
-    #[serde(default, deserialize_with = "deserialize_present")]
-    #[schemars(with = "String")]
-    change_version: Option<String>,
-}
 
 /// Version of a graph that a query has read.
 #[derive(JsonSchema, Serialize)]
@@ -61,7 +41,7 @@ impl BoundGraphs {
     ) -> Result<BoundGraphs, Problem> {
         let mut bound = BoundGraphs::default();
         for (name, reference) in params {
-            let found = reference.resolve(server, caller, queried).await;
+            let found = resolve(server, caller, queried, reference).await;
             let meta = found.map_err(|problem| problem.with("graph_param", name.as_str()))?;
             bound.0.push((name.clone(), meta));
         }
@@ -108,18 +88,17 @@ impl BoundGraphs {
     }
 }
 
-impl GraphReference {
-    async fn resolve(
-        &self,
-        server: &Server,
-        caller: &Caller<'_>,
-        queried: &GraphId,
-    ) -> Result<Arc<GraphMeta>, Problem> {
-        let parse = |id: &String| GraphId::parse(id).map_err(problem);
-        let graph_id = self.job_id.as_ref().map_or_else(|| Ok(queried.clone()), parse)?;
-        let version = self.change_version.as_deref().map(Version::named);
-        let selector = version.map_or(VersionSelector::Latest, VersionSelector::Version);
-        caller.require_read(&graph_id).await?;
-        server.store.head(&caller.tenant, &graph_id, &selector).await.map_err(problem)
-    }
+/// Finds the version that a parameter refers to, if the caller may read the graph.
+async fn resolve(
+    server: &Server,
+    caller: &Caller<'_>,
+    queried: &GraphId,
+    reference: &GraphReference,
+) -> Result<Arc<GraphMeta>, Problem> {
+    let parse = |id: &String| GraphId::parse(id).map_err(problem);
+    let graph_id = reference.job_id.as_ref().map_or_else(|| Ok(queried.clone()), parse)?;
+    let version = reference.change_version.as_deref().map(Version::named);
+    let selector = version.map_or(VersionSelector::Latest, VersionSelector::Version);
+    caller.require_read(&graph_id).await?;
+    server.store.head(&caller.tenant, &graph_id, &selector).await.map_err(problem)
 }

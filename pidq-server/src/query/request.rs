@@ -1,5 +1,6 @@
 //! Query request: its body, validation, and compilation.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pidq_core::error::Code;
@@ -12,8 +13,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::graph_params::GraphParams;
 use crate::caches::QueryCache;
+use crate::graph_selector::GraphIdText;
 use crate::problems::problem;
 use crate::store::Error;
 use crate::store::validation::json_offsets::lone_surrogate;
@@ -39,6 +40,24 @@ pub(crate) struct QueryRequest {
     /// Checks the query against the graph without running it.
     #[serde(default)]
     pub dry_run: bool,
+}
+
+/// Graph parameters of a request, by name.
+pub(crate) type GraphParams = BTreeMap<String, GraphReference>;
+
+/// Graph that a parameter of a query refers to.
+// Unknown fields are rejected: with a mistyped field, the query would silently read another version.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GraphReference {
+    /// Graph id; by default that of the queried graph.
+    #[serde(default, deserialize_with = "deserialize_present")]
+    #[schemars(with = "GraphIdText")]
+    pub job_id: Option<String>,
+    /// Version of the graph; by default the latest.
+    #[serde(default, deserialize_with = "deserialize_present")]
+    #[schemars(with = "String")]
+    pub change_version: Option<String>,
 }
 
 /// Deserializes a field that is present, including an explicit `null`, which is a different error than a missing field.
