@@ -20,9 +20,6 @@ ROOT_PAGES = {
     "CHANGELOG.md": "project/changelog.md",
 }
 
-# Pages in the navigation that need not exist.
-OPTIONAL_PAGES = ("deploy.md",)
-
 # A code block or span, which has no links, or the target of a link or an image.
 LINK = re.compile(r"^```.*?^```|`[^`\n]+`|(?<=\]\()(?P<target>[^)\s]+)(?=\))", re.MULTILINE | re.DOTALL)
 
@@ -35,16 +32,7 @@ LEXERS[JsonQueryLexer.__name__] = (JsonQueryLexer.__module__, JsonQueryLexer.nam
 
 def on_config(config):
     config.mdx_configs["toc"]["slugify"] = lambda text, separator: slug(text)
-    missing = [page for page in OPTIONAL_PAGES if not (ROOT / "docs" / page).exists()]
-    for section in config.nav:
-        for pages in section.values():
-            pages[:] = [page for page in pages if not set(names(page)) & set(missing)]
     return config
-
-
-def names(page):
-    """Returns the file of a navigation entry, with or without a title."""
-    return page.values() if isinstance(page, dict) else [page]
 
 
 def on_files(files, config):
