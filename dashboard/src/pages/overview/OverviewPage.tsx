@@ -29,7 +29,7 @@ function HealthCard() {
   const { tone, label, advice } = HEALTH_STATES[health.state];
   return (
     <section className="card row" aria-label="Health">
-      <Badge tone={tone}>{label}</Badge>
+      <Badge tone={tone}>{label.toLowerCase()}</Badge>
       <span className="grow">{health.parts.length > 0 ? health.parts.join(", ") : advice}</span>
       <span className="muted">
         {version.data?.name} {version.data?.version}
