@@ -276,6 +276,33 @@ test.describe("sign-in", () => {
     await expect(other.getByRole("row", { name: /pipeline/ }).first()).toBeVisible();
   });
 
+  test("what one person changed is not sent for another who signs in", async ({ page, context }) => {
+    const other = "frame-other";
+    await page.goto("/license");
+    await page.getByRole("textbox", { name: "Login" }).fill(login);
+    await signIn(page);
+    await page.getByRole("textbox", { name: "License" }).fill("PIDQ1.draft.draft");
+    // The service has one account: what tells the page who signed in is changed on its way.
+    await page.route("**/session", async (route) => {
+      const response = await route.fetch();
+      const session = await response.json().catch(() => null);
+      const isOther = session?.signed_in && route.request().method() === "POST";
+      return route.fulfill({ response, ...(isOther ? { json: { ...session, login: other } } : {}) });
+    });
+    await context.clearCookies();
+    const sent: string[] = [];
+    page.on("response", (response) => {
+      if (response.url().endsWith("/api/license") && response.request().method() === "PUT")
+        sent.push(String(response.status()));
+    });
+    await page.getByRole("button", { name: "Install" }).click();
+    await expect(page.getByRole("alertdialog")).toBeVisible();
+    await signIn(page);
+    await expect(page.getByRole("alertdialog")).toHaveCount(0);
+    await expect(page.getByRole("textbox", { name: "License" })).toHaveValue("");
+    expect(sent).toEqual(["401"]);
+  });
+
   test("while a session has ended, nothing is asked again and again", async ({ page }) => {
     await page.goto("/overview");
     await page.getByRole("textbox", { name: "Login" }).fill(login);

@@ -1,19 +1,19 @@
 /** The session of the person at work, also after it has ended, so that the page they work on stays. */
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { setSignedOutHandler } from "../../api/client";
 import { type Session, type SignedIn, sessionQuery } from "../session";
 import { isWithoutSession, pauseRequests, resumeRequests } from "./pause";
 import { listenToTabs, tellTabs } from "./tabs";
 
-/** Returns the last session with a person, or null before the first one. */
+/** Returns the last session of the person at work, or null before the first one. */
 export function useLastSession(session: Session | undefined): SignedIn | null {
   const [last, setLast] = useState<SignedIn | null>(null);
-  if (session?.signed_in && session !== last) setLast(session);
-  const hasEnded = last !== null && session?.signed_in === false;
+  const isOther = last !== null && session?.signed_in === true && session.login !== last.login;
+  if (session?.signed_in && session !== last && !isOther) setLast(session);
   useSessionNews();
-  usePause(hasEnded);
-  useOtherPerson(last?.login);
+  usePause(isOther || (last !== null && session?.signed_in === false));
+  useStart(last !== null, isOther);
   return last;
 }
 
@@ -22,11 +22,16 @@ function useSessionNews(): void {
   const queries = useQueryClient();
   useEffect(() => {
     const readAgain = () => queries.refetchQueries({ queryKey: sessionQuery.queryKey, exact: true });
+    const person = () => {
+      const session = queries.getQueryData(sessionQuery.queryKey);
+      return session?.signed_in ? session.login : undefined;
+    };
     const stopHandling = setSignedOutHandler(() => {
-      if (!queries.getQueryData(sessionQuery.queryKey)?.signed_in) return;
+      const login = person();
+      if (login === undefined) return;
       pauseRequests();
       readAgain().then(() => {
-        if (queries.getQueryData(sessionQuery.queryKey)?.signed_in) resumeRequests();
+        if (person() === login) resumeRequests();
       });
     });
     const stopListening = listenToTabs((news) => {
@@ -41,11 +46,11 @@ function useSessionNews(): void {
   }, [queries]);
 }
 
-/** Holds the requests back while the session has ended, and repeats those that failed for it. */
-function usePause(hasEnded: boolean): void {
+/** Holds the requests back, and afterwards repeats those that failed. */
+function usePause(isHeld: boolean): void {
   const queries = useQueryClient();
   useEffect(() => {
-    if (!hasEnded) return;
+    if (!isHeld) return;
     pauseRequests();
     tellTabs("ended");
     return () => {
@@ -53,16 +58,18 @@ function usePause(hasEnded: boolean): void {
       tellTabs("signed-in");
       queries.refetchQueries({ predicate: (query) => isWithoutSession(query.state.error) });
     };
-  }, [hasEnded, queries]);
+  }, [isHeld, queries]);
 }
 
-/** Starts over when another person signs in: the page belongs to the one before. */
-function useOtherPerson(login: string | null | undefined): void {
-  const first = useRef(login);
+/**
+ * Tells the other tabs who signed in, and starts over when it is another person: the page and the requests that are
+ * held back belong to the one before.
+ */
+function useStart(isSignedIn: boolean, isOther: boolean): void {
   useEffect(() => {
-    if (login === undefined) return;
-    if (first.current === undefined) tellTabs("signed-in");
-    else if (first.current !== login) window.location.reload();
-    first.current = login;
-  }, [login]);
+    if (isSignedIn) tellTabs("signed-in");
+  }, [isSignedIn]);
+  useEffect(() => {
+    if (isOther) window.location.reload();
+  }, [isOther]);
 }

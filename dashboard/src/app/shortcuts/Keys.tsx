@@ -1,5 +1,4 @@
 /** The keys of a shortcut, as on the keyboard. */
-import { Fragment } from "react";
 import { IS_MAC, keyCaps } from "./keys";
 import "./shortcuts.css";
 
@@ -9,9 +8,7 @@ export function Keys({ keys }: { keys: string }) {
     <span className="keys">
       {caps.map((cap, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the keys of a shortcut never change.
-        <Fragment key={index}>
-          <kbd>{cap}</kbd>
-        </Fragment>
+        <kbd key={index}>{cap}</kbd>
       ))}
     </span>
   );
