@@ -183,3 +183,45 @@ test("marks the result of a query", async ({ page }) => {
   );
   await expect(page.getByRole("status", { name: "Marked items" })).toHaveText("2 found");
 });
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+  test("one finger moves the drawing, two enlarge it, a tap selects", async ({ page }) => {
+    await page.goto("/drawings/plant-100");
+    const drawing = page.locator("[role=application][data-painted=all]");
+    const box = await drawing.boundingBox();
+    if (box === null) throw new Error("The drawing is not shown");
+    const client = await page.context().newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...xs: number[]) =>
+      client.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: xs.map((x, id) => ({ x, y: box.y + box.height / 2, id })),
+      });
+    // Where d3-zoom keeps the transform of an element.
+    const transform = () =>
+      drawing.evaluate((host) => (host as HTMLElement & { __zoom: { x: number; k: number } }).__zoom);
+    const start = await transform();
+
+    await touch("touchStart", 200);
+    for (const x of [180, 150, 120]) await touch("touchMove", x);
+    await touch("touchEnd");
+    const moved = await transform();
+    expect(moved.k).toBe(start.k);
+    expect(moved.x).toBeCloseTo(start.x - 80, 0);
+
+    await touch("touchStart", 180, 220);
+    for (const spread of [40, 60, 80]) await touch("touchMove", 200 - spread, 200 + spread);
+    await touch("touchEnd");
+    expect((await transform()).k).toBeCloseTo(4 * start.k, 1);
+
+    await page.goto("/drawings/plant-100?node=V-101&view=isolate");
+    await expect(page.getByRole("region", { name: "Result" }).getByRole("status")).toBeInViewport();
+    await drawing.waitFor();
+    await page.getByRole("button", { name: "Close the panels" }).click();
+    await drawing.press("Escape");
+    await expect(page).not.toHaveURL(/node=/);
+    await drawing.tap();
+    await expect(page).toHaveURL(/node=V-101/);
+  });
+});

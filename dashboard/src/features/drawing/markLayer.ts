@@ -87,15 +87,15 @@ export class MarkLayer {
     context.fillStyle = color;
     context.strokeStyle = color;
     context.globalAlpha = 0.5;
-    context.lineWidth = Math.max(7, 4 / scale);
+    context.lineWidth = between(7, 3, 8, scale);
     context.stroke(lines);
     if (boxes.length === 0) return;
     const path = new Path2D();
-    for (const box of boxes) addBox(path, box, Math.max(5, 2.5 / scale));
+    for (const box of boxes) addBox(path, box, between(5, 2.5, 5, scale));
     context.globalAlpha = 0.3;
     context.fill(path);
     context.globalAlpha = 1;
-    context.lineWidth = Math.max(1.5, 1 / scale);
+    context.lineWidth = between(1.5, 1, 2, scale);
     context.stroke(path);
   }
 
@@ -106,14 +106,14 @@ export class MarkLayer {
     if (item.isLine) {
       addOutline(path, item);
       context.globalAlpha = 0.8;
-      context.lineWidth = Math.max(5, 3 / scale);
+      context.lineWidth = between(5, 3, 6, scale);
     } else {
-      addBox(path, item.box, Math.max(8, 4 / scale));
+      addBox(path, item.box, between(8, 4, 8, scale));
       context.globalAlpha = 0.12;
       context.fill(path);
       context.globalAlpha = 1;
-      context.lineWidth = Math.max(2.5, 2 / scale);
-      context.setLineDash([5, 3].map((part) => Math.max(part, part / scale)));
+      context.lineWidth = between(2.5, 2, 3, scale);
+      context.setLineDash([5 / scale, 3 / scale]);
     }
     context.stroke(path);
   }
@@ -128,11 +128,16 @@ export class MarkLayer {
     }
     context.strokeStyle = this.palette.colors.accent;
     context.globalAlpha = 0.75;
-    context.lineWidth = Math.max(2.5, 1.5 / scale);
-    context.setLineDash([10, 6].map((part) => Math.max(part, part / 2 / scale)));
+    context.lineWidth = between(2.5, 1.5, 4, scale);
+    context.setLineDash([8 / scale, 5 / scale]);
     context.stroke(path);
     context.setLineDash([]);
   }
+}
+
+/** A size on the drawing that stays between two sizes in pixels: sheets in millimeters have small symbols. */
+function between(size: number, least: number, most: number, scale: number): number {
+  return Math.min(Math.max(size * scale, least), most) / scale;
 }
 
 function addOutline(path: Path2D, item: PictureItem): void {
@@ -140,5 +145,5 @@ function addOutline(path: Path2D, item: PictureItem): void {
 }
 
 function addBox(path: Path2D, { x, y, width, height }: Box, margin: number): void {
-  path.roundRect(x - margin, y - margin, width + 2 * margin, height + 2 * margin, 4);
+  path.roundRect(x - margin, y - margin, width + 2 * margin, height + 2 * margin, margin / 2);
 }

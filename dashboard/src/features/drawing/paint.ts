@@ -123,13 +123,13 @@ export class Painter {
 
   /** The color that a shape states, or that of its class; null for none. */
   private color(stated: string | undefined, ofClass: ColorName | undefined): string | null {
-    const { colors, isDark } = this.palette;
+    const { colors } = this.palette;
     if (this.ghostColor !== null) {
       const isNone = stated === "none" || (stated === undefined && ofClass === undefined);
       return isNone || ofClass === "surface" ? null : colors[this.ghostColor];
     }
     if (stated === "none") return null;
-    if (stated !== undefined) return inkOf(stated, isDark);
+    if (stated !== undefined) return inkOf(stated, this.palette);
     return ofClass === undefined ? null : colors[ofClass];
   }
 

@@ -49,7 +49,8 @@ export function onThemeChange(changed: () => void): () => void {
 }
 
 /** A color that a drawing states, for white paper, on the paper of the theme. */
-export function inkOf(color: string, isDark: boolean): string {
+export function inkOf(color: string, { colors, isDark }: Palette): string {
+  if (color.toLowerCase() === "#ffffff") return colors.surface;
   if (!isDark || !/^#[0-9a-f]{6}$/i.test(color)) return color;
   const channels = [1, 3, 5].map((start) => Number.parseInt(color.slice(start, start + 2), 16));
   const turn = 255 - Math.max(...channels) - Math.min(...channels);

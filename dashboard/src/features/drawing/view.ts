@@ -48,6 +48,8 @@ export class DrawingView {
     private picture: Picture,
   ) {
     this.canvas.setAttribute("aria-hidden", "true");
+    // Its size is that of the host, once that is known.
+    this.canvas.width = 0;
     host.replaceChildren(this.canvas);
     this.palette = paletteOf(host);
     this.marks = new MarkLayer(this.palette);
@@ -193,8 +195,16 @@ export class DrawingView {
   private resized(): void {
     const { clientWidth, clientHeight } = this.host;
     if (clientWidth === 0 || clientHeight === 0) return;
+    const { width, height } = this.canvas;
     this.canvas.width = Math.round(clientWidth * devicePixelRatio);
     this.canvas.height = Math.round(clientHeight * devicePixelRatio);
+    if (this.isPlaced && width > 0) {
+      // What was in the middle stays there.
+      const { x, y, k } = this.now;
+      const moveX = (this.canvas.width - width) / devicePixelRatio / 2;
+      const moveY = (this.canvas.height - height) / devicePixelRatio / 2;
+      this.apply({ x: x + moveX, y: y + moveY, k });
+    }
     if (!this.isPlaced) {
       this.tiles.close();
       this.tiles = this.newTiles();

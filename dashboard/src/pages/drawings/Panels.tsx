@@ -23,7 +23,9 @@ interface PanelsProps {
 }
 
 export function Panels({ scope, graph, comparison, partner, state, change, onSelect }: PanelsProps) {
-  const [isOpen, setOpen] = useState(false);
+  const [opened, setOpen] = useState<boolean | null>(null);
+  // The answer of an action is what the person waits for.
+  const isOpen = opened ?? (state.view !== null && state.node !== null);
   const lists = LISTS.map((list) => ({
     id: list.id,
     label: list.label,
