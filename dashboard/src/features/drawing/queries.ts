@@ -131,6 +131,22 @@ export function joinedQuery({ id, sheets }: DrawingScope) {
   });
 }
 
+/** The joined connectors only, with the first node, whose id shows the prefix of the ids. */
+const PAIRS =
+  "{nodes: .nodes | limit(1) | map({id: .id}), edges: [], metadata: {joined: {pairs: .metadata.joined.pairs}}}";
+
+/** How the connectors of a drawing and of another sheet continue each other. */
+export function pairsQuery(id: string, sheet: string) {
+  return queryOptions({
+    queryKey: ["graph", id, "pairs", sheet],
+    queryFn: async ({ client }) => {
+      const { names, params } = await otherGraphs(client, [{ id: sheet }]);
+      return (await runQuery(id, `${joinOf(names)} | ${PAIRS}`, params))[0] as JoinedDocument;
+    },
+    retry: false,
+  });
+}
+
 /** The changes of the latest version from an older one, the most significant first. */
 export function changesQuery(id: string, old: string) {
   return queryOptions({

@@ -25,7 +25,9 @@ export function PartnerLinks({ graphId, node, partner }: PartnerLinksProps) {
     <section className="card stack" aria-label="Other sheet">
       <p>
         Continues on <Link to={partnerPath(partner)}>{partner.sheet.drawing_name ?? name}</Link>
-        {partner.connector === null ? ", which has no connector that fits." : ` at ${partner.connector}.`}
+        {partner.connector !== null
+          ? ` at ${partner.connector}.`
+          : partner.isKnown && ", which has no connector that fits."}
       </p>
       <div className="row">
         <ButtonLink size="small" kind="primary" href={partnerPath(partner)}>

@@ -1,13 +1,15 @@
 /** The sheets on which a drawing continues, and the connectors there. */
 import { useQueries, useQuery } from "@tanstack/react-query";
 import type { DrawingGraph, GraphNode } from "../../features/drawing/model";
-import { type GraphRow, graphsQuery, joinedQuery } from "../../features/drawing/queries";
+import { type GraphRow, graphsQuery, pairsQuery } from "../../features/drawing/queries";
 import { partnerOf, prefixesOf } from "../../features/drawing/sheets";
 
 export interface Partner {
   sheet: GraphRow;
   /** The connector on the other sheet, if it has one that fits. */
   connector: string | null;
+  /** Whether the service has answered which connector fits. */
+  isKnown: boolean;
 }
 
 /** The stored drawing that a reference names: by its whole name or by its number, which is the first word. */
@@ -32,17 +34,17 @@ export function usePartners(graphId: string, graph: DrawingGraph): (node: GraphN
   const rows = useQuery(graphsQuery).data ?? [];
   const sheets = useOtherSheets(graphId, graph);
   const joined = useQueries({
-    queries: sheets.map((sheet) => joinedQuery({ id: graphId, sheets: [sheet.job_id] })),
+    queries: sheets.map((sheet) => pairsQuery(graphId, sheet.job_id)),
   });
   return (node) => {
     const sheet = sheetNamed(rows, node.cross_page?.drawing_name);
     if (!sheet) return null;
     const document = joined[sheets.indexOf(sheet)]?.data;
-    if (!document) return { sheet, connector: null };
+    if (!document) return { sheet, connector: null, isKnown: false };
     const { pairs } = document.metadata.joined;
     const [prefix = ""] = prefixesOf(document, [graph]);
     const connector = partnerOf(pairs, `${prefix}${node.id}`);
-    return { sheet, connector: connector === null ? null : unprefixed(connector) };
+    return { sheet, connector: connector === null ? null : unprefixed(connector), isKnown: true };
   };
 }
 
