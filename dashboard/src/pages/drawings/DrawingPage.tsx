@@ -40,7 +40,7 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
   const comparison = useComparison(scope.id, graph, picture, state);
   const marks = useMarks(scope, graph, state);
   const sheets = useOtherSheets(scope.id, graph);
-  const partner = usePartners(scope.id, graph);
+  const partner = usePartners(scope.id, graph, state.node);
 
   const isPicking = state.view === "path" && state.node !== null && state.to === null;
   const select = (id: string | null) =>

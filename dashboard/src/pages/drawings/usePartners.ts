@@ -29,12 +29,21 @@ export function useOtherSheets(graphId: string, graph: DrawingGraph): GraphRow[]
   return [...found.values()];
 }
 
+/** Larger drawings are joined only when one of their connectors is selected: that takes the service some time. */
+const MOST_NODES = 2000;
+
 /** Finds the connector that continues one of this drawing, by the rules of the service. */
-export function usePartners(graphId: string, graph: DrawingGraph): (node: GraphNode) => Partner | null {
+export function usePartners(
+  graphId: string,
+  graph: DrawingGraph,
+  selected: string | null,
+): (node: GraphNode) => Partner | null {
   const rows = useQuery(graphsQuery).data ?? [];
   const sheets = useOtherSheets(graphId, graph);
+  const isConnector = selected !== null && graph.nodeById.get(selected)?.cross_page !== undefined;
+  const enabled = graph.nodes.length <= MOST_NODES || isConnector;
   const joined = useQueries({
-    queries: sheets.map((sheet) => pairsQuery(graphId, sheet.job_id)),
+    queries: sheets.map((sheet) => ({ ...pairsQuery(graphId, sheet.job_id), enabled })),
   });
   return (node) => {
     const sheet = sheetNamed(rows, node.cross_page?.drawing_name);
