@@ -27,9 +27,9 @@ use commands::{
     query, repl, validate,
 };
 #[cfg(feature = "server")]
-use commands::{clients, graph, health, serve, users};
+use commands::{clients, graph, remote::health, serve, users};
 #[cfg(feature = "pipeline")]
-use commands::{migrate, pipeline, up};
+use commands::{pipeline, up, up::migrate};
 use failure::{Result, Status};
 
 const EXAMPLES: &str = "\

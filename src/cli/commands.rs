@@ -15,16 +15,12 @@ pub mod fmt;
 pub mod functions;
 #[cfg(feature = "server")]
 pub mod graph;
-#[cfg(feature = "server")]
-pub mod health;
 pub mod import;
 pub mod join;
 #[cfg(feature = "pipeline")]
 pub mod license;
 pub mod list;
 pub mod manual;
-#[cfg(feature = "pipeline")]
-pub mod migrate;
 #[cfg(feature = "pipeline")]
 pub mod pipeline;
 pub mod query;

@@ -2,6 +2,7 @@
 
 mod client;
 mod credentials;
+pub mod health;
 mod problem;
 
 use std::fs;
@@ -18,8 +19,8 @@ use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::graph_import::{COLUMNS, Condition, ImportResult, graph_id_of};
 use crate::cli::input;
 use crate::cli::table::escape_controls;
+pub use client::Client;
 use client::{Call, ServiceResponse};
-pub use client::{Client, innermost_reason};
 use credentials::Credentials;
 
 /// Options of a remote service.

@@ -6,6 +6,7 @@ mod banner;
 mod dashboard;
 mod demo;
 mod local_graph_service;
+pub mod migrate;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -98,7 +99,7 @@ pub(super) fn setting_tables() -> Vec<SettingTable> {
 
 /// Reads the settings. Both services share one database, so that tokens are valid for both. With the database in the data
 /// directory, the application secret is there as well; one database elsewhere may have several servers.
-pub(super) fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
+fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     let mut environment = variables()?;
     let mut set_default = |name: &str, value: String| {
         let is_value = |known: &str| known == name || known.strip_suffix("_FILE") == Some(name);

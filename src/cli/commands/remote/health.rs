@@ -9,7 +9,8 @@ use hyper::{Request, Uri};
 use pidq_http::{Bytes, https_client};
 use tokio::time::timeout;
 
-use super::serve::{block_on, print_text};
+use super::client::innermost_reason;
+use crate::cli::commands::serve::{block_on, print_text};
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::input;
 use crate::cli::table::escape_controls;
@@ -66,7 +67,7 @@ async fn get(uri: Uri, ca_certificates: Option<&str>) -> Result<(bool, String)> 
     let request = Request::get(uri).body(Empty::<Bytes>::new()).map_err(Failure::usage)?;
     let response = match client.request(request).await {
         Ok(response) => response,
-        Err(error) => return Ok((false, format!("cannot be reached: {}", super::remote::innermost_reason(&error)))),
+        Err(error) => return Ok((false, format!("cannot be reached: {}", innermost_reason(&error)))),
     };
     let status = response.status();
     // The status decides; a body that cannot be read is left out.

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use pidq_http::{CommonSettings, SettingTable, Settings, settings_help};
+use pidq_http::{CommonSettings, Settings, settings_help};
 use pidq_server::{open_accounts, open_store};
 
-use super::serve::{block_on, print_text};
-use super::up;
+use super::{read_settings, setting_tables};
+use crate::cli::commands::serve::{block_on, print_text};
 use crate::cli::failure::{Failure, Result, Status};
 
 const PURPOSE: &str = "\
@@ -26,11 +26,10 @@ pub struct Options {
 /// Runs the subcommand. It may run any number of times, also at the same time.
 pub fn run(options: &Options) -> Result {
     if options.settings.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        let tables: Vec<SettingTable> = up::setting_tables();
-        write!(io::stdout(), "{PURPOSE}\n\n{}", settings_help("pidq migrate", &tables))?;
+        write!(io::stdout(), "{PURPOSE}\n\n{}", settings_help("pidq migrate", &setting_tables()))?;
         return Ok(Status::Done);
     }
-    let settings = up::read_settings(options.settings.clone(), false)?;
+    let settings = read_settings(options.settings.clone(), false)?;
     CommonSettings(&settings).init_log().map_err(Failure::usage)?;
     block_on(migrate(&settings))
 }
