@@ -40,6 +40,9 @@ if [ ! -e "$schema" ]; then
 fi
 [ ! -e "$schema" ] || export PIDQ_COMPOSE_SCHEMA=$schema
 
+# The compiler of the program that renders the chart compiles its own library only once.
+export GOCACHE=$work/go-cache
+
 # A network namespace of its own, in which the ports of the services are free.
 isolate=()
 if [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; then

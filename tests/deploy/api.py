@@ -11,7 +11,7 @@ import uuid
 class Api:
     """Requests with the token of a client, repeated while a service restarts."""
 
-    def __init__(self, base: str, client: str, secret: str, patience: float = 40):
+    def __init__(self, base: str, client: str, secret: str, patience: float = 90):
         self.base, self.client, self.secret, self.patience = base, client, secret, patience
         self.token = ""
 

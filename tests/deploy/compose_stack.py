@@ -35,8 +35,9 @@ mount -t proc proc "$root/proc"
 mount --bind "$HOSTS" "$root/etc/hosts"
 eval "$MOUNTS"
 [ "$READ_ONLY" != yes ] || mount -o remount,bind,ro "$root"
-unset IMAGE_ROOT HOSTS MOUNTS READ_ONLY
-exec setpriv --no-new-privs --bounding-set=-all,+sys_chroot,+setuid,+setgid chroot --userspec="$user" "$root" "$@"
+setpriv=$(command -v setpriv) chroot=$(command -v chroot) PATH=$IMAGE_PATH
+unset IMAGE_ROOT IMAGE_PATH HOSTS MOUNTS READ_ONLY
+exec "$setpriv" --no-new-privs --bounding-set=-all,+sys_chroot,+setuid,+setgid "$chroot" --userspec="$user" "$root" "$@"
 """
 
 
@@ -106,6 +107,9 @@ class Service:
             # The stop signal of the image: PostgreSQL ends without waiting for its clients.
             stop = signal.SIGINT if self.is_image("pgvector") else signal.SIGTERM
             self.process.send_signal(stop)
+            # A second signal ends the delay in which balancers would notice.
+            time.sleep(0.5)
+            self.process.send_signal(stop)
             try:
                 self.process.wait(30)
             except subprocess.TimeoutExpired:
@@ -145,6 +149,7 @@ class Service:
         all_variables = {
             **stack.image.environment,
             **environment,
+            "IMAGE_PATH": stack.image.environment["PATH"],
             "IMAGE_ROOT": str(stack.image_root),
             "HOSTS": str(stack.hosts),
             "MOUNTS": "\n".join(mounts),
@@ -261,6 +266,7 @@ class Stack:
         for service in self.services.values():
             service.is_stopping = True
             if service.process and service.process.poll() is None:
-                service.process.kill() if not service.is_image("pgvector") else service.process.send_signal(signal.SIGQUIT)
+                # PostgreSQL ends its own processes.
+                service.process.send_signal(signal.SIGQUIT if service.is_image("pgvector") else signal.SIGKILL)
         for service in self.services.values():
             service.stop()

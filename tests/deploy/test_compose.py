@@ -1,10 +1,8 @@
 """Tests of the Compose file: its form, its hardening, and the services that it describes, started and killed."""
 
-import http.cookiejar
 import json
 import os
 import re
-import shutil
 import subprocess
 import urllib.request
 from pathlib import Path

@@ -6,12 +6,11 @@ import os
 import re
 import stat
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from compose_stack import Service, Stack
+from compose_stack import Stack
 from conftest import DEPLOY, ROOT, needs
 from dockerfile import Image, instructions, stages
 

@@ -1,6 +1,5 @@
 """Tests of the systemd units."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
