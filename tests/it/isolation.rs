@@ -232,6 +232,19 @@ fn inventory_sections_end_at_emergency_shutdown_valves() {
         r#"inventorySections({cut: .id == "V-1"}) | map([.equipment | map(.id), .esd_valves | map(.id), .certain])"#,
         r#"[[["T-1"],["V-1"],true],[["T-2"],["V-1"],true]]"#,
     );
+    // An edge of unknown kind may lead out of a section, also from a nozzle that has no pipe.
+    let plant = |from: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "t", "class": "tank"}}, {{"id": "n", "class": "nozzle"}}, {{"id": "v", "class": "shutdown_valve"}},
+            {{"id": "u", "class": "tank"}}, {{"id": "h", "class": "gate_valve"}}, {{"id": "o", "class": "tank"}}],
+            "edges": [{{"from": "t", "to": "v"}}, {{"from": "v", "to": "u"}}, {{"from": "t", "to": "n", "type": "has_nozzle"}},
+            {{"id": "x", "from": "{from}", "to": "h", "type": "somehow"}}, {{"from": "h", "to": "o", "type": "somehow"}}]}}"#
+        )
+    };
+    for from in ["t", "n"] {
+        let expected = format!(r#"[[["unknown_connection","{from}"]],[]]"#);
+        check_document(&plant(from), &format!("inventorySections() | {reasons}"), &expected);
+    }
     // The sides of an exchanger are sections of their own.
     check_graph(
         "T-1 → SDV-1 → E-1.N1@tubes; T-2 → SDV-2 → E-1.N2@shell",
@@ -255,4 +268,55 @@ fn isolated_is_yes_only_if_the_isolation_is_complete_and_certain() {
             assert_eq!(evaluate(&graph, &query, "{}"), Ok(json!(expected)), "{function} on {plant}");
         }
     }
+}
+
+#[test]
+fn a_class_that_is_stated_to_be_unknown_makes_a_barrier_uncertain() {
+    let plant = |class: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "{class}", "label": "gate_valve"}}, {{"id": "t", "class": "tank"}}],
+            "edges": [{{"from": "p", "to": "v"}}, {{"from": "v", "to": "t"}}]}}"#
+        )
+    };
+    let answer =
+        r#"isolate("p") | [.isolated, .barriers | map([.node.id, .certain]), .uncertain | map([.reason, .at.id])]"#;
+    check_document(
+        &plant("piping_component.unknown"),
+        answer,
+        r#"["unknown",[["v",false]],[["unspecified_valve","v"]]]"#,
+    );
+    check_document(&plant("piping_component.valve"), answer, r#"["yes",[["v",true]],[]]"#);
+}
+
+#[test]
+fn a_branch_that_ends_at_a_flow_instrument_is_uncertain() {
+    // A flow goes on behind its meter, unless this is the end of an impulse line. A pressure is measured at an end.
+    let answer = r#"isolate("P-1") | [.isolated, .dead_ends | map(.id), .uncertain | map([.reason, .at.id])]"#;
+    for (item, expected) in [
+        ("I-1(tag=FT-1)", r#"["unknown",["I-1"],[["flow_instrument_at_end","I-1"]]]"#),
+        (
+            "I-1(node_classification=instrument.flow_transmitter)",
+            r#"["unknown",["I-1"],[["flow_instrument_at_end","I-1"]]]"#,
+        ),
+        ("I-1(tag=PT-1)", r#"["yes",["I-1"],[]]"#),
+        ("I-1(tag=FT-1) → V-9 → T-9", r#"["yes",[],[]]"#),
+    ] {
+        check_graph(&format!("T-1 → V-1 → J-1 → P-1 → V-2 → T-2; J-1 → {item}"), answer, expected);
+    }
+}
+
+#[test]
+fn a_third_pipe_of_a_barrier_to_nowhere_is_a_gap() {
+    let plant = |edges: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "gate_valve"}}, {{"id": "t", "class": "tank"}}],
+            "edges": [{{"from": "p", "to": "v"}}, {edges}]}}"#
+        )
+    };
+    let answer =
+        r#"isolate("p") | [.isolated, .barriers | map([.node.id, .certain]), .data_gaps | map([.kind, .at.id])]"#;
+    let both = r#"{"from": "v", "to": "t"}, {"from": "v", "to": "gone"}"#;
+    check_document(&plant(both), answer, r#"["unknown",[["v",false]],[["dangling_edge","v"]]]"#);
+    // The other pipe of a barrier is outside.
+    check_document(&plant(r#"{"from": "v", "to": "gone"}"#), answer, r#"["yes",[["v",true]],[]]"#);
 }

@@ -342,7 +342,11 @@ fn add_gaps(plant: &Plant, target: usize, entered: &BTreeSet<(usize, Option<u8>)
         open.filter(|nozzle| !has_pipe(*nozzle) && *nozzle != target)
             .for_each(|nozzle| gap("unconnected_nozzle", nozzle));
     }
-    plant.dangling.iter().filter(|node| found.inside.contains(node)).for_each(|node| {
+    // A third pipe of a barrier may be on the side of the volume.
+    let is_open = |node: &&usize| {
+        found.inside.contains(*node) || found.barriers.contains(*node) && plant.neighbors(**node).len() > 1
+    };
+    plant.dangling.iter().filter(is_open).collect::<Vec<_>>().into_iter().for_each(|node| {
         found.gaps.insert(("dangling_edge".into(), *node));
     });
 }

@@ -556,3 +556,18 @@ fn a_barrier_that_is_locked_open_names_the_only_relief_of_its_other_side() {
     let of_valve = answer(bypassed, r#"isolate("D-1") | .barriers | map(.cuts_off) | flatten()"#);
     assert_eq!(of_valve, json!([]));
 }
+
+#[test]
+fn a_device_protects_a_pump_from_its_outlet_only() {
+    let protects = |plant: &str| {
+        let graph = Graph::from_json(drawing(plant)).expect("JSON");
+        evaluate(&graph, "reliefList() | map([.tag, .protects])", "{}").expect("a list")
+    };
+    // At the suction, the pressure that the pump makes is behind a device.
+    assert_eq!(protects("D-1 → P-1 → T-1; D-1 → RV-1 → O-1"), json!([["RV-1", "D-1"]]));
+    assert_eq!(protects("D-1 → J-1 → P-1.N1; P-1.N2 → T-1; J-1 → RV-1 → O-1"), json!([["RV-1", "D-1"]]));
+    // At the outlet, from which the pump is not left.
+    assert_eq!(protects("D-1 → P-1.N1; P-1.N2 → J-1 → V-1 → T-1; J-1 → RV-1 → O-1"), json!([["RV-1", "P-1"]]));
+    // Without directions, the drawing does not tell the two apart.
+    assert_eq!(protects("D-1 — J-1 — P-1.N1; P-1.N2 → T-1; J-1 → RV-1 → O-1"), json!([["RV-1", "D-1, P-1"]]));
+}

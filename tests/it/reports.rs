@@ -162,6 +162,60 @@ fn a_signal_that_cannot_be_followed_is_listed() {
         reasons,
         json!([["END-1", "no_further_signal"]]),
     );
+    // A cause on another sheet, also where nothing on this one leads to the logic.
+    check(
+        "X-1 reference.off_page_connector\nLZ-1 instrument.function\nXV-1 piping_component.ball_valve\nX-1 ~ LZ-1\nLZ-1 ~ XV-1",
+        reasons,
+        json!([["X-1", "off_page"]]),
+    );
+    check(
+        "X-1 reference.off_page_connector\nLZ-1 instrument.function\nX-1 ? LZ-1",
+        reasons,
+        json!([["X-1", "direction_not_stated"]]),
+    );
+    // A connector of a pipe carries no signal.
+    check("X-1 reference.off_page_connector\nP-1 equipment.pump\nX-1 > P-1", reasons, json!([]));
+}
+
+#[test]
+fn an_edge_of_unknown_kind_at_an_instrument_is_listed_among_the_signals_that_are_not_followed() {
+    let plant = |to: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "LZ-1", "class": "instrument.function"}}, {{"id": "b", "class": "{to}"}}],
+            "edges": [{{"id": "x", "from": "b", "to": "LZ-1", "type": "capillary_or_so"}}]}}"#
+        )
+    };
+    let reasons = "causeAndEffect().not_followed | map([.item.id, .edge.id, .reason])";
+    for (class, expected) in [
+        ("instrument.transmitter", json!([["b", "x", "unknown_kind"]])),
+        ("piping_component.ball_valve", json!([["b", "x", "unknown_kind"]])),
+        ("equipment.pump", json!([["b", "x", "unknown_kind"]])),
+        ("reference.off_page_connector", json!([["b", "x", "unknown_kind"]])),
+        ("equipment.tank", json!([])),
+        ("note", json!([])),
+    ] {
+        assert_eq!(evaluate(&plant(class), reasons), expected, "{class}");
+    }
+}
+
+#[test]
+fn a_solenoid_valve_without_a_pipe_passes_a_trip_on_to_the_valve_that_it_moves() {
+    let plant = "
+        D-1 equipment.vessel
+        LZ-1 instrument.function
+        SOV-1 instrument.solenoid_valve
+        SDV-1 piping_component.ball_valve
+        P-1 equipment.pump
+        D-1 > SDV-1
+        SDV-1 > P-1
+        LT-1 instrument.transmitter
+        LT-1 ~ LZ-1
+        LZ-1 ~ SOV-1
+        SOV-1 ~ SDV-1
+    ";
+    check(plant, LINKS, json!([["LT-1", "SDV-1", "trip", "valve", null]]));
+    // Without a signal that leaves it, it is all that the drawing shows.
+    check(&plant.replace("SOV-1 ~ SDV-1", ""), LINKS, json!([["LT-1", "SOV-1", "trip", "valve", null]]));
 }
 
 #[test]

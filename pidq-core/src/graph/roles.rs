@@ -350,9 +350,12 @@ pub(super) fn has_several_ways(class: &str) -> bool {
 /// Valves that can be operated, of a type that the class does not state.
 const UNSPECIFIED_VALVES: &[&str] = &["operated_valve", "custom_operated_valve"];
 
-/// Returns whether a class in snake_case, without its namespace, is a valve whose type is not stated.
+/// Classes that state that the class is unknown. Another field may still call the item a valve.
+const UNKNOWN_CLASSES: &[&str] = &["unknown", "unclassified", "undefined", "unidentified", "unspecified"];
+
+/// Returns whether a class in snake_case, without its namespace, is that of a valve whose type is not stated.
 pub(super) fn is_unspecified_valve(class: &str) -> bool {
-    Is(UNSPECIFIED_VALVES).matches(class)
+    Is(UNSPECIFIED_VALVES).matches(class) || Is(UNKNOWN_CLASSES).matches(class)
 }
 
 /// Items in a pipe that never close it. They have no role in the flow, but their class is known. Items of other

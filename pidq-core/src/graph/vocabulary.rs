@@ -103,6 +103,13 @@ pub const HAND_DRIVES: &[&str] = &["hand", "manual", "lever"];
 /// Parts of the classes of instruments through which a sample flows.
 pub const ANALYZERS: &[&str] = &["analys", "analyz"];
 
+/// Parts of the classes of instruments that measure a flow: the line goes on behind them, unless they are at the end of
+/// an impulse line.
+pub const FLOW_INSTRUMENTS: &[&str] = &["flow", "rotameter", "coriolis", "vortex"];
+
+/// Parts of the classes of equipment that raises the pressure: its outlet is not at the pressure of its inlet.
+pub const PRESSURE_RAISING: &[&str] = &["pump", "compressor", "blower", "fan"];
+
 /// Parts of the classes of pipe spools.
 pub const SPOOLS: &[&str] = &["spool"];
 

@@ -29,6 +29,7 @@ use self::parts::Parts;
 use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
 use super::dead_ends::{has_instrument, is_inline_item, is_manhole};
+use super::tag::Tag;
 use super::valve_state::{
     self, BlindPosition, Installation, Spool, blind_position, is_closed, is_declared, is_locked_open,
 };
@@ -763,6 +764,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.open.push(OpenBranch { step, kind: "free_port", at: node });
         } else if degree < 2 {
             self.dead_ends.push(node);
+            if measures_flow(self.drawing, node) {
+                self.note("flow_instrument_at_end", node);
+            }
         }
         // The third pipe of a tee may be missing on the drawing.
         if degree == 2 && self.drawing.topology.roles[node as usize] == Role::Junction {
@@ -919,6 +923,13 @@ impl<'p, 'a> Isolation<'p, 'a> {
     fn node_at(&self, step: u32) -> NodeId {
         self.steps.get(step as usize).map_or(NONE, |step| step.node)
     }
+}
+
+/// Returns whether an item is an instrument that measures a flow, by its class or its tag.
+fn measures_flow(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_flow_tag = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('F'));
+    drawing.topology.roles[node as usize] == Role::Instrument
+        && (drawing.class_has(node, vocabulary::FLOW_INSTRUMENTS) || is_flow_tag())
 }
 
 /// Returns what is known about the class of an item without a role.

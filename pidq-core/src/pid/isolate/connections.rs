@@ -2,6 +2,7 @@
 
 use hashbrown::HashSet;
 
+use super::bleeds::neighbors;
 use super::{DataGap, Isolation, Uncertainty};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
@@ -14,7 +15,7 @@ use crate::graph::walk::Visitor;
 use crate::pid::ChargeFn;
 
 impl Isolation<'_, '_> {
-    /// Finds pipes at the volume and nozzles of its items with an end that names no node.
+    /// Finds pipes at the volume, nozzles of its items and third pipes of its barriers with an end that names no node.
     pub(super) fn find_dangling<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         let topology = &self.drawing.topology;
         visitor.charge(topology.dangling.len() as u64)?;
@@ -23,10 +24,22 @@ impl Isolation<'_, '_> {
             [EdgeFlags::FLOW, EdgeFlags::PART].iter().any(|flags| topology.edge_flags[**edge as usize].contains(*flags))
         };
         for edge in topology.dangling.iter().filter(may_open_volume) {
-            let end = topology.ends[*edge as usize].into_iter().find(|end| inside.contains(end));
+            let ends = topology.ends[*edge as usize];
+            let end = match ends.into_iter().find(|end| inside.contains(end)) {
+                None => self.open_barrier_at(ends, visitor)?,
+                end => end,
+            };
             self.gaps.extend(end.map(|node| DataGap { kind: "dangling_edge", at: node, edge: *edge }));
         }
         Ok(())
+    }
+
+    /// Returns the barrier at an end of a pipe to nowhere, if it has two other pipes: the third one may be on the side of
+    /// the volume.
+    fn open_barrier_at<V: Visitor>(&self, ends: [NodeId; 2], visitor: &mut V) -> Result<Option<NodeId>> {
+        let Some(node) = ends.into_iter().find(|end| self.barrier_of.contains_key(end)) else { return Ok(None) };
+        let pipes = neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
+        Ok((pipes.len() > 1).then_some(node))
     }
 
     /// Finds edges of unknown kind between the volume and other items: they may be pipes.

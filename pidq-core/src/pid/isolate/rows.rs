@@ -168,6 +168,7 @@ impl<'a> Isolation<'_, 'a> {
 
     pub(super) fn is_barrier_certain(&self, node: NodeId) -> bool {
         self.uncertainties.iter().all(|uncertainty| uncertainty.at != node)
+            && self.gaps.iter().all(|gap| gap.at != node)
     }
 
     /// Returns whether the drawing states that a barrier is closed.

@@ -8,6 +8,7 @@ use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
 use crate::pid::{ChargeFn, instrument_class, lists};
 
 /// One side of equipment: the equipment, and its chamber or `NONE`.
@@ -22,7 +23,8 @@ pub(crate) struct Protected {
 
 impl Protected {
     /// Collects equipment and pipes from the inlet of a device on. What all ways of the inlet lead through is passed,
-    /// and judged by the path itself. Equipment with a drive ends the search, since the pressures on its sides differ.
+    /// and judged by the path itself. Equipment with a drive ends the search, since the pressures on its sides differ; a
+    /// pump is protected only from its outlet.
     pub fn find(drawing: &Drawing<'_>, path: &ReliefPath, charge: ChargeFn<'_>) -> Result<Protected> {
         let topology = &drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
@@ -60,11 +62,23 @@ impl Protected {
             }
             for (next, edge) in table.arcs(node) {
                 found.pipes.extend(pipes.insert(edge).then_some(edge));
-                queue.extend(seen.insert(next).then_some(next));
+                if !enters_pump(drawing, next, edge) {
+                    queue.extend(seen.insert(next).then_some(next));
+                }
             }
         }
         Ok(found)
     }
+}
+
+/// Returns whether a pipe leads into a pump, a compressor or other equipment that raises the pressure: a device at that
+/// pipe does not limit the pressure that the equipment makes (API 521).
+fn enters_pump(drawing: &Drawing<'_>, node: NodeId, pipe: EdgeId) -> bool {
+    let topology = &drawing.topology;
+    topology.is_equipment(node)
+        && !topology.is_assumed(pipe)
+        && topology.flow_ends(pipe)[1] == node
+        && drawing.class_has(topology.equipment_or_self(node), vocabulary::PRESSURE_RAISING)
 }
 
 /// Returns whether a side of equipment is open to the atmosphere, past nothing that closes.

@@ -1,7 +1,7 @@
 //! Cause-and-effect table: the final elements that each initiator acts on, along its signals.
 //!
-//! Signals are followed in their direction only. A signal without a direction, one that leaves the sheet and one whose
-//! end does not say what it acts on are listed instead.
+//! Signals are followed in their direction only. A signal without a direction, one that leaves or enters the sheet, an
+//! edge of unknown kind and a signal whose end does not say what it acts on are listed instead.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -26,6 +26,8 @@ const NOT_FOLLOWED: &[&str] = &["item", "edge", "reason"];
 pub(crate) fn cause_and_effect<'a>(drawing: &Drawing<'a>, all: bool, budget: &mut dyn Budget) -> Result<Datum<'a>> {
     let mut report = Report::new(drawing, all, budget)?;
     report.find_links(budget)?;
+    report.list_other_sheets(budget)?;
+    report.list_unknown_kinds(budget)?;
     report.list_dangling(budget)?;
     report.into_datum(budget)
 }
@@ -230,6 +232,9 @@ impl<'d, 'a> Report<'d, 'a> {
         let topology = &drawing.topology;
         budget.charge(1 + topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
         let role = topology.roles[node as usize];
+        if self.is_pilot(node) {
+            return Ok(Some(None));
+        }
         if role.closes() || self.is_actuated(node) {
             return Ok(Some(Some("valve")));
         }
@@ -263,6 +268,15 @@ impl<'d, 'a> Report<'d, 'a> {
         }
     }
 
+    /// Returns whether a valve only passes a signal on, such as a solenoid valve: it has no pipe, and a signal leaves it.
+    fn is_pilot(&self, node: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        let mut arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
+        topology.roles[node as usize].closes()
+            && topology.flow_degree(node) == 0
+            && arcs.any(|(other, edge)| other != node && self.is_signal(edge) && !topology.is_assumed(edge))
+    }
+
     /// Returns whether an actuator moves an item in a pipe. An item that a sensor refers to is its sensing element.
     fn is_actuated(&self, node: NodeId) -> bool {
         let topology = &self.drawing.topology;
@@ -284,6 +298,57 @@ impl<'d, 'a> Report<'d, 'a> {
         if self.seen_not_followed.insert((if edge == NONE { item } else { NONE }, edge)) {
             budget.reserve(8 * size_of::<(NodeId, EdgeId, &str)>())?;
             self.not_followed.push((item, edge, reason));
+        }
+        Ok(())
+    }
+
+    /// Lists the signals at connectors to sheets that are not joined: causes and effects may be on these.
+    fn list_other_sheets(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        let drawing = self.drawing;
+        let topology = &drawing.topology;
+        let table = topology.table(EdgeFilter::All, Direction::Both);
+        let is_connector = |node: &NodeId| topology.roles[*node as usize] == Role::OffPage;
+        for node in (0..topology.node_count() as u32).filter(is_connector) {
+            budget.charge(1 + table.degree(node) as u64)?;
+            if topology.is_joined(node) {
+                continue;
+            }
+            for edge in table.edges(node).iter().copied() {
+                if !self.is_signal(edge) {
+                    continue;
+                }
+                let reason = if topology.is_assumed(edge) { "direction_not_stated" } else { "off_page" };
+                self.add_not_followed(node, edge, reason, budget)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists the edges of unknown kind from an instrument to what a signal may lead to or come from.
+    fn list_unknown_kinds(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        let drawing = self.drawing;
+        let topology = &drawing.topology;
+        if !topology.all_flags.contains(EdgeFlags::UNKNOWN) {
+            return Ok(());
+        }
+        let role = |node: NodeId| topology.roles[node as usize];
+        let is_in_signals = |node: NodeId| {
+            role(node) == Role::Instrument
+                || role(node).closes()
+                || role(node) == Role::OffPage
+                || instrument_class::is_driven(drawing, node)
+        };
+        budget.charge(topology.edge_count() as u64)?;
+        for edge in topology.edges_of(EdgeFlags::UNKNOWN) {
+            budget.charge(1)?;
+            let [from, to] = topology.ends[edge as usize];
+            if from == NONE || to == NONE || from == to {
+                continue;
+            }
+            let has_instrument = role(from) == Role::Instrument || role(to) == Role::Instrument;
+            if has_instrument && is_in_signals(from) && is_in_signals(to) {
+                self.add_not_followed(from, edge, "unknown_kind", budget)?;
+            }
         }
         Ok(())
     }

@@ -122,14 +122,18 @@ fn collect(
     Ok(sections)
 }
 
-/// Adds the open ends of a section, and the edges of unknown kind that may lead out of it.
+/// Adds the open ends of a section, and the edges of unknown kind that may lead out of it, also at nozzles without
+/// pipes.
 fn add_openings(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'_>) -> Result<()> {
     let listed: HashSet<NodeId> = section.uncertainties.iter().map(|(_, at, _)| *at).collect();
-    let inside: HashSet<NodeId> = section.items.iter().chain(&section.equipment).copied().collect();
-    for node in super::leaks(drawing, &section.items, charge)?.into_iter().filter(|node| !listed.contains(node)) {
+    let nodes = sorted(section.items.iter().chain(&section.equipment).copied());
+    let inside: HashSet<NodeId> = nodes.iter().copied().collect();
+    for node in super::leaks(drawing, &nodes, charge)? {
         let unknown = unknown_connections(drawing, node, &inside, charge)?;
-        let reason = if unknown.is_empty() { "open_end" } else { "unknown_connection" };
-        section.uncertainties.push((reason, node, unknown.first().copied().unwrap_or(NONE)));
+        if unknown.is_empty() && !listed.contains(&node) {
+            section.uncertainties.push(("open_end", node, NONE));
+        }
+        section.uncertainties.extend(unknown.into_iter().map(|edge| ("unknown_connection", node, edge)));
     }
     Ok(())
 }
@@ -160,13 +164,9 @@ fn add_item(
     let table = topology.table(EdgeFilter::All, Direction::Both);
     charge(table.degree(node) as u64)?;
     for (other, edge) in table.arcs(node) {
-        let flags = topology.edge_flags[edge as usize];
-        let is_item = topology.flow_degree(other) > 0 || topology.is_equipment(other);
-        if flags.contains(EdgeFlags::FLOW) {
+        if topology.edge_flags[edge as usize].contains(EdgeFlags::FLOW) {
             section.pipes.push(edge);
             section.ends.extend(ends.get(&other).map(|end| (*end, other)));
-        } else if flags.contains(EdgeFlags::UNKNOWN) && is_item {
-            section.uncertainties.push(("unknown_connection", node, edge));
         }
     }
     Ok(())
