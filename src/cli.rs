@@ -1,5 +1,7 @@
 //! Command-line interface: subcommands and their options.
 
+#[cfg(feature = "pipeline")]
+mod backup;
 mod commands;
 mod compressed;
 mod drawing;
@@ -29,7 +31,10 @@ use commands::{
 #[cfg(feature = "server")]
 use commands::{clients, graph, remote::health, serve, users};
 #[cfg(feature = "pipeline")]
-use commands::{pipeline, up, up::migrate};
+use commands::{
+    pipeline,
+    up::{self, backup as backup_command, migrate, restore},
+};
 use failure::{Result, Status};
 
 const EXAMPLES: &str = "\
@@ -109,6 +114,12 @@ enum Command {
     /// Serve graphs, documents and the dashboard in one process without other services.
     #[cfg(feature = "pipeline")]
     Up(up::Options),
+    /// Back up an installation while it is running.
+    #[cfg(feature = "pipeline")]
+    Backup(backup_command::Options),
+    /// Restore a backup, or verify it.
+    #[cfg(feature = "pipeline")]
+    Restore(restore::Options),
     /// Serve the web dashboard for an API elsewhere.
     #[cfg(feature = "dashboard")]
     Dashboard(dashboard::Options),
@@ -183,6 +194,10 @@ fn run(command: Command) -> Result {
         Command::Pipeline(command) => pipeline::run(&command),
         #[cfg(feature = "pipeline")]
         Command::Up(options) => up::run(&options),
+        #[cfg(feature = "pipeline")]
+        Command::Backup(options) => backup_command::run(&options),
+        #[cfg(feature = "pipeline")]
+        Command::Restore(options) => restore::run(&options),
         #[cfg(feature = "dashboard")]
         Command::Dashboard(options) => dashboard::run(&options),
         #[cfg(feature = "pipeline")]
@@ -218,6 +233,8 @@ const SERVICE_COMMANDS: &[(&str, &str)] = &[
     ("clients", "server"),
     ("pipeline", "full"),
     ("up", "full"),
+    ("backup", "full"),
+    ("restore", "full"),
     ("dashboard", "full"),
     ("migrate", "full"),
     ("health", "server"),

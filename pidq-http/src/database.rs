@@ -4,6 +4,7 @@
 //! differ, the caller checks [`Database::kind`].
 
 mod connect;
+mod copy;
 mod db_health;
 mod migrate;
 mod statement;

@@ -145,7 +145,7 @@ mod tests {
 
     fn encoded(accept: &'static str, media: &'static str, length: u64) -> String {
         let mut request_headers = HeaderMap::new();
-        request_headers.insert(hyper::header::ACCEPT_ENCODING, HeaderValue::from_static(accept));
+        request_headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accept));
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
         headers.insert(ETAG, HeaderValue::from_static("\"7\""));

@@ -168,12 +168,15 @@ async fn secrets_of_two_sign_ins_differ() {
     }
 }
 
+/// Methods that the provider supports, change of the settings, whether the header has the secret, and the secret in the form.
+type ClientAuthenticationRow = (Value, fn(&mut RelyingPartySettings), bool, Option<&'static str>);
+
 #[tokio::test]
 async fn a_client_authenticates_as_the_provider_asks() {
     let public = |settings: &mut RelyingPartySettings| settings.client_secret = None;
     let secret = |_: &mut RelyingPartySettings| {};
     let methods = |methods: &[&str]| json!(methods);
-    let rows: [(Value, fn(&mut RelyingPartySettings), bool, Option<&str>); 5] = [
+    let rows: [ClientAuthenticationRow; 5] = [
         (Value::Null, secret, true, None),
         (methods(&["client_secret_post", "client_secret_basic"]), secret, true, None),
         (methods(&["client_secret_post"]), secret, false, Some(SECRET)),

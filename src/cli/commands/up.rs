@@ -1,12 +1,14 @@
 //! Subcommand `pidq up`: serves graphs, documents and the dashboard in one process.
 
 mod app_secret;
+pub mod backup;
 mod banner;
 #[cfg(feature = "dashboard")]
 mod dashboard;
 mod demo;
 mod local_graph_service;
 pub mod migrate;
+pub mod restore;
 
 use std::io::{self, Write};
 use std::sync::Arc;

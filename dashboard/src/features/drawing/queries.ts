@@ -139,9 +139,9 @@ const PAIRS =
 export function pairsQuery(id: string, sheet: string) {
   return queryOptions({
     queryKey: ["graph", id, "pairs", sheet],
-    queryFn: async ({ client }) => {
-      const { names, params } = await otherGraphs(client, [{ id: sheet }]);
-      return (await runQuery(id, `${joinOf(names)} | ${PAIRS}`, params))[0] as JoinedDocument;
+    queryFn: async () => {
+      const { names, graphParams } = otherGraphs([{ id: sheet }]);
+      return (await runQuery(id, `${joinOf(names)} | ${PAIRS}`, graphParams))[0] as JoinedDocument;
     },
     retry: false,
   });
