@@ -23,7 +23,7 @@ pub struct ArchiveWriter<W: Write> {
 /// Output below the compression.
 enum Output<W: Write> {
     Plain(W),
-    Encrypted(EncryptingWriter<W>),
+    Encrypted(Box<EncryptingWriter<W>>),
 }
 
 impl<W: Write> ArchiveWriter<W> {
@@ -33,7 +33,8 @@ impl<W: Write> ArchiveWriter<W> {
             None => Output::Plain(out),
             Some(key) => {
                 out.write_all(ENCRYPTED)?;
-                Output::Encrypted(EncryptingWriter::new(out, key.expose().as_bytes(), ENCRYPTED)?)
+                let writer = EncryptingWriter::new(out, key.expose().as_bytes(), ENCRYPTED)?;
+                Output::Encrypted(Box::new(writer))
             }
         };
         let mut encoder = Encoder::new(output, zstd::DEFAULT_COMPRESSION_LEVEL)?;
