@@ -111,7 +111,8 @@ async fn a_drawing_of_several_files_is_sent_as_a_form() {
     let (nodes, edges) = (b"id,tag\nA,P-1\nB,V-1\n".as_slice(), b"from,to\nA,B\n".as_slice());
     let rels = b":START_ID,:END_ID,:TYPE\nA,B,PIPE\n".as_slice();
     let skid_dexpi = example("skid_dexpi.xml");
-    let cases: [(&[(&str, &[u8])], &str); 5] = [
+    type Files<'a> = &'a [(&'a str, &'a [u8])];
+    let cases: [(Files<'_>, &str); 5] = [
         (&[("edges.csv", edges), ("nodes.csv", nodes)], "csv-graph"),
         (&[("nodes.csv", b"id:ID,:LABEL\nA,Pump\nB,Valve\n"), ("rels.csv", rels)], "neo4j"),
         (
