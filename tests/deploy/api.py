@@ -21,14 +21,16 @@ class Api:
         self.token = self.request("POST", "/o/token/", body, {"content-type": "application/x-www-form-urlencoded"})["access_token"]
 
     def request(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None):
-        """Returns the JSON of a successful response. Failures of the connection and 5xx are repeated."""
+        """Returns the JSON of a successful response. Failures of the connection and 5xx are repeated, and so are requests
+        of which an earlier attempt is still in progress."""
         deadline = time.monotonic() + self.patience
         while True:
             token = {"authorization": f"Bearer {self.token}"} if self.token else {}
             status, answer = send(method, self.base + path, body, token | (headers or {}))
             if 200 <= status < 300:
                 return json.loads(answer) if answer else None
-            if 0 < status < 500 or time.monotonic() > deadline:
+            is_final = 0 < status < 500 and b'"idempotency-conflict"' not in answer
+            if is_final or time.monotonic() > deadline:
                 raise AssertionError(f"{method} {path}: {status} {answer[:500]!r}")
             time.sleep(0.3)
 

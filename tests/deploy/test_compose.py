@@ -145,18 +145,23 @@ def api(stack: Stack) -> Api:
 @pytest.fixture(scope="module")
 def pipeline(api: Api) -> str:
     fields = {"name": "Unit 20", "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["manual"]}
-    return api.post("/api/pipelines", fields)["id"]
+    pipeline = api.post("/api/pipelines", fields)["id"]
+    api.wait_ready(pipeline, api.upload(pipeline, "V-201.txt", "The relief valve PSV-2015A is set at 38.5 barg."))
+    return pipeline
 
 
 def test_a_document_is_ingested_by_the_worker_and_answers_a_question(api: Api, pipeline: str):
-    api.wait_ready(pipeline, api.upload(pipeline, "V-201.txt", "The relief valve PSV-2015A is set at 38.5 barg."))
     answer = api.ask(pipeline, "What is PSV-2015A set at?")
     assert answer["answered"] and "38.5 barg" in answer["answer"], answer
 
 
-def test_a_graph_is_stored_and_queried(api: Api):
+@pytest.fixture(scope="module")
+def graph(api: Api) -> None:
     plant = (ROOT / "examples/data/plant.json").read_bytes()
     api.request("PUT", "/graph/plant-100", plant, {"content-type": "application/json"})
+
+
+def test_a_graph_is_stored_and_queried(api: Api, graph: None):
     answer = api.post("/graph/plant-100", {"query": '.pid_graph.nodes | filter(.tag == "P-101A") | size()'})
     assert answer["result"] == [1] or answer["result"] == 1, answer
 
@@ -194,7 +199,7 @@ def test_the_license_sequence(stack: Stack, api: Api, pidq: Path):
 
 
 @pytest.mark.parametrize("name", ["postgres", "redis", "nats", "worker", "api", "dashboard"])
-def test_nothing_is_lost_when_a_service_is_killed(name: str, stack: Stack, api: Api, pipeline: str):
+def test_nothing_is_lost_when_a_service_is_killed(name: str, stack: Stack, api: Api, pipeline: str, graph: None):
     service, text = stack.services[name], f"The pump of case {name} has the tag P-{len(name)}77."
     before = api.upload(pipeline, f"before-{name}.txt", text)
     starts = service.starts

@@ -67,7 +67,7 @@ test("files are uploaded, shown as they are processed, filtered, corrected and d
   await (await chooser).setFiles(file("corrected.md", "# Corrected\n\nThe seal of P-101A leaks."));
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1, name: "corrected.md" })).toBeVisible();
-  await expect(page.getByText("Ready", { exact: true })).toBeVisible();
+  await expect(page.getByRole("main").getByText("Ready", { exact: true })).toBeVisible();
   await expect(page.getByText("Revision 2", { exact: true })).toBeVisible();
 
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Documents" }).click();

@@ -60,7 +60,7 @@ test.describe("palette", () => {
     await page.goto("/overview");
     const button = page.getByRole("button", { name: "Search and commands" });
     await button.press("Enter");
-    await page.keyboard.type("<img src=x onerror=alert(1)>");
+    await page.keyboard.type("<img src=nothing onerror=alert(2)>");
     await expect(palette(page)).toContainText("Nothing has this name.");
     await page.keyboard.press("Escape");
     if (await palette(page).isVisible()) await page.keyboard.press("Escape");
@@ -75,7 +75,7 @@ test.describe("shortcuts", () => {
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-    await expect(help.getByRole("region", { name: "Drawings" })).toContainText("Fit the drawing");
+    await expect(help.getByRole("region", { name: "Drawings" })).toContainText("Show the whole drawing");
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     await expect(help).toHaveCount(0);
