@@ -26,7 +26,9 @@ const FIELDS =
 /** Lists move to the item that begins with what is typed. */
 const LISTS = "[role=menu], [role=listbox]";
 
-/** Returns whether keys that are pressed in an element are meant for it. */
-export function isTypingIn(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest(`${FIELDS}, ${LISTS}, [role=dialog]`) !== null;
+/** Returns whether a key is meant for the element in which it is pressed, which may be in a shadow root, as an editor. */
+export function isTyping(event: Pick<Event, "target"> & Partial<Pick<Event, "composedPath">>): boolean {
+  const [pressedIn] = event.composedPath?.() ?? [event.target];
+  if (!(pressedIn instanceof Element)) return false;
+  return pressedIn.closest(`${FIELDS}, ${LISTS}, [role=dialog]`) !== null;
 }

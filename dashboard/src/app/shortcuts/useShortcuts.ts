@@ -1,6 +1,6 @@
 /** Runs the shortcuts of the table when their keys are pressed. */
 import { useEffect, useRef } from "react";
-import { hasSingleKeys, isTypingIn } from "../../ui/singleKeys";
+import { hasSingleKeys, isTyping } from "../../ui/singleKeys";
 import type { Frame } from "../frame";
 import { IS_MAC, isSingleKey, notationOf, step } from "./keys";
 import { COMMANDS_KEYS, SHORTCUTS } from "./shortcuts";
@@ -36,5 +36,5 @@ export function useShortcuts(frame: Frame): void {
 function isMeant(event: KeyboardEvent, key: string, frame: Frame): boolean {
   if (document.querySelector(".overlay")) return key === COMMANDS_KEYS && frame.dialog === "commands";
   if (!isSingleKey(key)) return true;
-  return hasSingleKeys() && !event.repeat && !isTypingIn(event.target);
+  return hasSingleKeys() && !event.repeat && !isTyping(event);
 }

@@ -10,7 +10,7 @@ import {
   useState,
 } from "react";
 import { IconButton } from "../../ui/Button";
-import { hasSingleKeys, isTypingIn } from "../../ui/singleKeys";
+import { hasSingleKeys, isTyping } from "../../ui/singleKeys";
 import { MarkLegend } from "./MarkLegend";
 import { Minimap } from "./Minimap";
 import type { Connection } from "./markLayer";
@@ -145,7 +145,7 @@ function useShortcuts(
   const onKeyDown = useCallback(
     (event: KeyPress) => {
       const hasFocus = event.target === hostRef.current;
-      const isElsewhere = isTypingIn(event.target) || (!hasFocus && !hasSingleKeys());
+      const isElsewhere = isTyping(event) || (!hasFocus && !hasSingleKeys());
       const action = event.defaultPrevented ? null : shortcutOf(event, hasFocus, isElsewhere);
       if (action === null) return;
       event.preventDefault();
