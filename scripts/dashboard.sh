@@ -51,7 +51,8 @@ start() {
         --listen 127.0.0.1:0 --admin-listen "" --dashboard-listen "${PIDQ_DASHBOARD_URL#http://}" \
         2>"$data/log" >"$data/out" &
     server=$!
-    trap 'kill $server $provider 2>/dev/null; wait $server $provider 2>/dev/null; rm -rf "$data"' EXIT
+    # Both end by the signal, which is no failure.
+    trap 'kill $server $provider 2>/dev/null || true; wait $server $provider 2>/dev/null || true; rm -rf "$data"' EXIT
     local attempt
     for attempt in $(seq 100); do
         logged url >/dev/null && api=http://$(logged address) && return
