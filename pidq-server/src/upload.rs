@@ -62,7 +62,7 @@ pub(crate) struct ConvertedUpload {
     pub json: Bytes,
     /// Name of its format.
     pub format: &'static str,
-    /// What was not imported unchanged.
+    /// Content that was lost, changed or found invalid by the import.
     pub findings: Vec<Diagnostic>,
 }
 

@@ -56,9 +56,10 @@ pub struct ManifestEntry {
 }
 
 impl Manifest {
-    /// Returns the size of all entries in bytes.
-    pub fn size(&self) -> u64 {
-        self.entries.iter().map(|entry| entry.size).sum()
+    /// Returns the number and the size of the entries as a text: "4 files, 470275 bytes".
+    pub fn contents(&self) -> String {
+        let (count, size) = (self.entries.len(), self.entries.iter().map(|entry| entry.size).sum::<u64>());
+        format!("{count} {}, {size} bytes", if count == 1 { "file" } else { "files" })
     }
 }
 

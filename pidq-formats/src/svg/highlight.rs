@@ -16,7 +16,7 @@ pub struct Isolation {
     /// Open or uncertain items: branches without a barrier, relief devices, valves that close only with their
     /// actuator, gaps of the drawing, and barriers that rest on something that the drawing does not state.
     pub open: BTreeSet<String>,
-    /// Whether all is isolated, as in the result: `yes`, `no` or `unknown`.
+    /// Verdict of the isolation, as in the result: `yes`, `no` or `unknown`.
     pub isolated: Option<String>,
 }
 

@@ -270,7 +270,7 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
     put_response(&committed, &report)
 }
 
-/// What a client is told about the graph that it has stored.
+/// Report on a stored graph: its format, and the findings and warnings of the upload.
 struct UploadReport {
     format: &'static str,
     findings: Vec<Diagnostic>,

@@ -1,12 +1,13 @@
 //! Reading of a backup: entries are verified against the manifest, which is the last of them.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use pidq_http::Secret;
 use pidq_store::crypto::stream::DecryptingReader;
+use pidq_store::spool::create_private_dir;
 use sha2::{Digest, Sha256};
 use tar::{Archive, Entry, EntryType};
 
@@ -144,14 +145,6 @@ fn copy_and_hash(input: &mut dyn Read, out: &mut impl Write) -> io::Result<(u64,
         out.write_all(&block[..length])?;
         size += length as u64;
     }
-}
-
-pub(super) fn create_private_dir(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 fn create_private_file(path: &Path) -> io::Result<File> {

@@ -1,4 +1,4 @@
-//! What an installation stores: its data directory and its databases, as the settings name them.
+//! Data of an installation: its data directory and its databases, as the settings name them.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use pidq_http::{Secret, Settings};
 use pidq_server::{DATA_DIR, DATABASE_URL, STORE_URL};
+use pidq_store::spool::create_private_dir;
 use walkdir::WalkDir;
 
-use super::archive_reader::create_private_dir;
 use super::archive_writer::ArchiveWriter;
 use super::{during, postgres, sqlite};
 use crate::cli::failure::{Failure, Result};

@@ -42,8 +42,7 @@ pub fn run(options: &Options) -> Result {
     } else {
         write_file(&installation, key.as_ref(), &options.output)?
     };
-    let (count, size) = (manifest.entries.len(), manifest.size());
-    eprintln!("{count} {}, {size} bytes before compression", if count == 1 { "file" } else { "files" });
+    eprintln!("{} before compression", manifest.contents());
     Ok(Status::Done)
 }
 

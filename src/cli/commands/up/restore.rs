@@ -61,10 +61,6 @@ fn open(path: &Path) -> Result<Box<dyn Read>> {
 }
 
 fn report(outcome: &str, manifest: &Manifest) {
-    let (count, size) = (manifest.entries.len(), manifest.size());
-    let files = if count == 1 { "file" } else { "files" };
-    eprintln!(
-        "{outcome}: {count} {files}, {size} bytes, written by pidq {} on {}",
-        manifest.version, manifest.created_at
-    );
+    let Manifest { version, created_at, .. } = manifest;
+    eprintln!("{outcome}: {}, written by pidq {version} on {created_at}", manifest.contents());
 }
