@@ -51,11 +51,16 @@ fn unwritable(path: &Path, dir: Option<&Path>, error: &io::Error) -> Failure {
 pub fn graph(path: &Path) -> Result<Graph> {
     let bytes = input::bytes(path)?;
     let name = input::name(path);
-    let json = match Format::sniff(&bytes) {
-        Some(format) if format.name != "node-link" => read(&[bytes], Some(format.name), &name)?.json.into_bytes(),
-        _ => bytes,
+    let json = match drawing_format(&bytes) {
+        Some(format) => read(&[bytes], Some(format.name), &name)?.json.into_bytes(),
+        None => bytes,
     };
     Graph::from_json(json).map_err(|error| Failure::Input(error, name))
+}
+
+/// Detects the format of a drawing that is not JSON.
+pub fn drawing_format(bytes: &[u8]) -> Option<&'static Format> {
+    Format::sniff(bytes).filter(|format| format.name != "node-link")
 }
 
 /// Prints the findings of an import or an export to standard error.

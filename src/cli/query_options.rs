@@ -91,7 +91,7 @@ impl QueryParams {
 }
 
 /// Validates a parameter name; catches typos such as `--arg '$kind' loop` and `--arg kind=loop`.
-fn check_name(name: &str) -> Result<()> {
+pub fn check_name(name: &str) -> Result<()> {
     let is_name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let advice = match name.strip_prefix('$') {
         _ if is_name(name) => return Ok(()),

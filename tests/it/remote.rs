@@ -128,6 +128,38 @@ fn a_remote_query_prints_rows_of_one_graph_or_a_line_per_graph() {
 }
 
 #[test]
+fn a_remote_query_reads_other_graphs_and_versions_as_parameters() {
+    let remote = RemoteService::start("remote-graph-params");
+    let two = remote.write_file("two.json", TWO);
+    let none = remote.write_file("none.json", r#"{"pid_graph": {"nodes": [], "edges": []}}"#);
+    remote.stdout(&["import", PLANT, &two]);
+    remote.stdout(&["import", "--graph-id", "two", &none]);
+    let size = |graph: &str, reference: &str| {
+        remote.stdout(&["query", "$other.pid_graph.nodes | size()", graph, "--graph-param", "other", reference])
+    };
+    assert_eq!(size("two", "@1"), "2\n", "a version of the queried graph");
+    assert_eq!(size("plant-100", "two"), "0\n", "the latest version of another graph");
+    assert_eq!(size("plant-100", "two@1"), "2\n");
+    let query = |options: &[&str]| remote.stderr(&[&["query", "$other", "two"], options].concat(), 2);
+    assert!(query(&["--graph-param", "other", "gone"]).contains("error[graph-not-found]"));
+    assert!(query(&["plant-100", "--graph-param", "other", "two"]).contains("needs a single queried graph"));
+    assert!(query(&["--graph-param", "$other", "two"]).contains("invalid parameter name `$other`"));
+}
+
+#[test]
+fn drawings_in_other_formats_are_imported_with_their_findings() {
+    let remote = RemoteService::start("remote-drawings");
+    let output = remote.run_as(&CLIENT, &["import", "examples/data/skid.xml"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let local = pidq().args(["import", "--verbose", "examples/data/skid.xml"]).output().expect("the command runs");
+    assert!(printed(&output).starts_with("skid version 1 stored: "), "{}", printed(&output));
+    let findings = stderr(&output);
+    assert!(findings.contains("warning[I004]") && stderr(&local).contains(&findings), "{findings}{}", stderr(&local));
+    let cut = remote.write_file("cut.xml", "<PlantModel><Equipment");
+    assert!(remote.stderr(&["import", &cut], 2).contains("error[unreadable-drawing]"));
+}
+
+#[test]
 fn query_errors_end_the_command_as_they_do_locally() {
     let remote = RemoteService::start("remote-errors");
     let two = remote.write_file("two.json", TWO);

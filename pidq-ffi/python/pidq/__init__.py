@@ -6,7 +6,7 @@
 ['T-1', 'P-1']
 """
 
-from ._client import AsyncClient, Client, HttpError
+from ._client import AsyncClient, Client, HttpError, StoredGraph
 from ._error import Error, FileError, InputError, LimitError, QueryError, QueryWarning, SyntaxError
 from ._ffi import version as __version__
 from ._graph import Graph, join, query
@@ -30,6 +30,7 @@ __all__ = [
     "QueryWarning",
     "Result",
     "RunProfile",
+    "StoredGraph",
     "SyntaxError",
     "__version__",
     "join",

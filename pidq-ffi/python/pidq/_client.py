@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Callable, NoReturn, Optional, Union
 from urllib.parse import quote
 
@@ -54,8 +55,25 @@ class HttpError(Error):
         return type(self), (self.status, self.details)
 
 
+@dataclass(frozen=True)
+class StoredGraph:
+    """A graph of the service, or a version of one, as a query parameter: the query reads ``$name`` as the whole graph.
+
+    ``client.query("plant-100", "rankDiff($old, get())", old=StoredGraph(version="3"))`` compares with version 3.
+    """
+
+    #: The id of the graph; ``None`` is the queried graph.
+    graph_id: Optional[str] = None
+    #: The version; ``None`` is the latest.
+    version: Optional[str] = None
+
+    def _request(self) -> dict[str, str]:
+        fields = {"job_id": self.graph_id, "change_version": self.version}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
 class QueryResponse(dict[str, Any]):
-    """The response to a query: ``query``, ``schema_version``, ``change_version`` and ``result``."""
+    """The response to a query: ``query``, ``schema_version``, ``change_version``, ``result``, and ``graph_params``."""
 
     #: ``"array"``, ``"value"`` or ``"none"``: the kind of the result, before the service wrapped it in an array.
     kind: str
@@ -130,8 +148,8 @@ class _Session:
         given = {name: value for name, value in request.items() if value is not None}
         return {"method": "GET", "url": f"{self.base_url}/graph", "params": given}
 
-    def _put(self, graph_id: str, graph: Any, if_match: Optional[str]) -> dict[str, Any]:
-        headers = {"Content-Type": "application/json", **({"If-Match": if_match} if if_match else {})}
+    def _put(self, graph_id: str, graph: Any, if_match: Optional[str], content_type: str) -> dict[str, Any]:
+        headers = {"Content-Type": content_type, **({"If-Match": if_match} if if_match else {})}
         return {"method": "PUT", "url": self._url(graph_id), "content": _body(graph), "headers": headers}
 
     def _export(
@@ -171,8 +189,13 @@ def _login(
 def _query_body(query: Union[str, Query], params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the request body of a query; a compiled query includes its own parameters."""
     given = {**json.loads(query._params), **params} if isinstance(query, Query) else dict(params)
-    text = str(query) if isinstance(query, Query) else query
-    return {"query": text, "params": given} if given else {"query": text}
+    graphs = {name: value._request() for name, value in given.items() if isinstance(value, StoredGraph)}
+    values = {name: value for name, value in given.items() if name not in graphs}
+    return {
+        "query": str(query),
+        **({"params": values} if values else {}),
+        **({"graph_params": graphs} if graphs else {}),
+    }
 
 
 def _raise_problem(response: Any) -> NoReturn:
@@ -269,12 +292,15 @@ class Client(_Session):
 
         return Graph.from_json(_check_success(self._send("GET", self._url(graph_id))).content)
 
-    def put(self, graph_id: str, graph: Any, *, if_match: Optional[str] = None) -> PutResult:
+    def put(
+        self, graph_id: str, graph: Any, *, if_match: Optional[str] = None, content_type: str = "application/json"
+    ) -> PutResult:
         """Stores a graph: JSON as bytes or str, Python data, or a ``pidq.Graph``.
 
-        ``if_match`` is the ETag that the current version must have.
+        ``if_match`` is the ETag that the current version must have. The service converts a drawing in another format,
+        as bytes or str; ``content_type`` is then its media type, such as ``application/xml`` for Proteus and DEXPI.
         """
-        return _put_result(self._send(**self._put(graph_id, graph, if_match)))
+        return _put_result(self._send(**self._put(graph_id, graph, if_match, content_type)))
 
     def export(self, graph_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any) -> bytes:
         """Exports a stored graph, or a query result, in a format such as ``graphml``, ``csv`` or ``svg``."""
@@ -394,12 +420,15 @@ class AsyncClient(_Session):
 
         return Graph.from_json(_check_success(await self._send("GET", self._url(graph_id))).content)
 
-    async def put(self, graph_id: str, graph: Any, *, if_match: Optional[str] = None) -> PutResult:
+    async def put(
+        self, graph_id: str, graph: Any, *, if_match: Optional[str] = None, content_type: str = "application/json"
+    ) -> PutResult:
         """Stores a graph: JSON as bytes or str, Python data, or a ``pidq.Graph``.
 
-        ``if_match`` is the ETag that the current version must have.
+        ``if_match`` is the ETag that the current version must have. The service converts a drawing in another format,
+        as bytes or str; ``content_type`` is then its media type, such as ``application/xml`` for Proteus and DEXPI.
         """
-        return _put_result(await self._send(**self._put(graph_id, graph, if_match)))
+        return _put_result(await self._send(**self._put(graph_id, graph, if_match, content_type)))
 
     async def export(
         self, graph_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -217,6 +218,31 @@ def test_results_are_exported_in_other_formats(client):
     assert http_error(lambda: client.export("job-1", "picture")).status in (400, 406)
 
 
+def test_queries_read_other_versions_and_other_graphs(client):
+    first = client.put("revised", DOCUMENT)["change_version"]
+    client.put("revised", {"pid_graph": {"nodes": [], "edges": []}})
+    old = pidq.StoredGraph(version=first)
+    size = "$old.pid_graph.nodes | size()"
+    assert client.query("revised", size, old=old) == 2
+    assert client.query("revised", size, old=pidq.StoredGraph()) == 0
+    response = client.query_raw("job-1", f"[({size}), $least]", old=pidq.StoredGraph("revised", first), least=3)
+    assert response.value == [2, 3]
+    assert response["graph_params"]["old"] == {"job_id": "revised", "change_version": first}
+    assert b"2" in client.export("revised", "ndjson", size, old=old)
+    missing = http_error(lambda: client.query("job-1", size, old=pidq.StoredGraph("gone")))
+    assert (missing.status, missing.details["graph_param"]) == (404, "old")
+    assert http_error(lambda: list(client.query_all(size, ids=["job-1"], old=old))).status == 422
+
+
+def test_drawings_in_other_formats_are_stored(client):
+    skid = (Path(__file__).parents[3] / "examples" / "data" / "skid.xml").read_bytes()
+    stored = client.put("skid", skid, content_type="application/xml")
+    assert stored["format"] == "proteus" and stored["nodes"] == client.query("skid", f"{NODES} | size()") > 0
+    assert http_error(lambda: client.put("skid", b"<PlantModel", content_type="application/xml")).code == (
+        "unreadable-drawing"
+    )
+
+
 def test_many_graphs_are_queried_at_once(client):
     for number in range(5):
         client.put(f"fleet-{number}", {"pid_graph": {"nodes": [{"id": f"N{at}"} for at in range(number)], "edges": []}})
@@ -267,6 +293,7 @@ def test_the_async_client_matches_the_sync_client(service, client):
             assert [row["result"] for row in rows] == [[2]]
             assert [entry["job_id"] async for entry in there.list_graphs("async-")] == ["async-1"]
             assert len(await there.versions("async-1")) == 1
+            assert await there.query("job-1", "$it.pid_graph.nodes | size()", it=pidq.StoredGraph("async-1")) == 2
             httpx.post(service.url + "/o/revoke_token/", data={"token": there._access, **service.notebook})
             there._http.event_hooks = {"request": [noted]}
             again = await asyncio.gather(*(there.query("async-1", str(n)) for n in range(8)))

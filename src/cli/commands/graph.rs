@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use pidq_server::store::validation::{self, ValidationRules};
+use pidq_server::store::validation::{self, GraphDraft, JobIdPolicy, ValidationRules};
 use pidq_server::store::{
     Coding, CommitOutcome, ETag, Error, GraphId, GraphMeta, Precondition, Store, Tenant, VersionSelector,
 };
@@ -14,6 +14,7 @@ use pidq_server::{DEFAULT_TENANT, OpenError, open_store};
 
 use super::remote::{self, Client, RemoteOptions, RemoteQuery};
 use super::serve::{ServiceOptions, block_on, print, print_text};
+use crate::cli::drawing_files;
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::graph_import::{COLUMNS, Condition, ImportResult, file_failure, graph_id_of};
 
@@ -31,6 +32,7 @@ Only one process at a time can open the store in a data directory: stop the serv
   pidq graph --url https://pidq.example.com list
   pidq graph --url https://pidq.example.com import --if-match 2-0f3a… plant.json
   pidq graph --url https://pidq.example.com query '.pid_graph.nodes | size()' plant-100
+  pidq graph --url https://pidq.example.com query 'rankDiff($old, get())' plant-100 --graph-param old @3
 
 Credentials come from the environment: PIDQ_TOKEN, or PIDQ_CLIENT_ID and PIDQ_CLIENT_SECRET, with PIDQ_USERNAME and
 PIDQ_PASSWORD to log in as a user. A secret can be read from a file: PIDQ_TOKEN_FILE, PIDQ_PASSWORD_FILE.";
@@ -56,7 +58,7 @@ pub struct Options {
 enum Action {
     /// Store graphs; their ids come from their metadata or file names.
     Import {
-        /// Files with pid_graph JSON
+        /// Drawings: pid_graph JSON, or a format that `pidq import` detects, such as Proteus and DEXPI
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// Graph id, for a single file
@@ -213,9 +215,7 @@ async fn import(
 ) -> Result {
     for file in files {
         let body = fs::read(file).map_err(|error| Failure::unreadable(file, &error))?;
-        let graph_id = graph_id_of(&body, file, graph_id)?;
-        let draft = validation::validate(&graph_id, body.into(), &ValidationRules::default())
-            .map_err(|error| file_failure(file, &error))?;
+        let (graph_id, draft) = draft_of(body, file, graph_id)?;
         let warnings = draft.warnings.len();
         let committed =
             store.commit(tenant, &graph_id, draft, &condition.precondition()).await.map_err(store_failure)?;
@@ -231,6 +231,24 @@ async fn import(
         print_text(&result.line())?;
     }
     Ok(Status::Done)
+}
+
+/// Validates a graph; a drawing in another format is converted first, and its findings are printed.
+fn draft_of(body: Vec<u8>, file: &Path, explicit_id: Option<&str>) -> Result<(GraphId, GraphDraft)> {
+    let graph_id = graph_id_of(&body, file, explicit_id)?;
+    let mut rules = ValidationRules::default();
+    let json = match drawing_files::drawing_format(&body) {
+        None => body,
+        Some(format) => {
+            let name = file.display().to_string();
+            let imported = drawing_files::read(&[body], Some(format.name), &name)?;
+            drawing_files::print_findings(&imported.diagnostics, &name);
+            rules.job_id = JobIdPolicy::Replace;
+            imported.json.into_bytes()
+        }
+    };
+    let draft = validation::validate(&graph_id, json.into(), &rules).map_err(|error| file_failure(file, &error))?;
+    Ok((graph_id, draft))
 }
 
 async fn export(store: &Arc<dyn Store>, tenant: &Tenant, graph_id: &str, version: Option<&str>) -> Result {

@@ -15,9 +15,11 @@ use pidq_http::{Bytes, Method, percent_encode};
 use serde_json::{Value as Json, json};
 
 use super::serve;
-use crate::cli::failure::{Failure, Result, Status};
+use crate::cli::drawing_files;
+use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::graph_import::{COLUMNS, Condition, ImportResult, graph_id_of};
 use crate::cli::input;
+use crate::cli::query_options;
 use crate::cli::table::escape_controls;
 pub use client::Client;
 use client::{Call, ServiceResponse};
@@ -66,7 +68,12 @@ pub struct RemoteQuery {
     version: Option<String>,
 
     #[command(flatten)]
-    query_params: crate::cli::query_options::QueryParams,
+    query_params: query_options::QueryParams,
+
+    /// Set $NAME to a whole stored graph: GRAPH is its id, ID@VERSION a version of it, and @VERSION one of the queried
+    /// graph
+    #[arg(long, num_args = 2, value_names = ["NAME", "GRAPH"], conflicts_with = "prefix")]
+    graph_param: Vec<String>,
 }
 
 /// Page size of listings.
@@ -95,7 +102,7 @@ pub async fn import(client: &mut Client, files: &[PathBuf], graph_id: Option<&st
 }
 
 async fn put(client: &mut Client, file: &Path, graph_id: &str, body: Bytes, condition: &Condition) -> Result {
-    let call = Call::new(Method::PUT, path(graph_id)).body("application/json", body);
+    let call = upload_call(graph_id, body);
     let call = match condition {
         Condition::None => call,
         Condition::New => call.header(IF_NONE_MATCH, "*"),
@@ -113,7 +120,29 @@ async fn put(client: &mut Client, file: &Path, graph_id: &str, body: Bytes, cond
         edges: count("edges"),
         warnings: stored["warnings"].as_array().map_or(0, Vec::len),
     };
+    print_findings(&stored["findings"], file);
     Ok(serve::print_text(&result.line())?)
+}
+
+/// Returns the request that stores a graph. The service converts drawings that are not JSON.
+fn upload_call(graph_id: &str, body: Bytes) -> Call {
+    match drawing_files::drawing_format(&body) {
+        None => Call::new(Method::PUT, path(graph_id)).body("application/json", body),
+        Some(format) => {
+            let path = format!("{}?format={}", path(graph_id), format.name);
+            Call::new(Method::PUT, path).body(format.media_type, body)
+        }
+    }
+}
+
+/// Prints what the service found when it converted a drawing.
+fn print_findings(findings: &Json, file: &Path) {
+    for finding in findings.as_array().into_iter().flatten() {
+        let times = finding["count"].as_u64().filter(|count| *count > 1).map(|count| format!(" ({count} times)"));
+        let [severity, code, message] = ["severity", "code", "message"].map(|name| text(&finding[name]));
+        let line = format!("{severity}[{code}]: {message}{}", times.unwrap_or_default());
+        failure::warn(&format!("{}: {line}\n", file.display()));
+    }
 }
 
 /// Prints a stored graph.
@@ -152,6 +181,12 @@ pub async fn query(client: &mut Client, query: &RemoteQuery) -> Result {
     let params = query.query_params.params()?;
     let params: Json = serde_json::from_str(&params).map_err(|error| Failure::Usage(format!("--argjson: {error}")))?;
     let mut request = json!({"query": query.text, "params": params});
+    if !query.graph_param.is_empty() {
+        if query.graph_ids.len() > 1 {
+            return Err(Failure::Usage("`--graph-param` needs a single queried graph".into()));
+        }
+        request["graph_params"] = graph_params(&query.graph_param)?;
+    }
     let graphs = match (&query.prefix, &query.graph_ids[..]) {
         (None, []) => {
             return Err(Failure::Usage("no graphs given: name graph ids, or use `--prefix ''` for all".into()));
@@ -168,6 +203,19 @@ async fn query_one(client: &mut Client, query: &RemoteQuery, graph_id: &str, req
     let path = format!("{}?format={}", path(graph_id), percent_encode(&query.format));
     let call = with_version(post(path, request), query.version.as_deref());
     print_body(client.send(&call, None).await?).await
+}
+
+/// Returns the graphs and versions of `--graph-param` as fields of a request.
+fn graph_params(options: &[String]) -> Result<Json> {
+    let mut params = serde_json::Map::new();
+    for pair in options.chunks_exact(2) {
+        query_options::check_name(&pair[0])?;
+        let (graph_id, version) = pair[1].split_once('@').map_or((&pair[1][..], None), |(id, at)| (id, Some(at)));
+        let fields = [("job_id", Some(graph_id)), ("change_version", version)];
+        let given = fields.into_iter().filter_map(|(name, value)| Some((name, value.filter(|text| !text.is_empty())?)));
+        params.insert(pair[0].clone(), given.map(|(name, value)| (name.to_owned(), Json::from(value))).collect());
+    }
+    Ok(Json::Object(params))
 }
 
 fn post(path: String, body: &Json) -> Call {
