@@ -1,6 +1,9 @@
 //! Metrics, rate limits, concurrency limits, compression, and CORS.
 
 use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use pidq_http::Listener;
@@ -150,6 +153,29 @@ async fn an_app_can_be_called_without_a_network() {
     assert_eq!(response.status(), 200);
     let whole = http_body_util::BodyExt::collect(response.into_body()).await.map(|body| body.to_bytes());
     assert_eq!(whole.ok().as_deref(), Some(&b"\"7\""[..]));
+}
+
+#[tokio::test]
+async fn other_tasks_run_while_a_response_is_compressed() {
+    let service: Service<_> = app().build();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counter = runs.clone();
+    tokio::spawn(async move {
+        loop {
+            counter.fetch_add(1, Relaxed);
+            tokio::task::yield_now().await;
+        }
+    });
+    for coding in ["br", "gzip", "zstd"] {
+        let request = hyper::Request::get("/big").header("host", "x").header("accept-encoding", coding);
+        let response = service.call(request.body(pidq_http::Bytes::new()).expect("a request")).await;
+        assert_eq!(response.headers()["content-encoding"], coding);
+        let before = runs.load(Relaxed);
+        assert!(http_body_util::BodyExt::collect(response.into_body()).await.is_ok());
+        // The body of 8 MiB is compressed in chunks of 64 KiB.
+        let during = runs.load(Relaxed) - before;
+        assert!(during >= 100, "{coding}: {during}");
+    }
 }
 
 #[tokio::test]

@@ -138,7 +138,10 @@ impl BodyChunks {
         }
         match (&mut self.inflater, chunk) {
             (None, chunk) => Ok(chunk),
-            (Some(inflater), Some(chunk)) => inflater.write(&chunk).map(|()| Some(inflater.drain().into())),
+            (Some(inflater), Some(chunk)) => {
+                inflater.write(&chunk).await?;
+                Ok(Some(inflater.drain().into()))
+            }
             (inflater, None) => match inflater.take() {
                 Some(inflater) => Ok(Some(inflater.finish()?.into())),
                 None => Ok(None),
@@ -173,7 +176,7 @@ impl BodyRead {
             if self.bytes > limit {
                 return Err(Problem::payload_too_large(limit));
             }
-            inflater.write(&chunk)?;
+            inflater.write(&chunk).await?;
         }
         Ok(inflater.finish()?.into())
     }

@@ -20,10 +20,19 @@ const BYTES_PER_MEMBER: u64 = 512;
 /// Largest zstd window, as RFC 9659 requires: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 
+/// Maximum number of compressed bytes in a step of [`Inflater::write`]: up to 66 KB of output in gzip and 2 MB
+/// in zstd, which are repeated bytes.
+const STEP_SIZE: usize = 64;
+
+/// Output size after which other tasks of the thread run.
+const OUTPUT_BEFORE_YIELD: u64 = 64 << 10;
+
 /// Decompressor with limits.
 pub(crate) struct Inflater {
     decoder: Decoder,
     received: u64,
+    /// Size of the output when other tasks last ran.
+    yielded_at: u64,
     /// Number of gzip members that have ended.
     member_count: u64,
 }
@@ -60,20 +69,30 @@ impl Inflater {
             "zstd" => Decoder::Zstd(Box::new(zstd_decoder(target).map_err(|_| Problem::internal())?)),
             _ => return Err(unsupported()),
         };
-        Ok(Some(Inflater { decoder, received: 0, member_count: 0 }))
+        Ok(Some(Inflater { decoder, received: 0, yielded_at: 0, member_count: 0 }))
     }
 
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+    /// Decompresses bytes, and lets other tasks of the thread run in between: a few compressed bytes may stand for many.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         self.received += bytes.len() as u64;
-        let allowed = RATIO_FREE_SIZE.max(self.received.saturating_mul(MAX_RATIO));
-        self.target().allowed = allowed;
-        let written = match &mut self.decoder {
-            Decoder::Gzip(decoder) => {
-                write_members(decoder, bytes, &mut self.member_count, MEMBER_LIMIT + self.received / BYTES_PER_MEMBER)
+        self.target().allowed = RATIO_FREE_SIZE.max(self.received.saturating_mul(MAX_RATIO));
+        for step in bytes.chunks(STEP_SIZE) {
+            self.write_step(step).map_err(|_| self.problem())?;
+            let produced = self.target().size();
+            if produced - self.yielded_at >= OUTPUT_BEFORE_YIELD {
+                self.yielded_at = produced;
+                tokio::task::yield_now().await;
             }
+        }
+        Ok(())
+    }
+
+    fn write_step(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let member_limit = MEMBER_LIMIT + self.received / BYTES_PER_MEMBER;
+        match &mut self.decoder {
+            Decoder::Gzip(decoder) => write_members(decoder, bytes, &mut self.member_count, member_limit),
             Decoder::Zstd(decoder) => decoder.write_all(bytes),
-        };
-        written.map_err(|_| self.problem())
+        }
     }
 
     /// Takes out the bytes decompressed so far.
@@ -133,9 +152,16 @@ fn write_members(
     Ok(())
 }
 
+impl BoundedBuf {
+    /// Returns the number of bytes written so far.
+    fn size(&self) -> u64 {
+        self.drained + self.bytes.len() as u64
+    }
+}
+
 impl Write for BoundedBuf {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let size = self.drained + (self.bytes.len() + bytes.len()) as u64;
+        let size = self.size() + bytes.len() as u64;
         self.exceeded = match size {
             _ if size > self.limit => Some(LimitExceeded::Size),
             _ if size > self.allowed => Some(LimitExceeded::Ratio),
@@ -168,6 +194,10 @@ fn unsupported() -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use super::*;
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -180,12 +210,35 @@ mod tests {
     }
 
     fn inflate(coding: &str, bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(inflate_chunks(coding, bytes, limit))
+    }
+
+    async fn inflate_chunks(coding: &str, bytes: &[u8], limit: u64) -> Result<Vec<u8>, String> {
         let code = |p: Problem| p.code().to_owned();
         let mut inflater = Inflater::new(coding, limit).map_err(code)?.ok_or("nothing to do")?;
         for chunk in bytes.chunks(7000) {
-            inflater.write(chunk).map_err(code)?;
+            inflater.write(chunk).await.map_err(code)?;
         }
         inflater.finish().map_err(code)
+    }
+
+    #[tokio::test]
+    async fn other_tasks_run_while_a_bomb_is_decompressed() {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counter = runs.clone();
+        tokio::spawn(async move {
+            loop {
+                counter.fetch_add(1, Relaxed);
+                tokio::task::yield_now().await;
+            }
+        });
+        let bomb = gzip(&vec![0; 64 << 20]);
+        let mut inflater = Inflater::new("gzip", 1 << 30).ok().flatten().expect("gzip is known");
+        assert!(inflater.write(&bomb).await.is_err(), "the ratio is limited");
+        // A step of 64 bytes is up to 66 KB of output, of which the other task waits for two at most.
+        let least = bomb.len() * MAX_RATIO as usize / (132 << 10);
+        assert!(runs.load(Relaxed) >= least && least > 50, "{runs:?} of at least {least}");
     }
 
     #[test]
@@ -206,19 +259,21 @@ mod tests {
         }
     }
 
-    #[test]
-    fn gzip_members_share_the_limits() {
+    #[tokio::test]
+    async fn gzip_members_share_the_limits() {
         let series = [gzip(b"a pump"), gzip(b""), gzip(b" and a valve")].concat();
-        assert_eq!(inflate("gzip", &series, 18), Ok(b"a pump and a valve".to_vec()));
-        assert_eq!(inflate("gzip", &series, 17), Err("payload-too-large".into()));
+        assert_eq!(inflate_chunks("gzip", &series, 18).await, Ok(b"a pump and a valve".to_vec()));
+        assert_eq!(inflate_chunks("gzip", &series, 17).await, Err("payload-too-large".into()));
         for cut in 1..series.len() {
             let mut inflater = Inflater::new("gzip", 18).ok().flatten().expect("gzip is known");
-            let written = inflater.write(&series[..cut]).and_then(|()| inflater.write(&series[cut..]));
-            let output = written.and_then(|()| inflater.finish()).map_err(|p| p.code().to_owned());
+            for part in [&series[..cut], &series[cut..]] {
+                inflater.write(part).await.expect("it is within the limit");
+            }
+            let output = inflater.finish().map_err(|p| p.code().to_owned());
             assert_eq!(output, Ok(b"a pump and a valve".to_vec()), "cut at {cut}");
         }
         let zeros = gzip(&vec![0; 1 << 20]).repeat(8);
-        assert_eq!(inflate("gzip", &zeros, 1 << 30), Err("compression-ratio".into()));
+        assert_eq!(inflate_chunks("gzip", &zeros, 1 << 30).await, Err("compression-ratio".into()));
     }
 
     #[test]

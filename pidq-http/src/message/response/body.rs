@@ -1,7 +1,7 @@
 //! Response body as hyper takes it: full or streamed, compressed or plain, with its access-log entry.
 
 use std::io::IoSlice;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
@@ -79,7 +79,7 @@ impl Content {
     }
 }
 
-/// Maximum number of bytes compressed at once, so that a thread is never blocked for long.
+/// Maximum number of bytes compressed at once. Other tasks of the thread run in between, so that none waits for long.
 pub(crate) const CHUNK_SIZE: usize = 64 << 10;
 
 /// Unit of data given to hyper.
@@ -99,6 +99,8 @@ pub(crate) struct LargeChunk {
 pub(crate) struct ResponseBody {
     content: Content,
     encoder: Option<Encoder>,
+    /// Number of bytes compressed since other tasks of the thread ran.
+    compressed_since_yield: usize,
     /// `None` once it moved to a large chunk.
     access_log: Option<Box<AccessLog>>,
     activity: Arc<ConnActivity>,
@@ -115,6 +117,7 @@ impl ResponseBody {
         let mut body = ResponseBody {
             content,
             encoder,
+            compressed_since_yield: 0,
             access_log: Some(access_log),
             activity,
             chunk_size,
@@ -147,12 +150,19 @@ impl ResponseBody {
             if self.is_ended {
                 return Poll::Ready(None);
             }
+            if self.compressed_since_yield >= CHUNK_SIZE {
+                self.compressed_since_yield = 0;
+                ready!(pin!(tokio::task::yield_now()).poll(cx));
+            }
             let chunk = ready!(self.content.poll_next(cx, self.chunk_size)).transpose()?;
             self.is_ended = chunk.is_none() || self.encoder.is_none() && self.content.length() == Some(0);
             let bytes = match (&mut self.encoder, chunk) {
                 (None, Some(bytes)) => bytes,
                 (None, None) => Bytes::new(),
-                (Some(encoder), Some(bytes)) => encoder.write(&bytes).map_err(|_| BodyAborted)?,
+                (Some(encoder), Some(bytes)) => {
+                    self.compressed_since_yield += bytes.len();
+                    encoder.write(&bytes).map_err(|_| BodyAborted)?
+                }
                 (Some(encoder), None) => encoder.finish().map_err(|_| BodyAborted)?,
             };
             if !bytes.is_empty() {
