@@ -1,5 +1,6 @@
 //! Application: settings, routes, startup, the command, and the manual.
 
+pub(crate) mod accounts_marker;
 pub(crate) mod command;
 pub(crate) mod first_credentials;
 pub mod manual;

@@ -151,7 +151,9 @@ fn drawings_in_other_formats_are_imported_with_their_findings() {
     let remote = RemoteService::start("remote-drawings");
     let output = remote.run_as(&CLIENT, &["import", "examples/data/skid.xml"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let local = pidq().args(["import", "--verbose", "examples/data/skid.xml"]).output().expect("the command runs");
+    let json = remote.directory.join("skid.json").display().to_string();
+    let local = pidq().args(["import", "--verbose", "examples/data/skid.xml", "-o", &json]).output();
+    let local = local.expect("the command runs");
     assert!(printed(&output).starts_with("skid version 1 stored: "), "{}", printed(&output));
     let findings = stderr(&output);
     assert!(findings.contains("warning[I004]") && stderr(&local).contains(&findings), "{findings}{}", stderr(&local));

@@ -172,6 +172,28 @@ fn graphs_are_added_listed_and_removed() {
 }
 
 #[test]
+fn a_lost_account_database_is_not_taken_for_a_first_start() {
+    let data = test_dir("service-accounts-lost");
+    // Graphs that were imported before the first start have no accounts yet.
+    stdout_of(&data, &["graph", "import", "examples/data/plant.json"], "");
+    let path = data.to_str().expect("a path");
+    let serve = || drop(Service::start(&["--data-dir", path]));
+    serve();
+    serve();
+    let refusal = || stderr_of(&data, &["serve", "--listen", "127.0.0.1:0", "--admin-listen", ""], "");
+    for file in ["pidq.db", "pidq.db-wal", "pidq.db-shm"] {
+        drop(fs::remove_file(data.join(file)));
+    }
+    assert!(refusal().contains("the accounts are lost") && refusal().contains("`pidq users add`"), "{}", refusal());
+    fs::write(data.join("pidq.db"), "").expect("it can be written");
+    assert!(refusal().contains("restore the database from a backup"));
+    stdout_of(&data, &["users", "add", "maria@plant.example", "--role", "admin"], "one-two-three-horse\n");
+    serve();
+    assert!(stdout_of(&data, &["users", "list"], "").contains("maria@plant.example"));
+    assert!(!stdout_of(&data, &["users", "list"], "").contains("admin@"), "no administrator was created");
+}
+
+#[test]
 fn read_commands_create_no_data_directory() {
     let data = test_dir("service-nowhere").join("mistyped");
     for arguments in [&["users", "list"][..], &["users", "grants"], &["clients", "list"], &["graph", "list"]] {

@@ -171,9 +171,10 @@ fn no_application_secret_is_generated_if_one_is_set_or_the_database_is_elsewhere
     let config = file.to_str().expect("a path");
     for (name, value) in [("PIDQ_APP_SECRET", secret), ("PIDQ_DATABASE_URL", &url), ("PIDQ_CONFIG", config)] {
         let environment = [SETTINGS, &[(name, value)]].concat();
-        let arguments = ["--data-dir", data.to_str().expect("a path")];
+        let installation = data.join(name);
+        let arguments = ["--data-dir", installation.to_str().expect("a path")];
         drop(Service::start_command("up", &environment, &arguments));
-        assert!(!data.join("app-secret").exists(), "{name}");
+        assert!(!installation.join("app-secret").exists(), "{name}");
         assert_eq!(data.join("elsewhere.db").exists(), name != "PIDQ_APP_SECRET", "{name}");
         drop(std::fs::remove_file(data.join("elsewhere.db")));
     }

@@ -9,6 +9,7 @@ use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, Secret, SettingError, Settings, TLS_CERT, ThreadPool};
 use tokio::sync::Semaphore;
 
+use crate::app::accounts_marker::AccountsMarker;
 use crate::app::routes::ROUTES;
 use crate::app::setting_types::AuthMode;
 use crate::app::settings::{
@@ -47,6 +48,12 @@ pub enum OpenError {
     /// The database of the accounts cannot be opened.
     #[error("cannot open the accounts: {0}")]
     Database(#[from] DatabaseError),
+    /// There were accounts at an earlier start.
+    #[error(
+        "the accounts are lost: the account database is missing or empty, but accounts were created in the data directory \
+         `{0}`; check `PIDQ_DATABASE_URL`, restore the database from a backup, or create accounts with `pidq users add` and `pidq clients add`"
+    )]
+    AccountsLost(String),
     /// An I/O error occurred.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -166,7 +173,7 @@ async fn open_accounts_and_provider(
             "the password grant is enabled (discouraged by RFC 9700); disable it with PIDQ_PASSWORD_GRANT=off"
         );
     }
-    let created = bootstrap(settings, &identities).await?;
+    let created = bootstrap_once(settings, &identities).await?;
     let identities = match provider {
         Some(provider) => identities.with_provider(provider),
         None => identities,
@@ -190,6 +197,26 @@ async fn cursors(accounts: Option<&Identities>) -> Result<CursorSigner, Identity
         Some(identities) => Ok(CursorSigner::from_key(identities.shared_key("cursors").await?.expose().as_bytes())),
         None => Ok(CursorSigner::new()),
     }
+}
+
+/// Creates the first account and client, unless there were accounts before: whoever starts a service without its account
+/// database would otherwise get a service whose grants are forgotten and whose administrator is new.
+async fn bootstrap_once(settings: &Settings, identities: &Identities) -> Result<Option<CreatedCredentials>, OpenError> {
+    let marker = if uses_data_dir(settings)? { Some(AccountsMarker::new(&data_dir(settings)?)) } else { None };
+    if let Some(marker) = &marker
+        && marker.accounts_are_lost(identities).await?
+    {
+        return Err(OpenError::AccountsLost(settings.get(&DATA_DIR)?.display().to_string()));
+    }
+    let created = bootstrap(settings, identities).await?;
+    marker.map_or(Ok(()), |marker| marker.write())?;
+    Ok(created)
+}
+
+/// Returns true if the accounts or the graphs are in the data directory.
+fn uses_data_dir(settings: &Settings) -> Result<bool, SettingError> {
+    let has_graphs = settings.get(&GRAPH_DIR)?.is_none() && settings.get(&STORE_URL)?.is_none();
+    Ok(settings.get(&DATABASE_URL)?.is_none() || has_graphs)
 }
 
 /// Creates the first account and client of the settings, if there are none.
