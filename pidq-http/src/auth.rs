@@ -65,6 +65,7 @@ mod tokens;
 use std::time::Duration;
 
 use crate::database::{Database, DatabaseError, Migration};
+use crate::problem::{Problem, codes};
 use login_throttle::Throttle;
 use password::PasswordHasher;
 use token_cache::TokenCache;
@@ -181,6 +182,28 @@ impl Identities {
     /// Returns the number of password hashes since the start.
     pub fn hash_count(&self) -> u64 {
         self.passwords.hash_count()
+    }
+}
+
+/// `Retry-After` in seconds while the disk is full.
+pub(crate) const FULL_RETRY_AFTER: u64 = 5;
+
+impl IdentityError {
+    /// Returns true if the disk of the account database is full.
+    pub fn is_storage_full(&self) -> bool {
+        matches!(self, IdentityError::Database(error) if error.is_full())
+    }
+
+    /// Returns the problem for an account operation that failed, and logs the cause: 507 if the disk is full, else 503
+    /// with this detail.
+    pub fn to_problem(&self, detail: &'static str) -> Problem {
+        if self.is_storage_full() {
+            tracing::error!(error = %self, "an account operation failed because the disk is full; responding with 507");
+            let full = "The disk of the account database is full. Nothing was stored.";
+            return Problem::new(codes::INSUFFICIENT_STORAGE).detail(full).retry_after(FULL_RETRY_AFTER);
+        }
+        tracing::error!(error = %self, "an account operation failed; responding with 503");
+        Problem::new(codes::UNAVAILABLE).detail(detail).retry_after(1)
     }
 }
 

@@ -8,11 +8,13 @@ mod copy;
 mod db_health;
 mod migrate;
 mod statement;
+mod write_probe;
 
 use std::fmt;
 use std::sync::Arc;
 
 use sqlx::{Pool, Sqlite};
+use write_probe::WriteProbe;
 
 pub use connect::{STATEMENT_TIMEOUT, postgres_options};
 pub use db_health::PostgresPool;
@@ -29,9 +31,14 @@ enum Pools {
     Sqlite {
         readers: Pool<Sqlite>,
         writer: Pool<Sqlite>,
+        probe: Arc<WriteProbe>,
     },
     Postgres(Arc<PostgresPool>),
 }
+
+/// Statement that returns 1 if PostgreSQL accepts writes.
+const IS_WRITABLE: &str =
+    "select cast(case current_setting('transaction_read_only') when 'off' then 1 else 0 end as bigint)";
 
 /// Kind of a database.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -69,21 +76,19 @@ impl Database {
         self.rows::<(i64,)>("select cast(1 as bigint)", &[]).await.is_ok()
     }
 
-    /// Returns whether the database accepts writes. A PostgreSQL standby does not, nor a server set to read-only.
+    /// Returns whether the database accepts writes. A PostgreSQL standby does not, nor a server set to read-only, nor
+    /// SQLite on a full disk.
     pub async fn is_writable(&self) -> Result<bool, DatabaseError> {
-        let sql = match self.kind() {
-            DatabaseKind::Sqlite => "select cast(1 as bigint)",
-            DatabaseKind::Postgres => {
-                "select cast(case current_setting('transaction_read_only') when 'off' then 1 else 0 end as bigint)"
-            }
-        };
-        Ok(self.row::<(i64,)>(sql, &[]).await?.is_some_and(|row| row.0 == 1))
+        match &self.0 {
+            Pools::Sqlite { writer, probe, .. } => probe.is_writable(writer).await,
+            Pools::Postgres(_) => Ok(self.row::<(i64,)>(IS_WRITABLE, &[]).await?.is_some_and(|row| row.0 == 1)),
+        }
     }
 
     /// Waits for running statements and closes all connections.
     pub async fn close(&self) {
         match &self.0 {
-            Pools::Sqlite { readers, writer } => {
+            Pools::Sqlite { readers, writer, .. } => {
                 readers.close().await;
                 writer.close().await;
             }

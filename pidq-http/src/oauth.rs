@@ -18,7 +18,7 @@ use crate::message::head::Head;
 use crate::message::request::{Accepts, Request};
 use crate::message::response::Response;
 use crate::principal::Principal;
-use crate::problem::{Problem, codes, sentence};
+use crate::problem::{Problem, sentence};
 
 /// Body of `POST /o/token/`. The OAuth endpoints report wrong content types in OAuth's own form.
 pub const TOKEN_FORM: Accepts = form::<TokenRequest>();
@@ -178,8 +178,7 @@ fn as_text(value: &HeaderValue) -> &str {
 /// Converts an authentication error into a problem.
 pub fn auth_problem(error: AuthError) -> Problem {
     if let AuthError::Unavailable(cause) = &error {
-        tracing::error!(error = %cause, "verifying a token failed; responding with 503");
-        return Problem::new(codes::UNAVAILABLE).detail(sentence(&error.to_string())).retry_after(1);
+        return cause.to_problem("Tokens cannot be verified right now: try again.");
     }
     let problem = Problem::new(error.code()).detail(sentence(&error.to_string()));
     match error.challenge(None) {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use pidq_http::auth::{Caller as AuthenticatedCaller, Identities, IdentityError, Right, Rights, Timestamp};
-use pidq_http::{Principal, Problem, Request, codes};
+use pidq_http::{Principal, Problem, Request};
 
 use crate::problems::problem;
 use crate::server::Server;
@@ -135,6 +135,5 @@ impl AccessScope {
 }
 
 fn unavailable(error: IdentityError) -> Problem {
-    tracing::error!(%error, "reading grants failed; responding with 503");
-    Problem::new(codes::UNAVAILABLE).detail("Permissions are unavailable. Try again later.").retry_after(1)
+    error.to_problem("Permissions are unavailable. Try again later.")
 }

@@ -128,7 +128,7 @@ pub(crate) fn check_readiness(server: &Arc<Server>) -> Fut<'_, Readiness> {
         let Some(identities) = &server.identities else { return Ok(Vec::new()) };
         match identities.is_writable().await {
             Ok(true) => Ok(Vec::new()),
-            Ok(false) => Err("the account database is read-only".into()),
+            Ok(false) => Err("the account database is read-only, or its disk is full".into()),
             Err(_) => Err("the account database is unavailable".into()),
         }
     })

@@ -154,9 +154,14 @@ def test_a_full_disk(tmp_path):
             if set(rejected) != {507} or set(reads) != {"f0-0"}:
                 wrong.append((rejected, reads))
             login = requests.post(service.url + "/o/token/", data={"grant_type": "client_credentials", **service.credentials("robot")}, timeout=30).status_code
-            if login not in (200, 500, 503):
+            if login != 507:
                 wrong.append(("a token", login))
+            if (ready := requests.get(service.url + "/readyz", timeout=30).status_code) != 503:
+                wrong.append(("ready", ready))
             (disk / "rest").unlink()
+            time.sleep(1)
+            if (ready := requests.get(service.url + "/readyz", timeout=30).status_code) != 200:
+                wrong.append(("ready with space", ready))
             if not recovers(service, session, 6) or read(service, session) != "f6-0":
                 wrong.append("writes do not recover")
             service.session()

@@ -48,6 +48,7 @@ impl AuthError {
             AuthError::Invalid | AuthError::Expired => codes::INVALID_TOKEN,
             AuthError::Repeated => codes::INVALID_REQUEST,
             AuthError::Scope(_) => codes::INSUFFICIENT_SCOPE,
+            AuthError::Unavailable(error) if error.is_storage_full() => codes::INSUFFICIENT_STORAGE,
             AuthError::Unavailable(_) => codes::UNAVAILABLE,
         }
     }

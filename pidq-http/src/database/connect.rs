@@ -46,14 +46,14 @@ async fn open_sqlite(path: &str) -> Result<Pools, DatabaseError> {
     let options = sqlite_options().filename(path).create_if_missing(false);
     let writer = connect_pool(sqlite_pool(1).after_release(is_reusable), options.clone()).await?;
     let readers = connect_pool(sqlite_pool(SQLITE_READERS), options.pragma("query_only", "on")).await?;
-    Ok(Pools::Sqlite { readers, writer })
+    Ok(Pools::Sqlite { readers, writer, probe: Arc::default() })
 }
 
 /// An in-memory database ends with its connection, so there is exactly one.
 async fn open_memory() -> Result<Pools, DatabaseError> {
     let options = sqlite_options().in_memory(true).shared_cache(false);
     let only = connect_pool(sqlite_pool(1), options).await?;
-    Ok(Pools::Sqlite { readers: only.clone(), writer: only })
+    Ok(Pools::Sqlite { readers: only.clone(), writer: only, probe: Arc::default() })
 }
 
 fn sqlite_options() -> SqliteConnectOptions {

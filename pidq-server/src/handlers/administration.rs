@@ -37,9 +37,6 @@ pub(crate) fn change_problem(error: IdentityError) -> Problem {
     match error {
         IdentityError::Invalid(reason) => Problem::new(codes::VALIDATION).detail(sentence(&reason)),
         IdentityError::Exists(_) => Problem::new(codes::NAME_TAKEN).detail(sentence(&error.to_string())),
-        error => {
-            tracing::error!(%error, "the account store failed; responding with 503");
-            Problem::new(codes::UNAVAILABLE).detail("The account store is unavailable. Try again later.").retry_after(1)
-        }
+        error => error.to_problem("The account store is unavailable. Try again later."),
     }
 }

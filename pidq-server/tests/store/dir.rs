@@ -159,13 +159,22 @@ fn a_full_real_disk_is_reported_and_reads_continue() {
         }
     };
     let read = wait(dir.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Identity));
-    let state = wait(dir.state());
+    let filler = temp_dir.path().join("filler");
+    let fill = || {
+        let mut file = std::fs::File::create(&filler).expect("created");
+        while std::io::Write::write(&mut file, &[0; 512]).is_ok() {}
+    };
+    fill();
+    let full = wait(dir.state());
+    std::fs::remove_file(&filler).expect("removed");
     let deleted = wait(dir.delete(&tenant, &graph_id, &Precondition::None));
+    let state = wait(dir.state());
     let again = put();
     drop(dir);
     let _ = Command::new("umount").arg(temp_dir.path()).output();
     assert_eq!(error.code(), "insufficient-storage");
     assert!(stored > 0 && read.is_ok_and(|graph| graph.meta.version.as_number() == Some(stored)));
+    assert!(matches!(full, StoreState::ReadOnly(_)), "{full:?}");
     assert_eq!((state, deleted), (StoreState::Writable, Ok(())));
     assert_eq!(again.expect("free space").meta.version.as_number(), Some(stored + 1));
 }

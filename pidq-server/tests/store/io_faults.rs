@@ -62,8 +62,9 @@ fn a_full_disk_is_reported_and_reads_continue() {
     disk.fail(Some(Fault { at: 1, calls: u64::MAX, kind: ErrorKind::StorageFull, takes_effect: false }));
     assert_eq!(put(2).expect_err("full").code(), "insufficient-storage");
     assert_eq!(read().expect("reads").version.as_str(), "1");
-    assert_eq!(runtime.block_on(dir.state()), StoreState::Writable);
+    assert!(matches!(runtime.block_on(dir.state()), StoreState::ReadOnly(_)), "not ready");
     disk.fail(None);
+    assert_eq!(runtime.block_on(dir.state()), StoreState::Writable, "ready with the next check");
     assert_eq!(put(2).expect("free space").meta.version.as_str(), "2");
     assert!(disk.files().iter().all(|file| !file.contains(".tmp-")), "{:?}", disk.files());
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::auth::IdentityError;
 use crate::auth::login_throttle::Throttled;
+use crate::auth::{FULL_RETRY_AFTER, IdentityError};
 
 /// Reply of an OAuth endpoint.
 #[derive(Clone)]
@@ -59,6 +59,8 @@ pub(super) enum OAuthError {
     Throttled(Throttled),
     /// Temporarily unavailable.
     Unavailable,
+    /// The disk is full, so that no token can be stored.
+    StorageFull,
 }
 
 /// Authentication challenge, sent only if the client used the `Authorization` header. Some libraries show nothing
@@ -71,6 +73,10 @@ pub(super) enum Challenge {
 
 impl From<IdentityError> for OAuthError {
     fn from(error: IdentityError) -> OAuthError {
+        if error.is_storage_full() {
+            tracing::error!(%error, "no token can be stored because the disk is full; responding with 507");
+            return OAuthError::StorageFull;
+        }
         if !matches!(error, IdentityError::Busy) {
             tracing::error!(%error, "an account operation failed; responding with 503");
         }
@@ -100,6 +106,7 @@ impl OAuthError {
             }
             OAuthError::Throttled(Throttled(wait)) => reply.headers.push(("Retry-After", whole_seconds(*wait))),
             OAuthError::Unavailable => reply.headers.push(("Retry-After", "1".to_owned())),
+            OAuthError::StorageFull => reply.headers.push(("Retry-After", FULL_RETRY_AFTER.to_string())),
             _ => {}
         }
         reply
@@ -119,6 +126,9 @@ impl OAuthError {
             OAuthError::Credentials(what) => (400, "invalid_grant", what),
             OAuthError::Throttled(_) => (429, "temporarily_unavailable", "Too many attempts. Try again later."),
             OAuthError::Unavailable => (503, "temporarily_unavailable", "The service is busy. Try again."),
+            OAuthError::StorageFull => {
+                (507, "temporarily_unavailable", "The disk of the service is full. No token was issued.")
+            }
         }
     }
 }

@@ -14,6 +14,9 @@ use super::graph_files::TEMP_PREFIX;
 use crate::store::vfs::Vfs;
 use crate::store::{Error, Event, EventHandler, Options, Result, StoreState, SyncObserver, lock};
 
+/// Size of the probe file: a disk with less space is full.
+const PROBE_SIZE: usize = 64 << 10;
+
 /// Durable writer on a file system, with its health.
 pub(super) struct DurableWriter {
     pub vfs: Arc<dyn Vfs>,
@@ -25,6 +28,8 @@ pub(super) struct DurableWriter {
 
 enum DiskHealth {
     Healthy,
+    /// The latest failure was a full disk. Writes go on, since a deletion makes space; the store is not ready.
+    Full(String),
     /// Reason, and the files in an unknown state. They were never acknowledged.
     Failed(String, Vec<PathBuf>),
 }
@@ -47,7 +52,7 @@ impl DurableWriter {
             // A full disk is a clean failure if the target was not created.
             let is_absent = || self.vfs.remove(&target).is_err_and(|error| error.kind() == ErrorKind::NotFound);
             if is_full(&error) && is_absent() {
-                return Err(failure("renaming", &error));
+                return Err(self.clean_failure("renaming", &error));
             }
             return Err(self.record_failure("renaming", &error, Some(target)));
         }
@@ -55,9 +60,9 @@ impl DurableWriter {
     }
 
     fn write(&self, path: &Path, parts: &[&[u8]]) -> Result<()> {
-        let mut file = self.vfs.create(path).map_err(|error| failure("creating a file", &error))?;
+        let mut file = self.vfs.create(path).map_err(|error| self.clean_failure("creating a file", &error))?;
         let written = parts.iter().try_for_each(|part| file.write(part));
-        let written = written.map_err(|error| failure("writing", &error));
+        let written = written.map_err(|error| self.clean_failure("writing", &error));
         let synced = written
             .and_then(|()| self.timed(|| file.sync()).map_err(|error| self.record_failure("syncing", &error, None)));
         if synced.is_err() {
@@ -72,7 +77,9 @@ impl DurableWriter {
     /// As [`DurableWriter::write_file`].
     pub fn make_dir(&self, path: &Path) -> Result<()> {
         match self.vfs.make_dir(path) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failure("making a directory", &error)),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(self.clean_failure("making a directory", &error))
+            }
             // An existing directory may not be durable yet, so its parent is synced too.
             _ => self.make_durable(parent(path)),
         }
@@ -119,12 +126,13 @@ impl DurableWriter {
     /// Resumes stopped writes if a probe file can be written.
     ///
     /// # Errors
-    /// `read-only`.
+    /// `insufficient-storage`, `read-only`.
     pub fn recover(&self) -> Result<()> {
         let mut health = lock(&self.health);
         let DiskHealth::Failed(reason, files) = &mut *health else { return Ok(()) };
         if let Err(error) = self.probe(files) {
-            return Err(Error::ReadOnly(format!("{reason}; retry failed: {error}")));
+            let reason = format!("{reason}; retry failed: {error}");
+            return Err(if is_full(&error) { Error::InsufficientStorage(reason) } else { Error::ReadOnly(reason) });
         }
         *health = DiskHealth::Healthy;
         drop(health);
@@ -133,10 +141,23 @@ impl DurableWriter {
     }
 
     pub fn state(&self) -> StoreState {
-        match self.recover() {
+        match self.recover().and_then(|()| self.recover_space()) {
             Ok(()) => StoreState::Writable,
             Err(error) => StoreState::ReadOnly(error.to_string()),
         }
+    }
+
+    /// Checks a disk that was full: a probe file must fit.
+    fn recover_space(&self) -> Result<()> {
+        let mut health = lock(&self.health);
+        let DiskHealth::Full(reason) = &*health else { return Ok(()) };
+        if let Err(error) = self.probe(&[]) {
+            return Err(Error::InsufficientStorage(format!("{reason}; retry failed: {error}")));
+        }
+        *health = DiskHealth::Healthy;
+        drop(health);
+        (self.events)(&Event::Writable);
+        Ok(())
     }
 
     /// Removes files in an unknown state, then writes, syncs and removes a probe file.
@@ -149,9 +170,21 @@ impl DurableWriter {
         }
         let path = self.root.join(temp_name());
         let mut file = self.vfs.create(&path)?;
-        let synced = file.write(b"probe").and_then(|()| file.sync());
+        let synced = file.write(&[0; PROBE_SIZE]).and_then(|()| file.sync());
         self.vfs.remove(&path)?;
         synced.and_then(|()| self.vfs.sync_dir(&self.root))
+    }
+
+    /// Returns the error of an operation that stored nothing, and records a full disk.
+    fn clean_failure(&self, operation: &str, error: &io::Error) -> Error {
+        let mut health = lock(&self.health);
+        if is_full(error) && matches!(*health, DiskHealth::Healthy) {
+            let reason = format!("{operation} failed: {error}");
+            *health = DiskHealth::Full(reason.clone());
+            drop(health);
+            (self.events)(&Event::ReadOnly(reason));
+        }
+        failure(operation, error)
     }
 
     fn record_failure(&self, operation: &str, error: &io::Error, file: Option<PathBuf>) -> Error {
@@ -159,7 +192,9 @@ impl DurableWriter {
         let mut health = lock(&self.health);
         match &mut *health {
             DiskHealth::Failed(_, files) => files.extend(file),
-            DiskHealth::Healthy => *health = DiskHealth::Failed(reason.clone(), file.into_iter().collect()),
+            DiskHealth::Healthy | DiskHealth::Full(_) => {
+                *health = DiskHealth::Failed(reason.clone(), file.into_iter().collect())
+            }
         }
         drop(health);
         (self.events)(&Event::ReadOnly(reason));
