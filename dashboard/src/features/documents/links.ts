@@ -4,6 +4,7 @@ export function pipelinePath(pipelineId: string): string {
   return `/documents/${encodeURIComponent(pipelineId)}`;
 }
 
+/** A place in a document. */
 interface Place {
   chunk?: number | undefined;
   start?: number | null;
@@ -11,9 +12,13 @@ interface Place {
   page?: number | null;
 }
 
+const PLACE_NAMES = ["chunk", "start", "end", "page"] as const;
+
 export function documentPagePath(pipelineId: string, documentId: string, place: Place = {}): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(place)) {
+  // By name: a passage has further fields, such as its text, that belong into no address.
+  for (const name of PLACE_NAMES) {
+    const value = place[name];
     if (value !== undefined && value !== null) search.set(name, String(value));
   }
   const query = search.size > 0 ? `?${search}` : "";

@@ -40,13 +40,14 @@ export function PdfPage(props: PdfPageProps) {
   const exactBoxes = useMemo(() => passageBoxes(loaded, items, exact), [loaded, items, exact]);
   const shown = passage === null ? [] : exactBoxes;
 
-  // The passage may start far down its first page.
-  const first = shown[0] ?? boxes[0];
+  // The passage may start far down its first page, and its exact part may be on a later one.
+  const target = exact === null ? (isFirstOfPassage ? boxes[0] : undefined) : shown[0];
   useEffect(() => {
+    if (!target) return;
     const page = frameRef.current;
-    if (isFirstOfPassage && first)
-      scrollWithin(page?.parentElement ?? null, page?.querySelector("[data-mark]"), "center");
-  }, [isFirstOfPassage, first]);
+    const mark = page?.querySelector("[data-exact]") ?? page?.querySelector("[data-mark]");
+    scrollWithin(page?.parentElement ?? null, mark, "center");
+  }, [target]);
 
   const height = loaded ? loaded.viewport.height : width * ratio;
   const select = (event: MouseEvent) => {
