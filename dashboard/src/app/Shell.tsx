@@ -72,8 +72,8 @@ export function Shell({ children }: { children: ReactNode }) {
             <span>More</span>
           </button>
         </nav>
+        <StatusAnnouncement />
       </div>
-      <StatusAnnouncement />
       <FrameDialogs frame={frame} />
     </FrameContext>
   );

@@ -25,6 +25,8 @@ export interface TableColumn<T> {
   cell?: (row: T) => ReactNode;
   align?: "end";
   isUnsortable?: boolean;
+  /** Sentences, which wrap where the values of other columns do not. */
+  isWide?: boolean;
 }
 
 interface DataTableProps<T> {
@@ -94,6 +96,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
         <td
           key={column.id}
           data-align={column.align}
+          data-wide={column.isWide || undefined}
           data-label={column.isUnsortable ? undefined : column.header}
         >
           {column.cell ? column.cell(row.original) : valueText(column.value(row.original))}

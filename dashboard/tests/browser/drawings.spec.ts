@@ -34,7 +34,7 @@ test("says what stays open when an item is isolated", async ({ page }) => {
 test("finds a path to a second item", async ({ page }) => {
   await page.goto("/drawings/plant-100?node=T-101");
   await page.getByRole("button", { name: "Path to …" }).click();
-  await page.getByRole("combobox", { name: "Find a tag" }).fill("V-101");
+  await page.getByRole("combobox", { name: "Find an item" }).fill("V-101");
   await page.getByRole("option").first().click();
   await expect(page).toHaveURL(/to=V-101/);
   await expect(page.getByRole("region", { name: "Result" })).toContainText("HV-1002");
@@ -111,7 +111,7 @@ test("traces across joined sheets", async ({ page }) => {
   await page.goto("/drawings/plant-100");
   await page.getByRole("button", { name: "Join sheets" }).click();
   await expect(page.getByRole("heading", { level: 1, name: /100-PID-0001.*100-PID-0005/ })).toBeVisible();
-  await page.getByRole("combobox", { name: "Find a tag" }).fill("LV-1103");
+  await page.getByRole("combobox", { name: "Find an item" }).fill("LV-1103");
   await page.getByRole("option").first().click();
   await page.getByRole("button", { name: "Downstream" }).click();
   const result = page.getByRole("region", { name: "Result" });

@@ -45,7 +45,7 @@ test.describe("palette", () => {
     await expect(page.getByRole("dialog", { name: "Create an API key" })).toBeVisible();
     await page.goto("/drawings/plant-100");
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.getByRole("combobox", { name: "Find a tag" }).fill("P-101A");
+    await page.getByRole("combobox", { name: "Find an item" }).fill("P-101A");
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(/node=/);
     await page.keyboard.press("ControlOrMeta+k");

@@ -31,6 +31,8 @@ interface DrawingCanvasProps {
   /** Connectors of different sheets that continue each other. */
   connections?: Connection[];
   selected: string | null;
+  /** Whether the marks are those of a result, which has to be in view. */
+  isResult?: boolean;
   onSelect: (id: string | null) => void;
   /** Goes on where an off-page connector leads; returns whether it leads anywhere. */
   onFollow?: ((id: string) => boolean) | undefined;
@@ -54,7 +56,7 @@ const MOVES: Partial<Record<ShortcutAction, (view: DrawingView) => void>> = {
 
 export function DrawingCanvas(props: DrawingCanvasProps) {
   const { label, picture, graph, marks, selected, onSelect, onFollow } = props;
-  const { ghosts = NO_GHOSTS, connections = NO_CONNECTIONS } = props;
+  const { ghosts = NO_GHOSTS, connections = NO_CONNECTIONS, isResult = false } = props;
   const hostRef = useRef<HTMLDivElement>(null);
   const clickedRef = useRef<string | null>(null);
   const view = useView(hostRef, picture);
@@ -67,6 +69,10 @@ export function DrawingCanvas(props: DrawingCanvasProps) {
     if (selected !== null && selected !== clickedRef.current) view?.revealItem(selected);
     clickedRef.current = null;
   }, [view, selected]);
+
+  useEffect(() => {
+    if (isResult && marks.size > 0) view?.revealMarks();
+  }, [view, marks, isResult]);
 
   const onClick = (event: MouseEvent) => {
     const id = view?.itemAt(event.clientX, event.clientY) ?? null;
@@ -95,7 +101,7 @@ export function DrawingCanvas(props: DrawingCanvasProps) {
         className="drawing-host"
         role="application"
         tabIndex={0}
-        aria-label={`${label}. Keys: plus and minus zoom, 0 shows the whole drawing, arrows move, slash finds a tag`}
+        aria-label={`${label}. Keys: plus and minus zoom, 0 shows the whole drawing, arrows move, slash finds an item`}
         onClick={onClick}
         onKeyDown={onKeyDown}
         onPointerMove={onMove}

@@ -41,6 +41,27 @@ export function touches(a: Box, b: Box): boolean {
   return a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height;
 }
 
+export function contains(outer: Box, inner: Box): boolean {
+  return (
+    outer.x <= inner.x &&
+    outer.y <= inner.y &&
+    inner.x + inner.width <= outer.x + outer.width &&
+    inner.y + inner.height <= outer.y + outer.height
+  );
+}
+
+/** The smallest box around others; null without any. */
+export function unionOf(boxes: Box[]): Box | null {
+  return boxes.reduce<Box | null>((all, box) => {
+    if (all === null) return box;
+    const x = Math.min(all.x, box.x);
+    const y = Math.min(all.y, box.y);
+    const right = Math.max(all.x + all.width, box.x + box.width);
+    const bottom = Math.max(all.y + all.height, box.y + box.height);
+    return { x, y, width: right - x, height: bottom - y };
+  }, null);
+}
+
 /** Distance of a point from a box; 0 inside. */
 export function distanceTo({ x, y, width, height }: Box, pointX: number, pointY: number): number {
   const dx = Math.max(x - pointX, 0, pointX - x - width);

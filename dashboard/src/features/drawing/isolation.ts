@@ -1,5 +1,6 @@
-/** Result of `isolate`: verdict, and texts of its entries. */
-import type { GraphNode } from "./model";
+/** Result of `isolate`: verdict, and texts of its rows. */
+import { fieldText } from "./fields";
+import { classOf, type GraphNode, nameOf } from "./model";
 
 /** Whether all is isolated. */
 export type Verdict = "yes" | "no" | "unknown";
@@ -71,18 +72,84 @@ export function openReason(item: Unresolved): string {
   return sheet ? `${reason}: ${sheet}` : reason;
 }
 
-/** Text of an entry of `uncertain`, `data_gaps` or `kept_open`, whose fields depend on its kind. */
-export function entryText(entry: unknown): string {
-  if (typeof entry !== "object" || entry === null) return String(entry).replaceAll("_", " ");
-  const fields = Object.entries(entry as Record<string, unknown>);
-  return fields.map(([key, value]) => `${key.replaceAll("_", " ")}: ${valueText(value)}`).join("; ");
+const METHODS: Record<string, string> = {
+  single: "single valve",
+  double_block: "double block",
+  double_block_bleed: "double block and bleed",
+};
+
+const words = (text: string | null | undefined) => (text ?? "").replaceAll("_", " ");
+
+export interface IsolationRow {
+  /** The item that the row is about; null at the end of a branch without one. */
+  node: GraphNode | null;
+  text: string;
+  /** How the branch gets there. */
+  path?: string;
+  /** What makes the row dangerous. */
+  warning?: string;
 }
 
-function valueText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(valueText).join(", ");
-  if (typeof value === "object" && value !== null) {
-    const { tag, id } = value as { tag?: unknown; id?: unknown };
-    return String(tag ?? id ?? JSON.stringify(value));
-  }
-  return String(value ?? "not stated").replaceAll("_", " ");
+export interface IsolationGroup {
+  title: string;
+  tone?: "close" | "open" | "inside";
+  rows: IsolationRow[];
+}
+
+/** The result in the order that a person reads it; groups may be empty. */
+export function isolationGroups(result: Isolation): IsolationGroup[] {
+  const entries = (list: unknown[]) => list.map((entry) => ({ node: null, text: fieldText(entry) }));
+  return [
+    { title: "To close", tone: "close", rows: result.barriers.map(barrierRow) },
+    { title: "Stays open", tone: "open", rows: result.unresolved.map(openRow) },
+    { title: "Kept open for relief devices", rows: entries(result.kept_open) },
+    { title: "Inside", tone: "inside", rows: result.inside.map((node) => ({ node, text: "" })) },
+    {
+      title: "Passed, not counted as barriers",
+      rows: result.conditional.map(({ node, action }) => ({
+        node,
+        text: `${words(action)}; no barrier, the branch continues behind it`,
+      })),
+    },
+    { title: "Relief devices", rows: result.relief.map(reliefRow) },
+    { title: "Uncertain", rows: entries(result.uncertain) },
+    { title: "Gaps of the drawing", rows: entries(result.data_gaps) },
+  ];
+}
+
+function barrierRow({ node, method = "", action, lock, certain }: Barrier): IsolationRow {
+  const texts = [words(action), METHODS[method] ?? words(method), words(lock)];
+  return {
+    node,
+    text: texts.filter((text) => text !== "").join(", "),
+    ...(certain === false && { warning: "uncertain" }),
+  };
+}
+
+function openRow(branch: Unresolved): IsolationRow {
+  const path = branch.path.map((node) => nameOf(node, node.id)).join(" → ");
+  return { node: branch.at, text: openReason(branch), path };
+}
+
+function reliefRow({ node, relief_path, cut_off_by = [] }: Isolation["relief"][number]): IsolationRow {
+  const isUnknown = relief_path === "unknown";
+  const state = isUnknown ? "not all of it is on this drawing" : words(relief_path) || "not stated";
+  const cutOff = cut_off_by.map((valve) => nameOf(valve, valve.id)).join(", ");
+  return { node, text: `relief path: ${state}`, ...(cutOff !== "" && { warning: `cut off by ${cutOff}` }) };
+}
+
+/** The rows of a list to take into the field, under a row of headings. */
+export function isolationList(result: Isolation): string[][] {
+  const rows = isolationGroups(result).flatMap(({ title, rows }) =>
+    rows.map(({ node, text, path = "", warning = "" }) => [
+      title,
+      node ? nameOf(node, node.id) : "",
+      node ? classOf(node) : "",
+      node?.line ?? "",
+      text,
+      path,
+      warning,
+    ]),
+  );
+  return [["Group", "Tag", "Class", "Line", "What", "Path", "Warning"], ...rows];
 }

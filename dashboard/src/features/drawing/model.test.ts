@@ -1,13 +1,13 @@
 /** Tests of `model.ts`. */
 import { expect, it } from "vitest";
 import { marksOf } from "./marks";
-import { drawingGraph, itemIds, lineOf, namedItems, neighborsOf, searchTags } from "./model";
+import { drawingGraph, itemIds, lineOf, namedItems, neighborsOf, searchItems } from "./model";
 import { idOfFile } from "./queries";
 
 const graph = drawingGraph({
   pid_graph: {
     nodes: [
-      { id: "P-1", tag: "P-1" },
+      { id: "P-1", tag: "P-1", node_classification: "equipment.centrifugal_pump", service: "feed pump" },
       { id: "HV-1", tag: "HV-1" },
       { id: "AP-1", tag: "AP-1" },
       { id: "L", node_type: "pipe_system" },
@@ -20,8 +20,14 @@ const graph = drawingGraph({
 });
 
 it("finds tags, those that start with the text first", () => {
-  expect(searchTags(graph, "p-1").map((node) => node.id)).toEqual(["P-1", "AP-1"]);
-  expect(searchTags(graph, " ")).toEqual([]);
+  expect(searchItems(graph, "p-1").map((node) => node.id)).toEqual(["P-1", "AP-1"]);
+  expect(searchItems(graph, " ")).toEqual([]);
+});
+
+it("finds items by their class and service", () => {
+  expect(searchItems(graph, "Feed pump").map((node) => node.id)).toEqual(["P-1"]);
+  expect(searchItems(graph, "centrifugal feed").map((node) => node.id)).toEqual(["P-1"]);
+  expect(searchItems(graph, "feed valve")).toEqual([]);
 });
 
 it("finds the line and the neighbors of an item", () => {

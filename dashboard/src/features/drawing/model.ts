@@ -137,16 +137,26 @@ export function namedItems(graph: DrawingGraph, value: unknown): Set<string> {
   return ids;
 }
 
-/** Items whose tag or id contains the text: first those that start with it. */
-export function searchTags(graph: DrawingGraph, text: string, limit = 12): GraphNode[] {
+/** What an item is and does: `centrifugal pump, feed pump`. */
+export function roleOf(node: GraphNode): string {
+  return [classOf(node), node.service].filter((text) => typeof text === "string" && text !== "").join(", ");
+}
+
+/**
+ * Items that a text names: first those whose tag starts with it, then those whose tag or id contains it, and at last those
+ * whose class and service have all its words.
+ */
+export function searchItems(graph: DrawingGraph, text: string, limit = 12): GraphNode[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return [];
-  const starts: GraphNode[] = [];
-  const contains: GraphNode[] = [];
+  const words = wanted.split(/\s+/);
+  const groups: [starts: GraphNode[], contains: GraphNode[], describes: GraphNode[]] = [[], [], []];
   for (const node of graph.nodes) {
-    const at = nameOf(node, node.id).toLowerCase().indexOf(wanted);
-    if (at === 0) starts.push(node);
-    else if (at > 0 || node.id.toLowerCase().includes(wanted)) contains.push(node);
+    const name = nameOf(node, node.id).toLowerCase();
+    const described = `${name} ${roleOf(node).toLowerCase()}`;
+    if (name.startsWith(wanted)) groups[0].push(node);
+    else if (name.includes(wanted) || node.id.toLowerCase().includes(wanted)) groups[1].push(node);
+    else if (words.every((word) => described.includes(word))) groups[2].push(node);
   }
-  return [...starts, ...contains].slice(0, limit);
+  return groups.flat().slice(0, limit);
 }

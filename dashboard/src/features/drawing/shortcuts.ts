@@ -29,7 +29,7 @@ export interface Shortcut {
 }
 
 export const shortcuts: Shortcut[] = [
-  { key: "/", description: "Find a tag", action: "search" },
+  { key: "/", description: "Find an item", action: "search" },
   { key: "Escape", description: "Clear the selection", action: "clear", needsFocus: true },
   { key: "+", description: "Zoom in", action: "zoomIn" },
   { key: "=", description: "Zoom in", action: "zoomIn" },

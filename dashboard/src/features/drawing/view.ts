@@ -6,7 +6,7 @@
  */
 import { select } from "d3-selection";
 import { type ZoomBehavior, zoom, zoomIdentity } from "d3-zoom";
-import { type Box, distanceTo, fitBox, type Transform, visibleBox } from "./geometry";
+import { type Box, contains, distanceTo, fitBox, type Transform, unionOf, visibleBox } from "./geometry";
 import { HitTest } from "./hitTest";
 import { type Connection, MarkLayer } from "./markLayer";
 import { type Marks, NO_MARKS } from "./marks";
@@ -20,6 +20,8 @@ const IDLE_MS = 140;
 const BUDGET_MS = { moving: 5, rest: 12, start: 60 };
 /** An item that is revealed is at least as large as this scale shows it. */
 const READABLE = 1.1;
+/** Pixels around the marked items that are revealed, for the legend and the buttons. */
+const MARGIN = 64;
 /** Pixels around the pointer in which an item is found. */
 const NEAR = 8;
 
@@ -159,6 +161,17 @@ export class DrawingView {
   revealItem(id: string): void {
     const item = this.picture.items.get(id) ?? this.ghosts.get(id);
     if (item) this.reveal(item.box);
+  }
+
+  /** Shows all marked items, unless they are in view already. */
+  revealMarks(): void {
+    const boxes = [...this.marked.marks.keys()].flatMap((id) => this.picture.items.get(id)?.box ?? []);
+    const all = unionOf(boxes);
+    if (all === null || contains(this.visible, all)) return;
+    const { clientWidth, clientHeight } = this.host;
+    this.isPlaced = clientWidth > 0;
+    this.apply(fitBox(all, clientWidth, clientHeight, MARGIN, Math.max(this.now.k, READABLE)));
+    this.settle();
   }
 
   /** The item at a point of the window, or one a few pixels away. */

@@ -2,6 +2,7 @@
 import { Download } from "lucide-react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { Button } from "../../ui/Button";
+import { saveFile } from "../../ui/saveFile";
 import { showError } from "../../ui/toast";
 import { RESULT_FORMATS, resultFile } from "./service";
 
@@ -31,13 +32,4 @@ export function Downloads({ graphId, query }: { graphId: string; query: string }
       </Popover>
     </MenuTrigger>
   );
-}
-
-/** A download needs no permission of the policy: the link is followed by the browser, not loaded by the page. */
-function saveFile(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -13,7 +13,7 @@ import { ProblemMessage } from "../../ui/ProblemMessage";
 import { ExportMenu } from "./ExportMenu";
 import { Panels } from "./Panels";
 import { partnerPath } from "./PartnerLinks";
-import { useDrawingState } from "./state";
+import { itemInView, useDrawingState } from "./state";
 import { TagSearch } from "./TagSearch";
 import { Toolbar } from "./Toolbar";
 import { useComparison } from "./useComparison";
@@ -44,7 +44,9 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
 
   const isPicking = state.view === "path" && state.node !== null && state.to === null;
   const select = (id: string | null) =>
-    isPicking && id !== null && id !== state.node ? change({ to: id }) : change({ node: id, to: null });
+    isPicking && id !== null && id !== state.node
+      ? change({ to: id })
+      : change({ node: id, at: null, to: null });
   /** Goes on at the connector on the other sheet; returns whether there is one. */
   const follow = (id: string): boolean => {
     const beside = partnerOf(drawing.pairs, id);
@@ -63,7 +65,7 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
       const id = nextChanged(comparison?.changes ?? [], state.node, step);
       if (id !== null) select(id);
     } else if (actionOf(action))
-      change({ view: state.view === action ? null : action, to: null, panel: null });
+      change({ view: state.view === action ? null : action, at: null, to: null, panel: null });
   };
   return (
     <div className="drawing-page">
@@ -83,7 +85,8 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
           marks={comparison?.marks ?? marks}
           ghosts={comparison?.ghosts}
           connections={drawing.connections}
-          selected={state.node}
+          selected={itemInView(state)}
+          isResult={comparison === null}
           onSelect={select}
           onFollow={isPicking || state.view !== null ? undefined : follow}
           onShortcut={run}

@@ -1,23 +1,23 @@
 /** The selected item: actions, what they found, fields and neighbors. */
 import { MousePointerClick } from "lucide-react";
 import { actionOf } from "../../features/drawing/actions";
-import { entryText } from "../../features/drawing/isolation";
+import { fieldRows } from "../../features/drawing/fields";
 import {
-  classOf,
   type DrawingGraph,
   type GraphNode,
   lineOf,
   nameOf,
   neighborsOf,
+  roleOf,
 } from "../../features/drawing/model";
 import type { DrawingScope } from "../../features/drawing/queries";
-import { ButtonLink } from "../../ui/Button";
+import { Button, ButtonLink } from "../../ui/Button";
 import { Empty } from "../../ui/Empty";
-import { ActionResult } from "./ActionResult";
+import { ActionResult, queryPath } from "./ActionResult";
 import { AskLink } from "./AskLink";
 import { ItemLink } from "./ItemLink";
 import { PartnerLinks } from "./PartnerLinks";
-import type { DrawingState } from "./state";
+import { type DrawingState, itemInView } from "./state";
 import type { Partner } from "./usePartners";
 
 interface ItemPanelProps {
@@ -26,84 +26,126 @@ interface ItemPanelProps {
   state: DrawingState;
   partner: (node: GraphNode) => Partner | null;
   onSelect: (id: string | null) => void;
+  /** Shows an item of the result, which stays. */
+  onLook: (id: string) => void;
 }
 
-export function ItemPanel({ scope, graph, state, partner, onSelect }: ItemPanelProps) {
+export function ItemPanel({ scope, graph, state, partner, onSelect, onLook }: ItemPanelProps) {
   const id = state.node;
   const action = actionOf(state.view);
-  if (id === null) {
-    return (
-      <Empty icon={MousePointerClick} title="Nothing is selected">
-        <p className="muted">
-          {action
-            ? `Click the item for "${action.label}" on the drawing, or press / to find its tag.`
-            : "Click an item of the drawing, or press / to find a tag. Then trace or isolate it with the buttons above the drawing."}
-        </p>
-      </Empty>
-    );
-  }
+  if (id === null) return <NothingSelected scope={scope} graph={graph} state={state} onSelect={onSelect} />;
   const node = graph.nodeById.get(id);
   if (!node) return <EdgeDetails graph={graph} id={id} onSelect={onSelect} />;
   const query = action?.query(graph, id, state.to) ?? null;
-  const queryLink = `/query?graph=${encodeURIComponent(scope.id)}&q=${encodeURIComponent(`node(${JSON.stringify(id)})`)}`;
+  const looked = graph.nodeById.get(itemInView(state) ?? id) ?? node;
   return (
     <div className="stack">
-      <div>
-        <h2>{nameOf(node, id)}</h2>
-        <p className="muted">{[classOf(node), node.service].filter(Boolean).join(", ")}</p>
-      </div>
+      <ItemTitle node={node} />
       <PartnerLinks graphId={scope.id} node={node} partner={partner(node)} />
       {action?.id === "path" && state.to === null && (
         <p role="status">Select the item at the other end of the path.</p>
       )}
       {action && query !== null && (
-        <ActionResult scope={scope} graph={graph} action={action.id} query={query} onSelect={onSelect} />
+        <ActionResult
+          scope={scope}
+          graph={graph}
+          name={nameOf(node, id)}
+          action={action.id}
+          query={query}
+          onSelect={onLook}
+        />
       )}
-      <Fields node={node} />
-      <Connections graph={graph} id={id} onSelect={onSelect} />
-      <div className="row">
-        <AskLink tag={nameOf(node, id)} />
-        {scope.sheets.length === 0 && (
-          <ButtonLink size="small" href={queryLink}>
-            Open in the query page
-          </ButtonLink>
-        )}
-      </div>
+      {looked !== node && (
+        <div className="row">
+          <ItemTitle node={looked} />
+          <span className="grow" />
+          <Button size="small" onPress={() => onSelect(looked.id)}>
+            {action?.label} this
+          </Button>
+        </div>
+      )}
+      <Fields node={looked} />
+      <Connections graph={graph} id={looked.id} onSelect={onSelect} />
+      <ItemLinks scope={scope} node={looked} />
     </div>
   );
 }
 
-const HIDDEN = new Set(["attributes", "graphics", "orig_x", "orig_y"]);
+function ItemTitle({ node }: { node: GraphNode }) {
+  return (
+    <div>
+      <h2>{nameOf(node, node.id)}</h2>
+      <p className="muted">{roleOf(node)}</p>
+    </div>
+  );
+}
+
+function ItemLinks({ scope, node }: { scope: DrawingScope; node: GraphNode }) {
+  const query = `node(${JSON.stringify(node.id)})`;
+  return (
+    <div className="row item-actions">
+      <AskLink tag={nameOf(node, node.id)} />
+      {scope.sheets.length === 0 && (
+        <ButtonLink size="small" href={queryPath(scope.id, query)}>
+          Open in the query page
+        </ButtonLink>
+      )}
+    </div>
+  );
+}
+
+interface NothingSelectedProps {
+  scope: DrawingScope;
+  graph: DrawingGraph;
+  state: DrawingState;
+  onSelect: (id: string) => void;
+}
+
+/** Without an item: what the query of the address found, or what to do. */
+function NothingSelected({ scope, graph, state, onSelect }: NothingSelectedProps) {
+  const action = actionOf(state.view);
+  if (state.highlight !== null && !action) {
+    return (
+      <div className="stack">
+        <h2>Result of a query</h2>
+        <ActionResult
+          scope={scope}
+          graph={graph}
+          name="query"
+          action="highlight"
+          query={state.highlight}
+          onSelect={onSelect}
+        />
+      </div>
+    );
+  }
+  return (
+    <Empty icon={MousePointerClick} title="Nothing is selected">
+      <p className="muted">
+        {action
+          ? `Click the item for "${action.label}" on the drawing, or press / to find it.`
+          : "Click an item of the drawing, or press / to find one. Then trace or isolate it with the buttons above the drawing."}
+      </p>
+    </Empty>
+  );
+}
 
 function Fields({ node }: { node: GraphNode }) {
-  const fields = Object.entries(node).filter(([name]) => !HIDDEN.has(name));
-  const attributes = node.attributes ?? [];
   return (
     <section aria-label="Fields">
       <h3>Fields</h3>
       <dl className="field-list">
-        {fields.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name.replaceAll("_", " ")}</dt>
-            <dd>{text(value)}</dd>
-          </div>
-        ))}
-        {attributes.map(({ name, value, unit }) => (
-          <div key={`attribute ${name}`}>
-            <dt>{name.replaceAll("_", " ")}</dt>
+        {fieldRows(node).map((row) => (
+          <div key={row.key}>
+            <dt>{row.label}</dt>
             <dd>
-              {text(value)} {unit}
+              {row.text} {row.note && <span className="muted">{row.note}</span>}
             </dd>
           </div>
         ))}
       </dl>
     </section>
   );
-}
-
-function text(value: unknown): string {
-  if (value === null || value === undefined) return "not stated";
-  return typeof value === "object" ? entryText(value) : String(value);
 }
 
 interface PlaceProps {

@@ -2,13 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import type { DrawingGraph } from "../../features/drawing/model";
+import { gapText } from "../../features/drawing/loop";
+import { classOf, type DrawingGraph } from "../../features/drawing/model";
 import { type DrawingScope, graphsQuery, resultQuery } from "../../features/drawing/queries";
 import { DataTable } from "../../ui/DataTable";
 import { SearchField } from "../../ui/fields";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
-
 import { sheetNamed } from "./usePartners";
 
 type Row = Record<string, unknown>;
@@ -17,10 +17,13 @@ interface List {
   id: string;
   label: string;
   query: string;
-  columns: [field: string, header: string][];
+  columns: [field: string, header: string, text?: (value: unknown) => string][];
   /** The item of the drawing that a row is about. */
   item: (row: Row) => unknown;
 }
+
+const className = (name: unknown) => (typeof name === "string" ? classOf({ node_classification: name }) : "");
+const words = (value: unknown) => cellText(value).replaceAll("_", " ");
 
 export const LISTS: List[] = [
   {
@@ -38,10 +41,11 @@ export const LISTS: List[] = [
   {
     id: "equipment",
     label: "Equipment",
-    query: "equipmentList()",
+    query: "equipmentList() | map(merge(., {service: node(.id).service}))",
     columns: [
       ["tag", "Tag"],
-      ["class", "Class"],
+      ["class", "Class", className],
+      ["service", "Service"],
       ["nozzles", "Nozzles"],
       ["lines", "Lines"],
     ],
@@ -53,10 +57,10 @@ export const LISTS: List[] = [
     query: "valveList()",
     columns: [
       ["tag", "Tag"],
-      ["class", "Class"],
+      ["class", "Class", className],
       ["size", "DN"],
-      ["normal_position", "Position"],
-      ["fail_action", "Fails"],
+      ["normal_position", "Position", words],
+      ["fail_action", "Fails", words],
       ["line", "Line"],
     ],
     item: (row) => row.id,
@@ -77,12 +81,17 @@ export const LISTS: List[] = [
   {
     id: "loops",
     label: "Loops",
-    query: "loops() | map({loop: .loop, id: .node.id, kind: .kind, fail_action: .fail_action, gap: .gap})",
+    query: `loops() | map({
+      loop: .loop, id: .node.id, kind: .kind, fail_action: .fail_action, gap: .gap,
+      functions: .functions | map(.tag), final_elements: .final_elements | map(.tag)
+    })`,
     columns: [
       ["loop", "Loop"],
-      ["kind", "Kind"],
-      ["fail_action", "Fails"],
-      ["gap", "Gap"],
+      ["kind", "Kind", words],
+      ["final_elements", "Final elements"],
+      ["fail_action", "Fails", words],
+      ["gap", "Gap", (gap) => gapText(gap as string | null)],
+      ["functions", "Controllers"],
     ],
     item: (row) => row.id ?? row.loop,
   },
@@ -128,10 +137,11 @@ export function ListPanel({ list, scope, graph, selected, onSelect }: ListPanelP
   const rows = result.data.map((row, index) => ({ ...(row as Row), key: String(index) }));
   if (rows.length === 0) return <p className="muted">The drawing has none.</p>;
   const selectedRow = rows.find((row) => list.item(row) === selected);
-  const columns = list.columns.map(([field, header]) => ({
+  const columns = list.columns.map(([field, header, text = cellText]) => ({
     id: field,
     header,
-    value: (row: Row) => cellText(row[field]),
+    value: (row: Row) => text(row[field]),
+    isWide: field === "message",
     ...(field === "drawing" && { cell: (row: Row) => <SheetLink name={cellText(row.drawing)} /> }),
   }));
   return (

@@ -35,7 +35,16 @@ export function Panels({ scope, graph, comparison, partner, state, change, onSel
     {
       id: "item",
       label: "Item",
-      content: <ItemPanel scope={scope} graph={graph} state={state} partner={partner} onSelect={onSelect} />,
+      content: (
+        <ItemPanel
+          scope={scope}
+          graph={graph}
+          state={state}
+          partner={partner}
+          onSelect={onSelect}
+          onLook={(at) => change({ at })}
+        />
+      ),
     },
     ...lists,
     {

@@ -1,6 +1,6 @@
-/** Search of a tag with completion. */
+/** Search of an item by tag, class or service, with completion. */
 import { type KeyboardEvent, type RefObject, useId, useState } from "react";
-import { classOf, type DrawingGraph, nameOf, searchTags } from "../../features/drawing/model";
+import { type DrawingGraph, nameOf, roleOf, searchItems } from "../../features/drawing/model";
 
 interface TagSearchProps {
   graph: DrawingGraph;
@@ -12,7 +12,7 @@ export function TagSearch({ graph, inputRef, onSelect }: TagSearchProps) {
   const [text, setText] = useState("");
   const [active, setActive] = useState(0);
   const listId = useId();
-  const found = searchTags(graph, text);
+  const found = searchItems(graph, text);
   const choose = (index: number) => {
     const node = found[index];
     if (!node) return;
@@ -33,12 +33,12 @@ export function TagSearch({ graph, inputRef, onSelect }: TagSearchProps) {
         ref={inputRef}
         className="input"
         role="combobox"
-        aria-label="Find a tag"
+        aria-label="Find an item"
         aria-expanded={found.length > 0}
         aria-controls={listId}
         aria-autocomplete="list"
         aria-activedescendant={found.length > 0 ? `${listId}-${active}` : undefined}
-        placeholder="Find a tag  /"
+        placeholder="Tag, class or service  /"
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -67,11 +67,13 @@ export function TagSearch({ graph, inputRef, onSelect }: TagSearchProps) {
               choose(index);
             }}
           >
-            <span className="tag">{nameOf(node, node.id)}</span>{" "}
-            <span className="muted">{classOf(node)}</span>
+            <span className="tag">{nameOf(node, node.id)}</span> <span className="muted">{roleOf(node)}</span>
           </div>
         ))}
       </div>
+      <p role="status" className="tag-search-none" hidden={text.trim() === "" || found.length > 0}>
+        {text.trim() !== "" && found.length === 0 && "No item has this tag, class or service."}
+      </p>
     </div>
   );
 }

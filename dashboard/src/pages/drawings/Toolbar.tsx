@@ -88,7 +88,7 @@ function ActionButton({ row, graph, state, change }: ActionButtonProps) {
       aria-pressed={isActive}
       title={row.hint}
       disabled={isImpossible}
-      onClick={() => change({ view: isActive ? null : row.id, to: null, panel: null })}
+      onClick={() => change({ view: isActive ? null : row.id, at: null, to: null, panel: null })}
     >
       <Icon size={15} aria-hidden /> <span>{row.label}</span>
     </button>

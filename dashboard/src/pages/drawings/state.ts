@@ -1,7 +1,7 @@
 /** State of the page of a drawing, in the search parameters of its address. */
 import { useSearchParams } from "react-router";
 
-const NAMES = ["node", "view", "to", "panel", "old", "show", "with", "highlight"] as const;
+const NAMES = ["node", "at", "view", "to", "panel", "old", "show", "with", "highlight"] as const;
 type Name = (typeof NAMES)[number];
 
 export type DrawingState = Record<Name, string | null>;
@@ -18,6 +18,11 @@ export function useDrawingState() {
       return search;
     });
   return { state, change };
+}
+
+/** The item in view: that of a result that a person looks at, or the selected one, which the result is about. */
+export function itemInView(state: DrawingState): string | null {
+  return state.view !== null && state.node !== null && state.at !== null ? state.at : state.node;
 }
 
 export type ChangeState = ReturnType<typeof useDrawingState>["change"];
