@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
-import { isRetryable } from "./api/problem";
+import { isRetryable, retryDelay } from "./api/problem";
 import { App } from "./app/App";
 import { ignoreNetworkState, isWithoutSession } from "./app/session-end/pause";
 import { applyStoredTheme } from "./app/theme";
@@ -17,6 +17,7 @@ const queries = new QueryClient({
     queries: {
       staleTime: 10_000,
       retry: (count, error) => count < 2 && (isRetryable(error) || isWithoutSession(error)),
+      retryDelay,
     },
     // A rejected change was not made: it is repeated once, after the person has signed in again.
     mutations: { retry: (count, error) => count < 1 && isWithoutSession(error) },

@@ -18,26 +18,46 @@ export interface ProblemFields {
 
 export class ApiProblem extends Error {
   readonly fields: ProblemFields;
+  /** Seconds after which the service asks to repeat the request. */
+  readonly retryAfter: number | null;
 
-  constructor(fields: ProblemFields) {
+  constructor(fields: ProblemFields, retryAfter: string | null = null) {
     super(fields.detail ?? fields.title);
     this.name = "ApiProblem";
     this.fields = fields;
+    const seconds = Number(retryAfter);
+    this.retryAfter = retryAfter !== null && seconds > 0 ? seconds : null;
   }
 }
 
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const status = response.status;
+  const retryAfter = response.headers.get("Retry-After");
   try {
     const body = (await response.json()) as Partial<ProblemFields>;
-    return new ApiProblem({ title: response.statusText || "Error", code: "unknown", ...body, status });
+    const title = response.statusText || "Error";
+    return new ApiProblem({ title, code: "unknown", ...body, status }, retryAfter);
   } catch {
-    return new ApiProblem({ status, code: "unknown", title: `The service returned status ${status}` });
+    return new ApiProblem(
+      { status, code: "unknown", title: `The service returned status ${status}` },
+      retryAfter,
+    );
   }
 }
 
-/** Returns whether the same request may succeed later. */
+/** A page waits no longer than these seconds without a word: a problem with a longer wait is shown. */
+const LONGEST_WAIT = 10;
+
+/** Returns whether the same request may succeed soon. */
 export function isRetryable(error: unknown): boolean {
-  const status = error instanceof ApiProblem ? error.fields.status : 0;
-  return status === 0 || status === 429 || status >= 500;
+  if (!(error instanceof ApiProblem)) return true;
+  const { status } = error.fields;
+  const isPassing = status === 0 || status === 429 || status >= 500;
+  return isPassing && (error.retryAfter ?? 0) <= LONGEST_WAIT;
+}
+
+/** Milliseconds before a request is repeated: what the service asks for, or longer from attempt to attempt. */
+export function retryDelay(attempt: number, error: unknown): number {
+  const asked = error instanceof ApiProblem ? error.retryAfter : null;
+  return asked === null ? 1000 * 2 ** attempt : asked * 1000;
 }

@@ -20,21 +20,15 @@ export async function uploadFile<T = PlatformDocument>(request: UploadRequest): 
     try {
       return await sendOnce<T>(request);
     } catch (error) {
-      const wait = error instanceof BusyProblem ? error.seconds : null;
+      const wait = error instanceof ApiProblem && isBusy(error) ? error.retryAfter : null;
       if (wait === null || attempt === ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }
   }
 }
 
-/** A problem after which the service asks to wait. */
-class BusyProblem extends ApiProblem {
-  readonly seconds: number;
-
-  constructor(fields: ProblemFields, seconds: number) {
-    super(fields);
-    this.seconds = seconds;
-  }
+function isBusy({ fields }: ApiProblem): boolean {
+  return fields.status === 429 || fields.status === 503;
 }
 
 function sendOnce<T>({ method, url, body, headers = {}, onProgress, signal }: UploadRequest) {
@@ -64,7 +58,5 @@ function problemOf(request: XMLHttpRequest): ApiProblem {
   } catch {
     // The body is no problem, such as that of a proxy: its status says enough.
   }
-  const seconds = Number(request.getResponseHeader("Retry-After"));
-  const isBusy = (status === 429 || status === 503) && seconds > 0;
-  return isBusy ? new BusyProblem(fields, seconds) : new ApiProblem(fields);
+  return new ApiProblem(fields, request.getResponseHeader("Retry-After"));
 }

@@ -16,6 +16,49 @@ export function contentTypeOf(name: string): string | null {
   return ending === undefined ? null : (CONTENT_TYPES[ending] ?? null);
 }
 
+/** A format of several files. */
+export interface FileSet {
+  id: string;
+  label: string;
+  /** The files, by the names of the parts of the request. */
+  parts: { part: string; label: string }[];
+}
+
+export const FILE_SETS: FileSet[] = [
+  {
+    id: "csv",
+    label: "CSV",
+    parts: [
+      { part: "nodes.csv", label: "Nodes" },
+      { part: "edges.csv", label: "Edges" },
+    ],
+  },
+  {
+    id: "neo4j",
+    label: "CSV of Neo4j",
+    parts: [
+      { part: "nodes.csv", label: "Nodes" },
+      { part: "rels.csv", label: "Relationships" },
+    ],
+  },
+  {
+    id: "ndjson",
+    label: "NDJSON",
+    parts: [
+      { part: "nodes.ndjson", label: "Nodes" },
+      { part: "edges.ndjson", label: "Edges" },
+    ],
+  },
+  {
+    id: "dexpi",
+    label: "DEXPI 2.0 with a profile",
+    parts: [
+      { part: "drawing.xml", label: "Drawing" },
+      { part: "profile.xml", label: "Profile" },
+    ],
+  },
+];
+
 const FORMAT_NAMES: Record<string, string> = {
   json: "graph as JSON",
   proteus: "Proteus XML",

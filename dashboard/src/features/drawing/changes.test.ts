@@ -1,6 +1,14 @@
 /** Tests of `changes.ts`. */
 import { expect, it } from "vitest";
-import { bySignificance, type Change, changeMarks, nextChanged, removedItems } from "./changes";
+import {
+  bySignificance,
+  type Change,
+  changeMarks,
+  fieldName,
+  nextChanged,
+  reasonOf,
+  removedItems,
+} from "./changes";
 import { NO_GRAPH } from "./model";
 import { parsePicture } from "./picture";
 
@@ -48,4 +56,14 @@ it("marks what a version has: removed items on the old one, added items on the n
 it("takes removed items from the older picture", () => {
   const old = parsePicture(`<svg viewBox="0 0 9 9"><path data-id="HV-1" d="M0 0L1 1"/></svg>`);
   expect(old && [...removedItems(CHANGES, old).keys()]).toEqual(["HV-1"]);
+});
+
+it("says which of the alternatives of a reason applies", () => {
+  const texts = [
+    { ...row("e1", "removed"), reason: "pipe added or removed" },
+    { ...row("HV-1", "rewired"), reason: "valve added or moved" },
+    { ...row("HV-2", "removed"), reason: "valve or blind removed" },
+  ].map(reasonOf);
+  expect(texts).toEqual(["pipe removed", "valve moved", "valve or blind removed"]);
+  expect(fieldName("attributes.rated_flow")).toBe("rated flow");
 });

@@ -55,6 +55,22 @@ export function kindOf(change: Change): "added" | "removed" | "changed" {
   return change.change?.endsWith("removed") ? "removed" : "changed";
 }
 
+/** What was done to an item, in the alternatives of reasons such as "pipe added or removed". */
+const DONE: Record<string, string> = { rewired: "moved", changed: "changed" };
+
+/** The reason; where it names alternatives, the one that applies. */
+export function reasonOf(change: Change): string {
+  const done = DONE[change.change ?? ""] ?? kindOf(change);
+  return change.reason.replace(/\b(added) or (removed|moved|changed)\b/, (both, ...words) =>
+    words.includes(done) ? done : both,
+  );
+}
+
+/** `attributes.rated_flow` as "rated flow". */
+export function fieldName(field: string): string {
+  return field.replace(/^attributes\./, "").replaceAll("_", " ");
+}
+
 export function idsOf(changes: Change[], kind: ReturnType<typeof kindOf>): string[] {
   return changes.flatMap((change) => (kindOf(change) === kind && change.id ? [change.id] : []));
 }

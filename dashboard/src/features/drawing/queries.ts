@@ -143,7 +143,6 @@ export function pairsQuery(id: string, sheet: string) {
       const { names, graphParams } = otherGraphs([{ id: sheet }]);
       return (await runQuery(id, `${joinOf(names)} | ${PAIRS}`, graphParams))[0] as JoinedDocument;
     },
-    retry: false,
   });
 }
 

@@ -2,8 +2,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { bySignificance, type Change, kindOf, nextChanged, SHOWN } from "../../features/drawing/changes";
+import {
+  bySignificance,
+  type Change,
+  fieldName,
+  kindOf,
+  nextChanged,
+  reasonOf,
+  SHOWN,
+} from "../../features/drawing/changes";
+import { fieldText } from "../../features/drawing/fields";
 import { changesQuery, versionsQuery } from "../../features/drawing/queries";
+import { UploadVersion } from "../../features/drawing-upload/UploadVersion";
 import { Badge, type Tone } from "../../ui/Badge";
 import { IconButton } from "../../ui/Button";
 import { Select } from "../../ui/fields";
@@ -27,7 +37,14 @@ export function ChangesPanel({ graphId, comparison, state, change, onSelect }: C
   if (state.with !== null) return <p className="muted">Show this sheet only to compare its revisions.</p>;
   const [latest, ...older] = versions.data;
   if (!latest || older.length === 0) {
-    return <p className="muted">There is one version only. Upload the drawing again to compare revisions.</p>;
+    return (
+      <div className="stack">
+        <p className="muted">There is one version only. Upload the next revision to see what changed.</p>
+        <div>
+          <UploadVersion graphId={graphId} />
+        </div>
+      </div>
+    );
   }
   const choices = older.map((version) => ({
     id: version.change_version,
@@ -38,19 +55,21 @@ export function ChangesPanel({ graphId, comparison, state, change, onSelect }: C
       <Select
         label={`Compare version ${latest.change_version} with`}
         choices={choices}
-        value={state.old}
+        value={comparison?.old ?? null}
         onChange={(old) => change({ old, node: null })}
       />
-      {state.old !== null && comparison && (
+      {comparison && (
         <Differences
           graphId={graphId}
-          old={state.old}
           comparison={comparison}
           state={state}
           change={change}
           onSelect={onSelect}
         />
       )}
+      <div>
+        <UploadVersion graphId={graphId} />
+      </div>
     </div>
   );
 }
@@ -59,15 +78,14 @@ const TONES: Record<string, Tone> = { critical: "danger", high: "warning", mediu
 
 interface DifferencesProps {
   graphId: string;
-  old: string;
   comparison: Comparison;
   state: DrawingState;
   change: ChangeState;
   onSelect: (id: string) => void;
 }
 
-function Differences({ graphId, old, comparison, state, change, onSelect }: DifferencesProps) {
-  const changes = useQuery(changesQuery(graphId, old));
+function Differences({ graphId, comparison, state, change, onSelect }: DifferencesProps) {
+  const changes = useQuery(changesQuery(graphId, comparison.old));
   if (changes.isPending) return <Loading label="Changes" />;
   if (changes.isError) return <ProblemMessage error={changes.error} />;
   if (changes.data.length === 0) return <p>The two versions do not differ.</p>;
@@ -135,10 +153,10 @@ function ChangeRow({ row, isCurrent, onSelect }: ChangeRowProps) {
   const name = row.tag ?? row.ends?.join(" → ") ?? id;
   const text = (
     <>
-      <span className="tag">{name}</span> {row.reason}
+      <span className="tag">{name}</span> {reasonOf(row)}
       {row.field && (
         <small className="muted">
-          {row.field.replaceAll("_", " ")}: {valueText(row.before)} → {valueText(row.after)}
+          {fieldName(row.field)}: {fieldText(row.before)} → {fieldText(row.after)}
         </small>
       )}
     </>
@@ -156,10 +174,4 @@ function ChangeRow({ row, isCurrent, onSelect }: ChangeRowProps) {
       {text}
     </button>
   );
-}
-
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return "not stated";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(valueText).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -36,7 +36,7 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
   const { state, change } = useDrawingState();
   const navigate = useNavigate();
   const searchRef = useRef<HTMLInputElement>(null);
-  const name = useName(scope.id, scope.sheets);
+  const { name, version } = useName(scope.id, scope.sheets);
   const comparison = useComparison(scope.id, graph, picture, state);
   const marks = useMarks(scope, graph, state);
   const sheets = useOtherSheets(scope.id, graph);
@@ -71,7 +71,8 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
     <div className="drawing-page">
       <header className="drawing-head">
         <nav aria-label="Path" className="grow">
-          <Link to="/drawings">Drawings</Link> <span aria-hidden>/</span> <h1>{name}</h1>
+          <Link to="/drawings">Drawings</Link> <span aria-hidden>/</span> <h1>{name}</h1>{" "}
+          {version && <span className="muted">version {version}</span>}
         </nav>
         <TagSearch graph={graph} inputRef={searchRef} onSelect={select} />
         <ExportMenu graphId={scope.id} />
@@ -105,13 +106,13 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
   );
 }
 
-/** The names of the sheets, also as the title of the window. */
-function useName(graphId: string, sheets: string[]): string {
+/** The names of the sheets, also as the title of the window, and the version of a single one. */
+function useName(graphId: string, sheets: string[]): { name: string; version: string | undefined } {
   const rows = useQuery(graphsQuery).data;
-  const nameOf = (id: string) => rows?.find((row) => row.job_id === id)?.drawing_name ?? id;
-  const name = [graphId, ...sheets].map(nameOf).join(" + ");
+  const rowOf = (id: string) => rows?.find((row) => row.job_id === id);
+  const name = [graphId, ...sheets].map((id) => rowOf(id)?.drawing_name ?? id).join(" + ");
   useEffect(() => {
     document.title = `${name} · pidq`;
   }, [name]);
-  return name;
+  return { name, version: sheets.length === 0 ? rowOf(graphId)?.change_version : undefined };
 }

@@ -1,5 +1,6 @@
 /** The selected item: actions, what they found, fields and neighbors. */
 import { MousePointerClick } from "lucide-react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { actionOf } from "../../features/drawing/actions";
 import { fieldRows } from "../../features/drawing/fields";
 import {
@@ -55,16 +56,15 @@ export function ItemPanel({ scope, graph, state, partner, onSelect, onLook }: It
           onSelect={onLook}
         />
       )}
-      {looked !== node && (
-        <div className="row">
-          <ItemTitle node={looked} />
-          <span className="grow" />
+      {looked === node ? (
+        <Fields node={node} />
+      ) : (
+        <LookedAt key={looked.id} node={looked}>
           <Button size="small" onPress={() => onSelect(looked.id)}>
             {action?.label} this
           </Button>
-        </div>
+        </LookedAt>
       )}
-      <Fields node={looked} />
       <Connections graph={graph} id={looked.id} onSelect={onSelect} />
       <ItemLinks scope={scope} node={looked} />
     </div>
@@ -77,6 +77,22 @@ function ItemTitle({ node }: { node: GraphNode }) {
       <h2>{nameOf(node, node.id)}</h2>
       <p className="muted">{roleOf(node)}</p>
     </div>
+  );
+}
+
+/** An item of the result, below it. */
+function LookedAt({ node, children }: { node: GraphNode; children: ReactNode }) {
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => ref.current?.scrollIntoView({ block: "nearest" }), []);
+  return (
+    <section className="stack" aria-label="Item of the result" ref={ref}>
+      <div className="row">
+        <ItemTitle node={node} />
+        <span className="grow" />
+        {children}
+      </div>
+      <Fields node={node} />
+    </section>
   );
 }
 

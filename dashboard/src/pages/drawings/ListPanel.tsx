@@ -44,8 +44,8 @@ export const LISTS: List[] = [
     query: "equipmentList() | map(merge(., {service: node(.id).service}))",
     columns: [
       ["tag", "Tag"],
-      ["class", "Class", className],
       ["service", "Service"],
+      ["class", "Class", className],
       ["nozzles", "Nozzles"],
       ["lines", "Lines"],
     ],

@@ -6,10 +6,12 @@ import { type Change, changeMarks, removedItems, type Shown, shownOf } from "../
 import { type Marks, NO_MARKS } from "../../features/drawing/marks";
 import { type DrawingGraph, NO_GRAPH } from "../../features/drawing/model";
 import { type Picture, type PictureItem, placedPicture } from "../../features/drawing/picture";
-import { changesQuery, graphQuery, pictureQuery } from "../../features/drawing/queries";
+import { changesQuery, graphQuery, pictureQuery, versionsQuery } from "../../features/drawing/queries";
 import type { DrawingState } from "./state";
 
 export interface Comparison {
+  /** The version that the latest one is compared with. */
+  old: string;
   shown: Shown;
   changes: Change[];
   marks: Marks;
@@ -30,8 +32,11 @@ export function useComparison(
   picture: Picture,
   state: DrawingState,
 ): Comparison | null {
-  const isComparing = state.panel === "changes" && state.old !== null && state.with === null;
-  const old = state.old ?? "";
+  const isWanted = state.panel === "changes" && state.with === null;
+  const versions = useQuery({ ...versionsQuery(graphId), enabled: isWanted }).data ?? [];
+  // By default what changed last.
+  const old = state.old ?? versions[1]?.change_version ?? "";
+  const isComparing = isWanted && old !== "";
   const shown = shownOf(state.show);
   const changes = useQuery({ ...changesQuery(graphId, old), enabled: isComparing }).data ?? NO_CHANGES;
   const oldPicture = useQuery({ ...pictureQuery(graphId, old), enabled: isComparing }).data ?? null;
@@ -46,6 +51,6 @@ export function useComparison(
     const shownGraph = isOld ? oldGraph : graph;
     const marks = changes.length > 0 ? changeMarks(shownGraph, changes, shown) : NO_MARKS;
     const ghosts = placed && shown === "both" ? removedItems(changes, placed) : NO_GHOSTS;
-    return { shown, changes, marks, picture: isOld ? placed : null, ghosts, graph: shownGraph };
-  }, [isComparing, shown, changes, placed, graph, oldGraph]);
+    return { old, shown, changes, marks, picture: isOld ? placed : null, ghosts, graph: shownGraph };
+  }, [isComparing, old, shown, changes, placed, graph, oldGraph]);
 }
