@@ -1,7 +1,7 @@
 /** The dashboard: the sign-in page, or the pages inside the shell. */
 import { Suspense, useEffect } from "react";
 import { RouterProvider } from "react-aria-components";
-import { Navigate, Route, Routes, useHref, useLocation, useNavigate } from "react-router";
+import { Navigate, type RouteObject, useHref, useLocation, useNavigate, useRoutes } from "react-router";
 import { SignInPage } from "../pages/sign-in/SignInPage";
 import { SIGN_IN_PATH, withoutError } from "../pages/sign-in/signInErrors";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
@@ -37,16 +37,20 @@ function SignIn({ last, methods }: { last: SignedIn | null; methods: SignInMetho
 function Pages() {
   return (
     <Shell>
-      <Routes>
-        <Route path="/" element={<Navigate to={START_PATH} replace />} />
-        <Route path={SIGN_IN_PATH} element={<AfterSignIn />} />
-        {PAGES.map((page) => (
-          <Route key={page.path} path={`${page.path}/*`} element={<ShownPage page={page} />} />
-        ))}
-        <Route path="*" element={<NotFound />} />
-      </Routes>
+      <PageOfAddress />
     </Shell>
   );
+}
+
+const ROUTES: RouteObject[] = [
+  { path: "/", element: <Navigate to={START_PATH} replace /> },
+  { path: SIGN_IN_PATH, element: <AfterSignIn /> },
+  ...PAGES.map((page) => ({ path: `${page.path}/*`, element: <ShownPage key={page.path} page={page} /> })),
+];
+
+/** Not a route for all other addresses: `*` does not match one with a line break. */
+function PageOfAddress() {
+  return useRoutes(ROUTES) ?? <NotFound />;
 }
 
 /** The page at which a sign-in began that has failed at first. */

@@ -42,7 +42,7 @@ export function CommandPalette() {
 function Commands() {
   const frame = useFrame();
   const [text, setText] = useState("");
-  const { groups, isSearching, failed } = useCommands(text);
+  const { groups, isSearching, failed, notes } = useCommands(text);
   const run = (key: string | number) => {
     const command = commandOf(groups, String(key));
     if (!command) return;
@@ -74,6 +74,11 @@ function Commands() {
           Not searched, because the service did not respond: {failed.map(({ label }) => label).join(", ")}.
         </p>
       )}
+      {notes.map((note) => (
+        <p key={note} className="commands-failed" role="alert">
+          {note}
+        </p>
+      ))}
       <p role="status" className="visually-hidden">
         {isSearching ? "" : formatCount(count, "result")}
       </p>

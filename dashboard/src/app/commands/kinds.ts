@@ -40,8 +40,11 @@ export interface CommandKind {
   minLength: number;
   limit: number;
   /** The commands to choose from; those that do not match the text are left out afterwards. */
-  find: (context: CommandContext) => Command[] | Promise<Command[]>;
+  find: (context: CommandContext) => Found | Promise<Found>;
 }
+
+/** Commands, alone or with a note on what they lack. */
+export type Found = Command[] | { commands: Command[]; note: string | null };
 
 /** The number of pipelines whose documents are searched, the first ones of the list. */
 const MAX_PIPELINES = 20;
@@ -77,15 +80,21 @@ async function findDrawings({ queries }: CommandContext): Promise<Command[]> {
   }));
 }
 
-async function findTags({ text, queries, signal }: CommandContext): Promise<Command[]> {
-  const [tags, rows] = await Promise.all([searchTags(text, signal), queries.fetchQuery(graphsQuery)]);
+async function findTags({ text, queries, signal }: CommandContext): Promise<Found> {
+  const [{ tags, failed }, rows] = await Promise.all([
+    searchTags(text, signal),
+    queries.fetchQuery(graphsQuery),
+  ]);
   const names = new Map(rows.map((row) => [row.job_id, row.drawing_name ?? row.job_id]));
-  return tags.map(({ graph, node, tag, type }) => ({
+  const nameOf = (graph: string) => names.get(graph) ?? graph;
+  const commands = tags.map(({ graph, node, tag, type }) => ({
     id: `${graph} ${node}`,
     label: tag,
-    detail: `${classOf({ node_classification: type })} in ${names.get(graph) ?? graph}`,
+    detail: `${classOf({ node_classification: type })} in ${nameOf(graph)}`,
     run: goTo(drawingPath({ graph, node })),
   }));
+  const note = failed.length === 0 ? null : `Not searched for tags: ${failed.map(nameOf).join(", ")}.`;
+  return { commands, note };
 }
 
 async function findPipelines({ queries }: CommandContext): Promise<Command[]> {
@@ -98,20 +107,25 @@ async function findPipelines({ queries }: CommandContext): Promise<Command[]> {
   }));
 }
 
-/** Among the newest documents of each pipeline: the service does not search names. */
-async function findDocuments({ queries }: CommandContext): Promise<Command[]> {
-  const pipelines = (await queries.fetchQuery(pipelinesQuery)).slice(0, MAX_PIPELINES);
+/** Among the newest documents of each pipeline: the service finds whole file names only. */
+async function findDocuments({ queries }: CommandContext): Promise<Found> {
+  const all = await queries.fetchQuery(pipelinesQuery);
   const lists = await Promise.all(
-    pipelines.map(async ({ id, name }) => {
+    all.slice(0, MAX_PIPELINES).map(async ({ id, name }) => {
       const { pages } = await queries.fetchInfiniteQuery(documentsQuery(id, {}));
       const documents = pages.flatMap((page) => page.data);
-      return documents.map((document) => ({
+      const commands = documents.map((document) => ({
         id: `${id} ${document.id}`,
         label: document.filename,
         detail: name,
         run: goTo(documentPagePath(id, document.id)),
       }));
+      return { commands, isComplete: pages.at(-1)?.next_cursor == null };
     }),
   );
-  return lists.flat();
+  const isComplete = all.length <= MAX_PIPELINES && lists.every((list) => list.isComplete);
+  return {
+    commands: lists.flatMap((list) => list.commands),
+    note: isComplete ? null : "Only the newest documents of each pipeline are searched by name.",
+  };
 }

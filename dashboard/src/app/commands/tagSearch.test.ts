@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { linesOf, tagsOf } from "./tagSearch";
+import { linesOf, tagsIn } from "./tagSearch";
 
 function streamOf(parts: string[], onCancel: () => void = () => {}): ReadableStream<Uint8Array> {
   const bytes = parts.map((part) => new TextEncoder().encode(part));
@@ -33,11 +33,16 @@ test("leaving early cancels the stream", async () => {
   expect(isCanceled).toBe(true);
 });
 
-test("a drawing on which the query failed has no tags", () => {
-  expect(tagsOf('{"job_id":"one","error":{"title":"Query error"}}')).toEqual([]);
-});
-
-test("a node without a class is an item", () => {
-  const line = '{"job_id":"one","result":[{"id":"n1","tag":"P-1","type":null}]}';
-  expect(tagsOf(line)).toEqual([{ graph: "one", node: "n1", tag: "P-1", type: "item" }]);
+test("a drawing on which the query failed is named", async () => {
+  const lines = linesOf(
+    streamOf([
+      '{"job_id":"one","error":{"title":"Query error"}}\n',
+      '{"job_id":"two","result":[{"id":"n1","tag":"P-1","type":null}]}\n',
+    ]),
+  );
+  expect(await tagsIn(lines)).toEqual({
+    // A node without a class is an item.
+    tags: [{ graph: "two", node: "n1", tag: "P-1", type: "item" }],
+    failed: ["one"],
+  });
 });

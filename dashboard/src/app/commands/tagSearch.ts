@@ -8,9 +8,17 @@ export interface FoundTag {
   type: string;
 }
 
+/** A line of the response: the result on one drawing, or why there is none. */
 interface BatchRow {
   job_id: string;
   result?: { id: string; tag: string; type: string | null }[];
+  error?: unknown;
+}
+
+export interface TagSearch {
+  tags: FoundTag[];
+  /** The drawings that could not be searched. */
+  failed: string[];
 }
 
 /** The number of tags of one drawing, and of all. */
@@ -23,7 +31,7 @@ const QUERY = `.pid_graph.nodes
   | map({id: .id, tag: .tag, type: coalesce(.node_classification, .node_type)})`;
 
 /** The tags that contain a text. The service sends one line per drawing; reading ends when there are enough. */
-export async function searchTags(text: string, signal: AbortSignal): Promise<FoundTag[]> {
+export async function searchTags(text: string, signal: AbortSignal): Promise<TagSearch> {
   const response = await fetch("/graph", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -35,17 +43,21 @@ export async function searchTags(text: string, signal: AbortSignal): Promise<Fou
     signal,
   });
   const { body } = await checked(response);
-  const found: FoundTag[] = [];
-  if (body === null) return found;
-  for await (const line of linesOf(body)) {
-    found.push(...tagsOf(line));
-    if (found.length >= LIMIT.all) break;
-  }
-  return found.slice(0, LIMIT.all);
+  return body === null ? { tags: [], failed: [] } : tagsIn(linesOf(body));
 }
 
-export function tagsOf(line: string): FoundTag[] {
-  const row = JSON.parse(line) as BatchRow;
+export async function tagsIn(lines: AsyncIterable<string>): Promise<TagSearch> {
+  const found: TagSearch = { tags: [], failed: [] };
+  for await (const line of lines) {
+    const row = JSON.parse(line) as BatchRow;
+    if (row.error !== undefined) found.failed.push(row.job_id);
+    found.tags.push(...tagsOf(row));
+    if (found.tags.length >= LIMIT.all) break;
+  }
+  return { tags: found.tags.slice(0, LIMIT.all), failed: found.failed };
+}
+
+function tagsOf(row: BatchRow): FoundTag[] {
   return (row.result ?? []).map(({ id, tag, type }) => ({
     graph: row.job_id,
     node: id,

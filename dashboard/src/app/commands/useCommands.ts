@@ -3,7 +3,7 @@ import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "react-router";
 import { useDebounced } from "../../features/query/useDebounced";
 import { useFrame } from "../frame";
-import { COMMAND_KINDS, type Command, type CommandKind } from "./kinds";
+import { COMMAND_KINDS, type Command, type CommandKind, type Found } from "./kinds";
 import { bestMatches } from "./match";
 import { usePageCommands } from "./pageCommands";
 
@@ -17,7 +17,11 @@ interface FoundCommands {
   isSearching: boolean;
   /** The kinds that could not be searched. */
   failed: CommandKind[];
+  /** What the commands lack. */
+  notes: string[];
 }
+
+type FoundOfKind = Exclude<Found, Command[]>;
 
 /** Time without typing after which the service is asked, in milliseconds. */
 const REST = 180;
@@ -32,8 +36,8 @@ export function useCommands(text: string): FoundCommands {
   const results = useQueries({
     queries: COMMAND_KINDS.map((kind) => ({
       queryKey: ["commands", kind.id, rested, pathname, search, pageCommands],
-      queryFn: async ({ signal }: { signal: AbortSignal }) =>
-        kind.find({
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const found = await kind.find({
           text: rested,
           pathname,
           search,
@@ -41,9 +45,11 @@ export function useCommands(text: string): FoundCommands {
           canSignOut: signOut !== null,
           queries,
           signal,
-        }),
+        });
+        return Array.isArray(found) ? { commands: found, note: null } : found;
+      },
       enabled: isSearched(kind),
-      placeholderData: (previous: Command[] | undefined) => previous,
+      placeholderData: (previous: FoundOfKind | undefined) => previous,
       structuralSharing: false,
       staleTime: 0,
       gcTime: 0,
@@ -51,7 +57,7 @@ export function useCommands(text: string): FoundCommands {
     })),
   });
   const groups = COMMAND_KINDS.map((kind, index) => {
-    const found = text.trim().length >= kind.minLength ? (results[index]?.data ?? []) : [];
+    const found = text.trim().length >= kind.minLength ? (results[index]?.data?.commands ?? []) : [];
     return {
       kind,
       commands: bestMatches(found, text, (command) => `${command.label} ${command.detail ?? ""}`, kind.limit),
@@ -61,5 +67,6 @@ export function useCommands(text: string): FoundCommands {
     groups: groups.filter(({ commands }) => commands.length > 0),
     isSearching: rested !== text.trim() || results.some((result) => result.isFetching),
     failed: COMMAND_KINDS.filter((_, index) => results[index]?.isError),
+    notes: results.flatMap((result) => result.data?.note ?? []),
   };
 }

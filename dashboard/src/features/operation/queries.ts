@@ -1,5 +1,5 @@
 /** Lists of the API that the operation pages show. */
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { allRows, PAGE_SIZE } from "../../api/allRows";
 import { api, checked, data, type Schemas } from "../../api/client";
 
@@ -12,11 +12,26 @@ export const usageQuery = queryOptions({
   queryFn: () => allRows<UsageRow>((query) => data(api.GET("/api/usage", { params: { query } }))),
 });
 
-/** The newest entries of the audit log. */
-export const auditQuery = queryOptions({
-  queryKey: ["audit"],
-  queryFn: async () => (await data(api.GET("/api/audit", { params: { query: { limit: PAGE_SIZE } } }))).data,
-});
+/** A time from which, and one before which; null without a bound. */
+export interface TimeRange {
+  since: Date | null;
+  until: Date | null;
+}
+
+/** The newest entries of the audit log within a range of time. */
+export const auditQuery = ({ since, until }: TimeRange) =>
+  queryOptions({
+    queryKey: ["audit", since?.toISOString(), until?.toISOString()],
+    queryFn: () => {
+      const query = {
+        limit: PAGE_SIZE,
+        ...(since && { since: since.toISOString() }),
+        ...(until && { until: until.toISOString() }),
+      };
+      return data(api.GET("/api/audit", { params: { query } }));
+    },
+    placeholderData: keepPreviousData,
+  });
 
 export const keysQuery = queryOptions({
   queryKey: ["keys"],

@@ -80,7 +80,8 @@ export function ConversationView({ pipeline, pipelines }: { pipeline: Pipeline; 
                 isLast={index === count - 1}
                 shown={shown}
                 onShow={setShown}
-                onAskAgain={() => submit(turn.question, turn.classification)}
+                otherClassifications={pipeline.classifications.filter((id) => id !== turn.classification)}
+                onAskAgain={(classification = turn.classification) => submit(turn.question, classification)}
               />
             ))}
           </div>

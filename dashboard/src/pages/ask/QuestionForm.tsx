@@ -47,8 +47,7 @@ export function QuestionForm({ pipeline, settings, lastTurn, onAsk }: QuestionFo
       />
       <div className="ask-form-bar">
         <Select
-          label="Classification"
-          isLabelHidden
+          label="Search in"
           choices={pipeline.classifications.map((id) => ({ id, label: id }))}
           value={settings.classification}
           onChange={(classification) => settings.set({ classification })}

@@ -20,10 +20,13 @@ interface TurnViewProps {
   isLast: boolean;
   shown: ShownPassage | null;
   onShow: (passage: ShownPassage) => void;
-  onAskAgain: () => void;
+  /** The other classifications of the pipeline. */
+  otherClassifications: string[];
+  onAskAgain: (classification?: string) => void;
 }
 
-export function TurnView({ turn, pipelineId, isLast, shown, onShow, onAskAgain }: TurnViewProps) {
+export function TurnView(props: TurnViewProps) {
+  const { turn, pipelineId, isLast, shown, onShow, onAskAgain } = props;
   const cited = new Set(turn.answer?.citations.map((citation) => citation.marker));
   const tags = [
     ...new Set(turn.passages.filter((_, index) => cited.has(index + 1)).flatMap((passage) => passage.tags)),
@@ -59,10 +62,13 @@ export function TurnView({ turn, pipelineId, isLast, shown, onShow, onAskAgain }
         {turn.state === "stopped" && <p className="muted">Stopped before the answer was complete.</p>}
         {(turn.state === "failed" || turn.state === "stopped") && (
           <div>
-            <Button size="small" onPress={onAskAgain}>
+            <Button size="small" onPress={() => onAskAgain()}>
               <RotateCcw size={14} aria-hidden /> Ask again
             </Button>
           </div>
+        )}
+        {isLast && turn.answer?.answered === false && (
+          <AskElsewhere classifications={props.otherClassifications} onAsk={onAskAgain} />
         )}
         <TagList tags={tags.filter((tag) => nodes?.has(tag))} nodes={nodes} />
         <Sources
@@ -76,6 +82,26 @@ export function TurnView({ turn, pipelineId, isLast, shown, onShow, onAskAgain }
         {turn.answer?.answered && <FeedbackForm answerId={turn.answer.id} />}
       </div>
     </article>
+  );
+}
+
+/** What is not answered by the documents of one classification may be by those of another. */
+function AskElsewhere({
+  classifications,
+  onAsk,
+}: {
+  classifications: string[];
+  onAsk: (id: string) => void;
+}) {
+  if (classifications.length === 0) return null;
+  return (
+    <div className="row">
+      {classifications.map((id) => (
+        <Button key={id} size="small" onPress={() => onAsk(id)}>
+          Search in {id}
+        </Button>
+      ))}
+    </div>
   );
 }
 

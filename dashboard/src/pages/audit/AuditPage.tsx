@@ -2,39 +2,65 @@
 import { useQuery } from "@tanstack/react-query";
 import { ClipboardList } from "lucide-react";
 import { useState } from "react";
-import { Link } from "react-router";
+import { Link, useSearchParams } from "react-router";
 import { type AuditEntry, auditQuery } from "../../features/operation/queries";
 import { type Names, useNames } from "../../features/operation/useNames";
 import { Badge } from "../../ui/Badge";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Empty } from "../../ui/Empty";
-import { SearchField } from "../../ui/fields";
+import { SearchField, Select } from "../../ui/fields";
+import { formatNumber } from "../../ui/format";
 import { Page } from "../../ui/Page";
 import { QueryState } from "../../ui/QueryState";
 import { Time } from "../../ui/Time";
 import { auditResource } from "./auditResource";
+import { PERIODS, periodOf } from "./periods";
+
+/** The actor of entries of a platform that does not ask who calls it. */
+const UNKNOWN_ACTOR = "anyone";
 
 export default function AuditPage() {
-  const audit = useQuery(auditQuery);
+  const [search, setSearch] = useSearchParams();
+  const period = periodOf(search.get("period"));
+  const audit = useQuery(auditQuery(period.range(new Date())));
   const names = useNames();
   const [filter, setFilter] = useState("");
+  const entries = audit.data?.data;
   return (
     <Page
       title="Audit"
-      description="The last 200 changes of the document platform, and requests that were refused."
+      description="Changes of the document platform, and requests that were refused, newest first."
     >
-      <SearchField label="Find an entry" value={filter} onChange={setFilter} />
+      <div className="row">
+        <SearchField label="Find an entry" value={filter} onChange={setFilter} />
+        <Select
+          label="Period"
+          isLabelHidden
+          choices={PERIODS}
+          value={period.id}
+          onChange={(period) => setSearch({ period }, { replace: true })}
+        />
+        {audit.data?.next_cursor && (
+          <span className="muted">The newest {formatNumber(audit.data.data.length)} entries</span>
+        )}
+      </div>
+      {entries?.some((entry) => entry.actor === UNKNOWN_ACTOR) && (
+        <p className="muted">
+          Entries of <strong>{UNKNOWN_ACTOR}</strong> were made while the document platform did not ask who
+          calls it. It does with a master key in PIDQ_APP_MASTER_KEY.
+        </p>
+      )}
       <QueryState query={audit} label="Audit" />
-      {audit.data?.length === 0 && (
+      {entries?.length === 0 && (
         <Empty icon={ClipboardList} title="No entries">
           <p>Changes of pipelines, documents, keys and webhooks appear here.</p>
         </Empty>
       )}
-      {audit.data && audit.data.length > 0 && (
+      {entries && entries.length > 0 && (
         <DataTable
           label="Audit"
           columns={columns(names)}
-          rows={audit.data}
+          rows={entries}
           rowKey={(entry) => entry.id}
           filter={filter}
         />

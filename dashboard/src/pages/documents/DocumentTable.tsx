@@ -105,9 +105,17 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
         />
       )}
       {documents.hasNextPage && (
-        <Button isDisabled={documents.isFetchingNextPage} onPress={() => documents.fetchNextPage()}>
-          Show more documents
-        </Button>
+        <div className="row">
+          <Button isDisabled={documents.isFetchingNextPage} onPress={() => documents.fetchNextPage()}>
+            {name ? "Search more documents" : "Show more documents"}
+          </Button>
+          {name && (
+            <span className="muted">
+              The name was looked up in the newest {formatNumber(loaded.length)} of{" "}
+              {formatCount(total, "document")}.
+            </span>
+          )}
+        </div>
       )}
       {isDeleting && (
         <Confirm

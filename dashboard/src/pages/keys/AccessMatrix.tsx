@@ -26,7 +26,7 @@ export function AccessMatrix({ pipelines, rules, onChange }: AccessMatrixProps) 
               <span>Classifications</span>
             </th>
             <th scope="col">
-              <span>Verbs</span>
+              <span>May</span>
             </th>
           </tr>
         </thead>
@@ -34,7 +34,7 @@ export function AccessMatrix({ pipelines, rules, onChange }: AccessMatrixProps) 
           {pipelines.map((pipeline) => (
             <tr key={pipeline.id}>
               <td>{pipeline.name}</td>
-              <td>
+              <td className="access-choices">
                 {pipeline.classifications.map((classification) => (
                   <Checkbox
                     key={classification}
@@ -44,7 +44,7 @@ export function AccessMatrix({ pipelines, rules, onChange }: AccessMatrixProps) 
                   />
                 ))}
               </td>
-              <td>
+              <td className="access-choices">
                 {VERBS.map((verb) => (
                   <Checkbox
                     key={verb}

@@ -74,8 +74,11 @@ export function KeyDialog({ onClose, onSecret }: KeyDialogProps) {
             />
           ))}
         </fieldset>
-        <Checkbox label="Only some classifications" isSelected={isLimited} onChange={setLimited} />
-        {isLimited && <AccessMatrix pipelines={pipelines.data ?? []} rules={access} onChange={setAccess} />}
+        <fieldset className="stack fieldset">
+          <legend>Documents</legend>
+          <Checkbox label="Only some classifications" isSelected={isLimited} onChange={setLimited} />
+          {isLimited && <AccessMatrix pipelines={pipelines.data ?? []} rules={access} onChange={setAccess} />}
+        </fieldset>
         {create.isError && <ProblemMessage error={create.error} />}
         <div className="dialog-actions">
           <Button onPress={onClose}>Cancel</Button>

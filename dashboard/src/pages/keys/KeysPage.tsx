@@ -5,6 +5,7 @@ import { useState } from "react";
 import { api } from "../../api/client";
 import { usePageCommand } from "../../app/commands/pageCommands";
 import { type ApiKey, keysQuery } from "../../features/operation/queries";
+import { type Names, useNames } from "../../features/operation/useNames";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
@@ -14,11 +15,13 @@ import { QueryState } from "../../ui/QueryState";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
 import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
+import { accessText } from "./accessRules";
 import { KeyDialog } from "./KeyDialog";
 
 export default function KeysPage() {
   const queries = useQueryClient();
   const keys = useQuery(keysQuery);
+  const names = useNames();
   const [isCreating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<ApiKey | null>(null);
   const [shown, setShown] = useState<ShownSecret | null>(null);
@@ -50,7 +53,7 @@ export default function KeysPage() {
       {keys.data && keys.data.length > 0 && (
         <DataTable
           label="API keys"
-          columns={columns(setDeleting)}
+          columns={columns(names, setDeleting)}
           rows={keys.data}
           rowKey={(key) => key.id}
         />
@@ -73,17 +76,14 @@ export default function KeysPage() {
   );
 }
 
-function columns(onDelete: (key: ApiKey) => void): TableColumn<ApiKey>[] {
+function columns(names: Names, onDelete: (key: ApiKey) => void): TableColumn<ApiKey>[] {
   return [
     { id: "name", header: "Name", value: (key) => key.name, cell: (key) => <strong>{key.name}</strong> },
     { id: "scopes", header: "Scopes", value: (key) => key.scopes.join(", ") },
     {
       id: "access",
       header: "Access",
-      value: (key) => {
-        const count = Object.keys(key.pipelines).length;
-        return count === 0 ? "all pipelines" : `${count} ${count === 1 ? "pipeline" : "pipelines"}`;
-      },
+      value: (key) => accessText(key.pipelines, names.pipeline),
     },
     {
       id: "created",

@@ -25,6 +25,15 @@ export function changedRules(
   return rule.classifications.length === 0 ? others : { ...others, [pipelineId]: rule };
 }
 
+/** `Unit 200: manual, hazop (read, query)`, or that there is no limit. */
+export function accessText(rules: AccessRules, nameOf: (pipelineId: string) => string): string {
+  const rows = Object.entries(rules);
+  if (rows.length === 0) return "all documents";
+  const text = ([id, { classifications, verbs }]: (typeof rows)[number]) =>
+    `${nameOf(id)}: ${classifications.join(", ")} (${verbs.join(", ") || "nothing"})`;
+  return rows.map(text).join("; ");
+}
+
 function withItem<T>(items: T[], item: T, isOn: boolean): T[] {
   const others = items.filter((other) => other !== item);
   return isOn ? [...others, item] : others;
