@@ -6,7 +6,7 @@ use std::mem::{offset_of, size_of};
 use std::sync::Arc;
 
 use pidq_core::{Graph, JoinBy, Value};
-use pidq_formats::{Isolation, Style, ids_in};
+use pidq_formats::{Changes, Isolation, Style, ids_in};
 
 use crate::abi_error::AbiError;
 use crate::arguments::{borrow_items, c_string};
@@ -135,11 +135,12 @@ unsafe fn draw_options(options: *const DrawOptions) -> Result<pidq_formats::Draw
     let (highlight, only, title) =
         unsafe { (ids(options.highlight)?, ids(options.only)?, c_string(options.title, "title")?) };
     // SAFETY: as above.
-    let isolation = unsafe { isolation(options.highlight) }?;
+    let (isolation, changes) = unsafe { (isolation(options.highlight)?, changes(options.highlight)?) };
     Ok(pidq_formats::DrawOptions {
         style: if options.dark == 0 { Style::Light } else { Style::Dark },
         highlight: highlight.unwrap_or_default(),
         isolation,
+        changes,
         only,
         title: title.map(str::to_owned),
     })
@@ -167,6 +168,18 @@ unsafe fn isolation(result: *const ResultHandle) -> Result<Option<Isolation>, Ab
     }
     // SAFETY: the caller promises the same.
     Ok(Isolation::in_document(Value::Null, unsafe { borrow(result) }?.value()))
+}
+
+/// Returns the changes since an older revision, if the result is a comparison.
+///
+/// # Safety
+/// The rules of the header.
+unsafe fn changes(result: *const ResultHandle) -> Result<Option<Changes>, AbiError> {
+    if result.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller promises the same.
+    Ok(Changes::in_document(Value::Null, unsafe { borrow(result) }?.value()))
 }
 
 /// # Safety

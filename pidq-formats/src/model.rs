@@ -3,6 +3,7 @@
 //! Field names and values are those of the engine's vocabulary, or those configured in `metadata.topology`. Flow
 //! semantics are not known here.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -18,6 +19,8 @@ pub struct Model<'a> {
     pub nodes: Vec<Node<'a>>,
     pub edges: Vec<Edge<'a>>,
     pub metadata: Option<Object<'a>>,
+    /// Metadata of the older revision that removed items are from.
+    pub older_metadata: Option<Object<'a>>,
     /// Names of ends without a node, in the order of occurrence.
     pub missing_nodes: Vec<String>,
     /// Line numbers by the id of the line's node.
@@ -30,6 +33,8 @@ pub struct Model<'a> {
 pub struct Node<'a> {
     pub name: String,
     pub fields: Object<'a>,
+    /// True for an item of an older revision.
+    pub is_removed: bool,
     config: Rc<TopologyConfig>,
 }
 
@@ -38,6 +43,8 @@ pub struct Edge<'a> {
     pub fields: Object<'a>,
     pub from: Endpoint,
     pub to: Endpoint,
+    /// True for an edge of an older revision.
+    pub is_removed: bool,
     config: Rc<TopologyConfig>,
 }
 
@@ -68,7 +75,42 @@ impl<'a> Model<'a> {
         let lines =
             nodes.iter().filter(|node| node.kind().is_some_and(|kind| config.contains_word("line_types", kind)));
         let lines = lines.filter_map(|line| Some((text(line.id()?), line.tag()?))).collect();
-        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, missing_nodes, lines, config })
+        Ok(Model {
+            nodes,
+            edges: edges.unwrap_or_default(),
+            metadata,
+            older_metadata: None,
+            missing_nodes,
+            lines,
+            config,
+        })
+    }
+}
+
+impl<'a> Model<'a> {
+    /// Adds what was removed since an older revision: its nodes with these ids, and those of its edges that have one of these
+    /// ids or lead to such a node. A name in use stays with the newer item; an edge without both ends is not added.
+    pub fn add_removed(&mut self, older: Model<'a>, ids: &BTreeSet<String>) {
+        let is_listed = |id: Option<Value<'_>>| id.is_some_and(|id| ids.contains(&text(id)));
+        let names = self.nodes.iter().enumerate().map(|(index, node)| (node.name.clone(), index));
+        let mut indices: HashMap<String, usize> = names.collect();
+        let kept = indices.len();
+        self.older_metadata = older.metadata;
+        for node in older.nodes.into_iter().filter(|node| is_listed(node.id())) {
+            if let Entry::Vacant(entry) = indices.entry(node.name.clone()) {
+                entry.insert(self.nodes.len());
+                self.nodes.push(Node { is_removed: true, ..node });
+            }
+        }
+        for mut edge in older.edges {
+            for end in [&mut edge.from, &mut edge.to] {
+                end.node = indices.get(&end.name).copied();
+            }
+            let Some((from, to)) = edge.from.node.zip(edge.to.node) else { continue };
+            if is_listed(edge.id()) || from.max(to) >= kept {
+                self.edges.push(Edge { is_removed: true, ..edge });
+            }
+        }
     }
 }
 
@@ -196,7 +238,7 @@ impl NameAllocator {
             self.by_id.entry(json(id)).or_insert_with(|| (self.count, name.clone()));
         }
         self.count += 1;
-        Node { name, fields, config: self.config.clone() }
+        Node { name, fields, is_removed: false, config: self.config.clone() }
     }
 
     fn unique_name(&mut self, base: String) -> String {
@@ -219,7 +261,7 @@ impl NameAllocator {
         let pair = config.endpoints().iter().find(|pair| pair.iter().all(|key| fields.get(key).is_some()));
         let mut end = |at: usize| self.end(pair.and_then(|pair| fields.get(&pair[at])), missing_nodes);
         let (from, to) = (end(0), end(1));
-        Edge { fields, from, to, config }
+        Edge { fields, from, to, is_removed: false, config }
     }
 
     /// Resolves an end, which is an id or an object with one.

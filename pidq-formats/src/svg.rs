@@ -28,8 +28,8 @@ use crate::symbols::{Body, Placement};
 use crate::xml::escape;
 
 use crossings::Crossings;
-pub use highlight::Isolation;
 use highlight::Part;
+pub use highlight::{Changes, Isolation};
 use labels::Label;
 use scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
 pub use style::Style;
@@ -50,6 +50,9 @@ pub struct DrawOptions {
     /// The parts of an isolation, marked in different colors with a legend; [`Isolation::in_document`] reads them from the
     /// result of `isolate`.
     pub isolation: Option<Isolation>,
+    /// The changes since an older revision, marked in different colors with a legend; [`Changes::in_document`] reads them from
+    /// the result of `diff` or `rankDiff`.
+    pub changes: Option<Changes>,
     /// The ids of the nodes to draw; all if `None`.
     pub only: Option<BTreeSet<String>>,
     /// The title in the corner; the name of the drawing if `None`.
@@ -106,7 +109,23 @@ impl DrawOptions {
     /// # Errors
     /// `PQ6003` if the value is not a graph, `PQ6007` if it is too large for a sheet.
     pub fn draw(&self, value: Value<'_>) -> Result<String> {
+        self.draw_model(Model::from_value(value)?)
+    }
+
+    /// Draws a graph together with what was removed from it: the items of an older revision that [`changes`](Self::changes)
+    /// lists as removed, at their places in that revision.
+    ///
+    /// # Errors
+    /// Those of [`draw`](Self::draw).
+    pub fn draw_with_removed<'a>(&self, value: Value<'a>, older: Value<'a>) -> Result<String> {
         let mut model = Model::from_value(value)?;
+        if let Some(changes) = self.changes.as_ref().filter(|changes| !changes.removed.is_empty()) {
+            model.add_removed(Model::from_value(older)?, &changes.removed);
+        }
+        self.draw_model(model)
+    }
+
+    fn draw_model(&self, mut model: Model<'_>) -> Result<String> {
         let nozzle_extents = self.only.as_ref().map(|only| {
             let nozzle_extents = positions::nozzle_extents(&NodeSymbols::new(&model));
             model.retain(only);
@@ -133,6 +152,13 @@ impl DrawOptions {
             return Err(Error::new(Code::TooLarge, "the drawing is too large; draw only a part of it"));
         }
         Ok(svg)
+    }
+
+    /// Returns the rows of the legend: part, text.
+    fn legend(&self) -> Vec<(Part, String)> {
+        let isolation = self.isolation.as_ref().filter(|isolation| !isolation.is_empty());
+        let changes = self.changes.iter().flat_map(Changes::legend);
+        isolation.into_iter().flat_map(Isolation::legend).chain(changes).collect()
     }
 }
 
@@ -178,7 +204,7 @@ impl SvgWriter<'_, '_, '_> {
     fn start(&mut self, labels: &[Label]) {
         let [left, top, right, bottom] = bounds(self.scene, labels);
         let (x, y) = (left - MARGIN, top - MARGIN);
-        let legend_width = if self.options.isolation.is_some() { 440.0 } else { 0.0 };
+        let legend_width = if self.options.legend().is_empty() { 0.0 } else { 440.0 };
         let (w, h) = ((right - left + 2.0 * MARGIN).max(legend_width), bottom - top + 2.0 * MARGIN);
         let title = escape(&title(self.options, self.symbols.model));
         self.write_fmt(format_args!(
@@ -215,12 +241,15 @@ impl SvgWriter<'_, '_, '_> {
         }
     }
 
-    /// Draws the legend of an isolation below the drawing.
+    /// Draws the legend of an isolation or of changes below the drawing.
     fn legend(&mut self, [left, _, _, bottom]: [f64; 4]) {
-        let Some(isolation) = self.options.isolation.as_ref().filter(|isolation| !isolation.is_empty()) else { return };
+        let rows = self.options.legend();
+        if rows.is_empty() {
+            return;
+        }
         let (mut x, y) = (left - MARGIN + 14.0, bottom + MARGIN - 18.0);
         self.out.push_str("<g class=\"legend\">\n");
-        for (part, text) in isolation.legend() {
+        for (part, text) in rows {
             self.write_fmt(format_args!(
                 "<rect class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"14\" height=\"10\" rx=\"3\"/>\
                  <text class=\"k\" x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\">{text}</text>\n",
@@ -324,22 +353,30 @@ fn title(options: &DrawOptions, model: &Model<'_>) -> String {
 
 /// Returns the part of a highlight that an id belongs to.
 fn part_of_id(options: &DrawOptions, id: &str) -> Option<Part> {
-    let isolated = options.isolation.as_ref().and_then(|isolation| isolation.part(id));
-    isolated.or_else(|| options.highlight.contains(id).then_some(Part::Selected))
+    let changed = options.changes.as_ref().and_then(|changes| changes.part(id));
+    let isolated = || options.isolation.as_ref().and_then(|isolation| isolation.part(id));
+    changed.or_else(isolated).or_else(|| options.highlight.contains(id).then_some(Part::Selected))
 }
 
 /// Returns the part of a highlight that a node belongs to.
 fn part_of(options: &DrawOptions, node: &Node<'_>) -> Option<Part> {
+    if node.is_removed {
+        return Some(Part::Removed);
+    }
     node.id().and_then(|id| part_of_id(options, &text(id))).or_else(|| part_of_id(options, &node.name))
 }
 
 /// Returns the part of a highlight that an edge belongs to: by its own id, or between two highlighted nodes, of which one
 /// that is not a barrier decides.
 fn edge_part(options: &DrawOptions, model: &Model<'_>, edge: &Edge<'_>) -> Option<Part> {
+    if edge.is_removed {
+        return Some(Part::Removed);
+    }
     let own = edge.id().and_then(|id| part_of_id(options, &text(id)));
     let end = |node: Option<usize>| part_of(options, &model.nodes[node?]);
     let between = || match (end(edge.from.node)?, end(edge.to.node)?) {
         (Part::Selected, Part::Selected) => Some(Part::Selected),
+        (Part::Added, Part::Added) => Some(Part::Added),
         (Part::Open, _) | (_, Part::Open) => Some(Part::Open),
         (Part::Inside, _) | (_, Part::Inside) => Some(Part::Inside),
         // A pipe between two barriers is not isolated.

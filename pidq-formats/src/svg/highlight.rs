@@ -1,8 +1,10 @@
-//! Highlights: ids in the result of a query, and the three parts of an isolation.
+//! Highlights: ids in the result of a query, the three parts of an isolation, and the changes since an older revision.
 
 use std::collections::BTreeSet;
 
 use pidq_core::{Array, Object, Value};
+
+use crate::model::text;
 
 use super::ids_in_document;
 
@@ -20,6 +22,17 @@ pub struct Isolation {
     pub isolated: Option<String>,
 }
 
+/// Changes since an older revision, by the ids of their nodes and edges.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Changes {
+    /// Items that the older revision lacks.
+    pub added: BTreeSet<String>,
+    /// Items that only the older revision has.
+    pub removed: BTreeSet<String>,
+    /// Items of both with other fields, another place or other neighbors.
+    pub changed: BTreeSet<String>,
+}
+
 /// Part of a highlight.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Part {
@@ -28,7 +41,24 @@ pub enum Part {
     Close,
     Inside,
     Open,
+    Added,
+    Removed,
+    Changed,
 }
+
+/// Members of the result of `diff`, with the change of their rows.
+const CHANGES: &[(&str, Part)] = &[
+    ("added", Part::Added),
+    ("edges_added", Part::Added),
+    ("removed", Part::Removed),
+    ("edges_removed", Part::Removed),
+    ("changed", Part::Changed),
+    ("edges_changed", Part::Changed),
+    ("moved", Part::Changed),
+    ("renamed", Part::Changed),
+    ("retagged", Part::Changed),
+    ("rewired", Part::Changed),
+];
 
 /// Members of an isolation whose rows stay open or are uncertain.
 const OPEN: &[&str] = &["unresolved", "conditional", "relief", "kept_open", "data_gaps", "uncertain"];
@@ -91,13 +121,74 @@ impl Isolation {
     }
 }
 
+impl Changes {
+    /// Returns the changes in the result of `diff` or `rankDiff`; `None` for any other value.
+    pub fn in_document(document: Value<'_>, value: Value<'_>) -> Option<Changes> {
+        let mut changes = Changes::default();
+        match value {
+            Value::Object(result) => {
+                for (key, part) in CHANGES {
+                    for row in result.get(key).and_then(Value::as_array)?.iter() {
+                        changes.add(*part, document, row);
+                    }
+                }
+            }
+            Value::Array(rows) => {
+                for row in rows.iter() {
+                    let fields = row.as_object().filter(|fields| fields.get("significance").is_some())?;
+                    let change = fields.get("change").and_then(Value::as_str)?;
+                    let part = match change {
+                        _ if change.ends_with("added") => Part::Added,
+                        _ if change.ends_with("removed") => Part::Removed,
+                        _ => Part::Changed,
+                    };
+                    changes.add(part, document, row);
+                }
+            }
+            _ => return None,
+        }
+        Some(changes)
+    }
+
+    /// Adds the item of a row: its id, or the new id of a renamed item.
+    fn add(&mut self, part: Part, document: Value<'_>, row: Value<'_>) {
+        let mut ids = ids_in_document(document, row);
+        if ids.is_empty() {
+            ids.extend(row.as_object().and_then(|row| row.get("after")).filter(|id| !id.is_null()).map(text));
+        }
+        match part {
+            Part::Added => self.added.extend(ids),
+            Part::Removed => self.removed.extend(ids),
+            _ => self.changed.extend(ids),
+        }
+    }
+
+    /// Returns the change of an item of the newer revision.
+    pub(super) fn part(&self, id: &str) -> Option<Part> {
+        let parts = [(Part::Added, &self.added), (Part::Changed, &self.changed)];
+        parts.into_iter().find(|(_, ids)| ids.contains(id)).map(|(part, _)| part)
+    }
+
+    /// Returns the rows of the legend: those of the changes that there are.
+    pub(super) fn legend(&self) -> Vec<(Part, String)> {
+        let rows = [
+            (Part::Added, &self.added, "added"),
+            (Part::Removed, &self.removed, "removed"),
+            (Part::Changed, &self.changed, "changed"),
+        ];
+        rows.into_iter().filter(|(_, ids, _)| !ids.is_empty()).map(|(part, _, text)| (part, text.to_owned())).collect()
+    }
+}
+
 impl Part {
     /// Returns the color of the part.
     pub fn color(self) -> &'static str {
         match self {
             Part::Selected | Part::Inside => "#ff9f1c",
             Part::Close => "#1f6feb",
-            Part::Open => "#d1242f",
+            Part::Open | Part::Removed => "#d1242f",
+            Part::Added => "#1a7f37",
+            Part::Changed => "#b98900",
         }
     }
 
@@ -108,6 +199,9 @@ impl Part {
             Part::Close => ["hit close", "hot close"],
             Part::Inside => ["hit inside", "hot inside"],
             Part::Open => ["hit open", "hot open"],
+            Part::Added => ["hit added", "hot added"],
+            Part::Removed => ["hit removed", "hot removed"],
+            Part::Changed => ["hit changed", "hot changed"],
         }
     }
 }

@@ -68,7 +68,7 @@ pub fn draw(options: &DrawOptions, symbols: &NodeSymbols<'_, '_>, source: &Sourc
     let pictures = pictures(symbols, source)?;
     let is_extract = options.only.is_some() || source.is_extract;
     let mut view = view(source, &pictures, is_extract);
-    if options.isolation.as_ref().is_some_and(|isolation| !isolation.is_empty()) {
+    if !options.legend().is_empty() {
         view.high.1 += marks::LEGEND_HEIGHT;
     }
     let palette = Palette::new(options.style, source.sheets.first().and_then(|sheet| sheet.background));

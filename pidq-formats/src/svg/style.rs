@@ -64,7 +64,9 @@ impl Style {
     /// Returns the CSS of a drawing.
     pub fn css(self) -> String {
         let Colors { paper, ink, muted, signal, line, highlight } = self.colors();
-        let (close, open) = (Part::Close.color(), Part::Open.color());
+        // Parts of an isolation and kinds of changes; other highlights have the color of the style.
+        let parts = [Part::Close, Part::Open, Part::Added, Part::Removed, Part::Changed];
+        let parts: String = parts.iter().map(|part| part_css(*part)).collect();
         format!(
             ".b{{fill:{paper}}}\
              .p{{fill:none;stroke:{ink};stroke-width:1.6;stroke-linejoin:round}}\
@@ -78,10 +80,16 @@ impl Style {
              .f{{fill:{ink};stroke:{ink};stroke-width:.8}}\
              .hit{{fill:{highlight};fill-opacity:.35;stroke:{highlight};stroke-width:1.5}}\
              .hot{{fill:none;stroke:{highlight};stroke-width:6;stroke-opacity:.6;stroke-linejoin:round;stroke-linecap:round}}\
-             .hit.close{{fill:{close};stroke:{close}}}.hot.close{{stroke:{close}}}\
-             .hit.open{{fill:{open};stroke:{open}}}.hot.open{{stroke:{open}}}\
+             {parts}.hot.removed{{stroke-dasharray:5 7}}\
              text{{font-family:Helvetica,Arial,'DejaVu Sans',sans-serif;text-anchor:middle;fill:{ink};paint-order:stroke;stroke:{paper};stroke-width:2.5;stroke-linejoin:round}}\
              .e{{font-weight:bold}}.z{{fill:{muted}}}.c{{fill:{ink}}}.l{{fill:{line}}}.m{{fill:{muted};text-anchor:end}}.k{{text-anchor:start}}"
         )
     }
+}
+
+/// Returns the CSS of a marked item and of a marked line.
+fn part_css(part: Part) -> String {
+    let color = part.color();
+    let [item, line] = part.classes().map(|classes| classes.replace(' ', "."));
+    format!(".{item}{{fill:{color};stroke:{color}}}.{line}{{stroke:{color}}}")
 }

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pidq::{Graph, Scratch};
-use pidq_formats::{DrawOptions, Isolation, Style, ids_in_document};
+use pidq::{DiffOptions, Graph, Limits, Scratch};
+use pidq_formats::{Changes, DrawOptions, Isolation, Style, ids_in_document};
 
+use crate::cli::drawing;
 use crate::cli::drawing_files;
 use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::limits::LimitOptions;
@@ -17,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   pidq draw plant.json -o plant.svg
   pidq draw plant.json --dark --highlight '.pid_graph.nodes | filter(.line == \"150-PL-10102-A1A\")' -o line.svg
+  pidq draw plant.json --since older.json -o changes.svg
   pidq draw plant.json --select '.pid_graph.nodes | filter(.fluid_code == \"PL\")' > liquid.svg";
 
 #[derive(Args)]
@@ -28,6 +30,10 @@ pub struct Options {
     /// Highlight the result of this query: nodes, edges, ids, or anything that contains them
     #[arg(long, value_name = "QUERY")]
     highlight: Option<String>,
+
+    /// Color what was added, removed and changed since this older revision, as `diff` lists it
+    #[arg(long, value_name = "OLD")]
+    since: Option<PathBuf>,
 
     /// Draw only the result of this query and the edges between its items
     #[arg(long, value_name = "QUERY")]
@@ -58,14 +64,21 @@ pub fn run(options: &Options) -> Result {
     let graph = drawing_files::graph(&options.graph)?;
     let select = |query: &Option<String>| query.as_deref().map(|text| selection(options, text, &graph)).transpose();
     let highlight = select(&options.highlight)?.unwrap_or_default();
+    let older = options.since.as_deref().map(drawing_files::graph).transpose()?;
+    let changes = older.as_ref().map(|older| changes(options, older, &graph)).transpose()?;
     let drawing = DrawOptions {
         style: if options.dark { Style::Dark } else { Style::Light },
         highlight: highlight.ids,
         isolation: highlight.isolation,
+        changes: changes.or(highlight.changes),
         only: select(&options.select)?.map(|selection| selection.ids),
         title: options.title.clone(),
     };
-    let svg = drawing.draw(graph.root()).map_err(drawing_files::format_failure)?;
+    let svg = match &older {
+        Some(older) => drawing.draw_with_removed(graph.root(), older.root()),
+        None => drawing.draw(graph.root()),
+    };
+    let svg = svg.map_err(drawing_files::format_failure)?;
     match &options.output {
         Some(path) if path != Path::new("-") => drawing_files::write(path, svg.as_bytes())?,
         _ => io::stdout().lock().write_all(svg.as_bytes())?,
@@ -92,6 +105,20 @@ struct Selection {
     ids: BTreeSet<String>,
     /// The parts of an isolation, if the query is one.
     isolation: Option<Isolation>,
+    /// The changes since an older revision, if the query is a comparison.
+    changes: Option<Changes>,
+}
+
+/// Compares the drawing with an older revision.
+fn changes(options: &Options, older: &Graph, graph: &Graph) -> Result<Changes> {
+    let compare = |limits: Limits<'_>| pidq::diff(older, graph, &DiffOptions::default(), limits);
+    let failure_of = |error| drawing::drawing_failure(error, &options.graph, "diff");
+    let result = drawing::parse_result(options.limits.run(compare).map_err(failure_of)?)?;
+    let changes = Changes::in_document(graph.root(), result.root()).unwrap_or_default();
+    if changes == Changes::default() {
+        failure::warn("the revisions are equal\n");
+    }
+    Ok(changes)
 }
 
 /// Returns what the result of a query selects.
@@ -105,6 +132,10 @@ fn selection(options: &Options, text: &str, graph: &Graph) -> Result<Selection> 
         if ids.is_empty() {
             failure::warn(&format!("`{text}` selects no nodes or edges\n"));
         }
-        Ok(Selection { ids, isolation: Isolation::in_document(graph.root(), outcome.value) })
+        Ok(Selection {
+            ids,
+            isolation: Isolation::in_document(graph.root(), outcome.value),
+            changes: Changes::in_document(graph.root(), outcome.value),
+        })
     })
 }

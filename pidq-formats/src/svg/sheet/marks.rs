@@ -1,4 +1,4 @@
-//! Marks of highlighted items on a sheet, under everything else, and the legend of an isolation.
+//! Marks of highlighted items on a sheet, under everything else, and the legend of an isolation or of changes.
 
 use crate::svg::highlight::Part;
 use crate::svg::part_of;
@@ -33,12 +33,14 @@ impl<'a> SheetWriter<'_, '_, 'a> {
 
     fn mark_line(&mut self, picture: &Picture<'_>, part: Part) {
         let (color, class) = (part.color(), part.classes()[1]);
+        // Dashed, since what was added may lie over it.
+        let dash = if part == Part::Removed { " stroke-dasharray=\"2 4\"" } else { "" };
         let lines = picture.drawn.iter().filter(|drawn| matches!(drawn.outline, Outline::Path(_)));
         for line in lines {
             let data = path_data(std::slice::from_ref(line));
             self.write_fmt(format_args!(
                 "<path class=\"{class}\" d=\"{data}\" fill=\"none\" stroke=\"{color}\" stroke-opacity=\".55\" \
-                 stroke-width=\"{LINE}\" stroke-linecap=\"round\" stroke-linejoin=\"round\"/>\n"
+                 stroke-width=\"{LINE}\" stroke-linecap=\"round\" stroke-linejoin=\"round\"{dash}/>\n"
             ));
         }
     }
@@ -63,13 +65,16 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         lines.chain(missing).reduce(Bounds::union).or_else(|| picture.bounds())
     }
 
-    /// Draws the legend of an isolation below the sheet.
+    /// Draws the legend of an isolation or of changes below the sheet.
     pub fn legend(&mut self) {
-        let Some(isolation) = self.options.isolation.as_ref().filter(|isolation| !isolation.is_empty()) else { return };
+        let rows = self.options.legend();
+        if rows.is_empty() {
+            return;
+        }
         let ink = self.palette.css([0; 3]);
         let (mut x, y) = (self.view.low.0 + 8.0, self.view.high.1 - LEGEND_HEIGHT / 2.0);
         self.out.push_str("<g class=\"legend\">");
-        for (part, text) in isolation.legend() {
+        for (part, text) in rows {
             let (color, [left, top, base]) = (part.color(), [x, y - 2.0, y + 1.3].map(number));
             let start = number(x + 7.0);
             self.write_fmt(format_args!(

@@ -50,7 +50,12 @@ impl<'a> Source<'a> {
         }
         let is_extract = metadata.get("extract_of").is_some();
         if let Some(graphics) = metadata.get("graphics").and_then(Value::as_object) {
-            return Some(Source { sheets: vec![Sheet::new(graphics)], prefixes: HashMap::new(), is_extract });
+            let mut sheet = Sheet::new(graphics);
+            let older = model.older_metadata.and_then(|metadata| metadata.get("graphics")?.as_object());
+            for (name, elements) in older.into_iter().flat_map(shapes) {
+                sheet.shapes.entry(name).or_insert(elements);
+            }
+            return Some(Source { sheets: vec![sheet], prefixes: HashMap::new(), is_extract });
         }
         let list = metadata.get("sheets").and_then(Value::as_array)?;
         let graphics = |sheet: Value<'a>| sheet.as_object()?.get("graphics")?.as_object();
@@ -95,16 +100,13 @@ impl<'a> Source<'a> {
 
 impl<'a> Sheet<'a> {
     fn new(graphics: Object<'a>) -> Sheet<'a> {
-        let shapes = graphics.get("shapes").and_then(Value::as_object);
-        let shapes = shapes.into_iter().flat_map(|shapes| shapes.iter());
-        let elements = |shape: Value<'a>| shape.as_object()?.get("elements")?.as_array();
         let unit = number(graphics, "mm_per_unit").filter(|unit| *unit > 1e-6).unwrap_or(1.0);
         Sheet {
             unit,
             extent: extent(graphics, unit),
             is_y_up: text(graphics, "y_axis") != "down",
             background: parse(text(graphics, "background")),
-            shapes: shapes.filter_map(|(name, shape)| Some((name, elements(shape)?))).collect(),
+            shapes: shapes(graphics).collect(),
             elements: graphics.get("elements").and_then(Value::as_array),
             left: 0.0,
         }
@@ -116,6 +118,14 @@ impl<'a> Sheet<'a> {
         let (width, height) = ((high_x - x) * self.unit, (high_y - y) * self.unit);
         Some(Bounds { low: (self.left, 0.0), high: (self.left + width, height) })
     }
+}
+
+/// Returns the shapes of a sheet: name, elements.
+fn shapes<'a>(graphics: Object<'a>) -> impl Iterator<Item = (&'a str, Array<'a>)> {
+    let shapes = graphics.get("shapes").and_then(Value::as_object);
+    let elements = |shape: Value<'a>| shape.as_object()?.get("elements")?.as_array();
+    let all = shapes.into_iter().flat_map(|shapes| shapes.iter());
+    all.filter_map(move |(name, shape)| Some((name, elements(shape)?)))
 }
 
 /// Returns true if the file draws at least half of the items. One with lines and texts only is drawn with symbols.

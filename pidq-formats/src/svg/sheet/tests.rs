@@ -3,7 +3,7 @@
 use pidq_core::Graph;
 
 use crate::svg::tests::{draw, draw_with};
-use crate::svg::{DrawOptions, Isolation, Style};
+use crate::svg::{Changes, DrawOptions, Isolation, Style};
 
 /// Returns a drawing of one valve `V`, 100 mm wide and 50 mm high, with the unit and the y axis of the test.
 fn sheet(metadata: &str, graphics: &str) -> String {
@@ -256,6 +256,20 @@ fn highlights_are_marked_and_an_isolation_has_a_legend() {
         let svg = draw_with(&options, &sheet(UP, circle));
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
+}
+
+#[test]
+fn removed_items_have_the_shapes_of_their_own_revision() {
+    let newer = sheet(UP, r#"{"type": "use", "shape": "S", "at": [20, 20]}"#);
+    let older = newer.replace("\"W\"", "\"O\"").replace("\"shape\": \"S\"", "\"shape\": \"OLD\"");
+    let older = older.replace("\"V\"", "\"R\"").replace("\"S\": {", "\"OLD\": {").replace("0, 0, 4, 2", "0, 0, 4, 3");
+    let [older, newer] = [older, newer].map(|json| Graph::from_json(json).expect("valid JSON"));
+    let changes = Changes { removed: ["R".to_owned()].into(), ..Changes::default() };
+    let options = DrawOptions { changes: Some(changes), ..DrawOptions::default() };
+    let svg = options.draw_with_removed(newer.root(), older.root()).expect("it can be drawn");
+    assert!(svg.contains("data-id=\"R\"") && svg.contains("M20 30L24 27"), "{svg}");
+    assert!(svg.contains("data-id=\"V\"") && svg.contains("M20 30L24 28"), "{svg}");
+    assert!(svg.contains("class=\"hit removed\"") && svg.contains(">removed</text>"), "{svg}");
 }
 
 #[test]
