@@ -145,6 +145,12 @@ pub const SYMBOLS: &[Symbol] = &[
         "<path class=\"n\" d=\"M-3 -9V9M3 -9V9M-3 0H3\"/>",
     ),
     inline(
+        "coriolis_meter",
+        &["coriolis"],
+        (9.0, 9.0),
+        "<rect class=\"s\" x=\"-9\" y=\"-9\" width=\"18\" height=\"18\"/><path class=\"n\" d=\"M-9 0L-5 5L0 -5L5 5L9 0\"/>",
+    ),
+    inline(
         "rotameter",
         &["rotameter", "flow_meter", "flowmeter"],
         (9.0, 9.0),
@@ -198,6 +204,12 @@ pub const SYMBOLS: &[Symbol] = &[
         "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"f\" d=\"M-10 -7V7L0 0Z\"/>",
     ),
     inline(
+        "diaphragm_valve",
+        &["diaphragm_valve", "valve diaphragm"],
+        (10.0, 7.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M-7 -5Q0 -13 7 -5\"/>",
+    ),
+    inline(
         "control_valve",
         &["control valve", "controlvalve", "control_valve", "valve control", "regulator", "regulating"],
         (10.0, 8.0),
@@ -208,6 +220,20 @@ pub const SYMBOLS: &[Symbol] = &[
         &["three_way", "3_way"],
         (10.0, 10.0),
         "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"s\" d=\"M0 0L-6 11H6Z\"/>",
+    ),
+    inline("angle_valve", &["angle valve"], (10.0, 7.0), "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/>"),
+    // Chosen by the pipes of an angle valve, as for safety valves.
+    inline(
+        "angle_valve_right",
+        &[],
+        (10.0, 10.0),
+        "<path class=\"s\" d=\"M-10 -7V7L0 0Z\"/><path class=\"s\" d=\"M-7 10H7L0 0Z\"/>",
+    ),
+    inline(
+        "angle_valve_left",
+        &[],
+        (10.0, 10.0),
+        "<path class=\"s\" d=\"M-10 -7V7L0 0Z\"/><path class=\"s\" d=\"M-7 -10H7L0 0Z\"/>",
     ),
     inline(
         "ball_valve",
@@ -255,6 +281,14 @@ pub const SYMBOLS: &[Symbol] = &[
         Shape::Box,
     ),
     small("tee", &["tee", "cross", "branch", "junction"], (2.0, 2.0), "<circle class=\"f\" r=\"2.2\"/>", Shape::Dot),
+    // A ring in the pipe and the plate next to it; a closed one has the plate in the pipe.
+    small(
+        "spectacle_blind",
+        &["spectacle", "figure_eight", "figure_8"],
+        (4.0, 7.0),
+        "<path class=\"n\" d=\"M0 0V-11\"/><circle class=\"s\" r=\"4\"/><circle class=\"f\" cy=\"-11\" r=\"4\"/>",
+        Shape::Box,
+    ),
     small(
         "blind",
         &["blind", "spade", "spectacle", "cap"],
@@ -284,7 +318,50 @@ pub const SYMBOLS: &[Symbol] = &[
         "<rect class=\"s\" x=\"-8\" y=\"-7\" width=\"16\" height=\"14\"/><path class=\"d\" d=\"M-6 6L6 -6\"/>",
         Shape::Box,
     ),
+    small(
+        "flame_arrester",
+        &["flame_arrest", "detonation_arrest", "flame arrest", "detonation arrest"],
+        (8.0, 7.0),
+        "<rect class=\"s\" x=\"-8\" y=\"-7\" width=\"16\" height=\"14\"/><path class=\"n\" d=\"M-4 -7V7M0 -7V7M4 -7V7\"/>",
+        Shape::Box,
+    ),
+    small(
+        "static_mixer",
+        &["static_mixer", "static mixer", "inline_mixer"],
+        (14.0, 6.0),
+        "<rect class=\"s\" x=\"-14\" y=\"-6\" width=\"28\" height=\"12\"/><path class=\"n\" d=\"M-14 6L-4.7 -6L4.7 6L14 -6\"/>",
+        Shape::Box,
+    ),
+    small(
+        "sight_glass",
+        &["sight_glass", "sight glass"],
+        (8.0, 6.0),
+        "<rect class=\"s\" x=\"-8\" y=\"-6\" width=\"16\" height=\"12\"/><circle class=\"n\" r=\"4.5\"/>",
+        Shape::Box,
+    ),
+    small("hose", &["hose"], (12.0, 5.0), "<path class=\"n\" d=\"M-12 0Q-9 -8 -6 0T0 0T6 0T12 0\"/>", Shape::Box),
+    small(
+        "expansion_joint",
+        &["expansion_joint", "bellow", "compensator"],
+        (9.0, 6.0),
+        "<rect class=\"s\" x=\"-9\" y=\"-5\" width=\"18\" height=\"10\"/><path class=\"n\" d=\"M-6 6L-3 -6L0 6L3 -6L6 6\"/>",
+        Shape::Box,
+    ),
+    small(
+        "drain_funnel",
+        &["open_drain", "funnel", "tundish"],
+        (8.0, 6.0),
+        "<path class=\"n\" d=\"M-8 0H-4M0 -6L5 0L0 6M5 0H8\"/><path class=\"f\" d=\"M-4 -2.5L1 0L-4 2.5Z\"/>",
+        Shape::Box,
+    ),
     // Equipment.
+    upright(
+        "rotary_pump",
+        &["rotary pump", "gear pump", "screw pump", "lobe pump", "rotary_piston"],
+        (18.0, 18.0),
+        "<circle class=\"s\" r=\"18\"/><circle class=\"n\" cy=\"-6.5\" r=\"6.5\"/><circle class=\"n\" cy=\"6.5\" r=\"6.5\"/>",
+        Shape::Circle,
+    ),
     upright(
         "diaphragm_pump",
         &["reciprocating", "diaphragm_pump", "displacement"],
@@ -294,19 +371,35 @@ pub const SYMBOLS: &[Symbol] = &[
     ),
     upright(
         "pump",
-        &["pump", "ejector"],
+        &["pump"],
         (18.0, 18.0),
         "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M0 -18L18 0L0 18\"/>",
         Shape::Circle,
     ),
     upright(
+        "ejector",
+        &["ejector", "eductor"],
+        (20.0, 9.0),
+        "<path class=\"s\" d=\"M-20 -9L2 -3L20 -9V9L2 3L-20 9Z\"/>",
+        Shape::Box,
+    ),
+    upright(
+        "turbine",
+        &["turbine", "expander"],
+        (16.0, 18.0),
+        "<path class=\"s\" d=\"M-16 -8L16 -18V18L-16 8Z\"/>",
+        Shape::Box,
+    ),
+    upright(
         "compressor",
-        &["compressor", "blower", "fan", "turbine"],
+        &["compressor", "blower", "fan"],
         (18.0, 18.0),
         "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-12 -13.4L16.5 -7M-12 13.4L16.5 7\"/>",
         Shape::Circle,
     ),
     stretched("plate_exchanger", &["plate"], (18.0, 22.0), plates, Shape::Box),
+    stretched("electric_heater", &["electric heater"], (20.0, 9.0), electric_heater, Shape::Box),
+    stretched("furnace", &["furnace", "fired heater"], (22.0, 30.0), furnace, Shape::Box),
     stretched(
         "exchanger",
         &["exchanger", "cooler", "condenser", "reboiler", "heater"],
@@ -318,6 +411,7 @@ pub const SYMBOLS: &[Symbol] = &[
     stretched("standing_drum", &["vertical drum"], (20.0, 34.0), vessel, Shape::Cylinder),
     stretched("drum", &["drum", "accumulator"], (34.0, 16.0), drum, Shape::Cylinder),
     stretched("reactor", &["reactor", "agitat", "mixer"], (20.0, 32.0), reactor, Shape::Cylinder),
+    stretched("cyclone", &["cyclone"], (14.0, 28.0), cyclone, Shape::Cylinder),
     stretched("filter", &["filter"], (16.0, 18.0), filter, Shape::Box),
     stretched("vessel", &["vessel", "separator", "receiver", "knock_out"], (20.0, 34.0), vessel, Shape::Cylinder),
     stretched("tank", &["tank", "silo", "bin"], (28.0, 32.0), tank, Shape::Cylinder),
@@ -367,37 +461,82 @@ fn drum(w: f64, h: f64) -> String {
     )
 }
 
-/// Draws a plate heat exchanger.
+/// Draws a plate heat exchanger: crossed plates between the two plates of the frame.
 fn plates(w: f64, h: f64) -> String {
-    let plate = |part: i32| format!("M{:.1} {:.1}V{h:.1}", w * f64::from(part) / 3.0, -h);
-    let plates: String = (-2..=2).map(plate).collect();
-    let (x, y, width, height) = (-w, -h, 2.0 * w, 2.0 * h);
+    let inner = w - (w * 0.12).min(h * 0.2);
     format!(
-        "<rect class=\"s\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>\
-         <path class=\"n\" d=\"{plates}\"/>"
+        "<rect class=\"s\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
+         <path class=\"n\" d=\"M{:.1} {:.1}V{h:.1}M{inner:.1} {:.1}V{h:.1}M{:.1} {:.1}L{inner:.1} {h:.1}M{:.1} {h:.1}L{inner:.1} {:.1}\"/>",
+        -w,
+        -h,
+        2.0 * w,
+        2.0 * h,
+        -inner,
+        -h,
+        -h,
+        -inner,
+        -h,
+        -inner,
+        -h
     )
 }
 
-/// Draws a round exchanger, or a shell with its tubes if it is long.
+/// Draws an electric heater: a shell with a resistor that enters from the left.
+fn electric_heater(w: f64, h: f64) -> String {
+    let (step, y) = (w * 0.2, h * 0.45);
+    let waves: String =
+        (0..6).map(|n| format!("l{step:.1} {:.1}", if n % 2 == 0 { 2.0 * y } else { -2.0 * y })).collect();
+    format!("{}<path class=\"n\" d=\"M{:.1} 0H{:.1}V{:.1}{waves}\"/>", block(w, h), -w, -w * 0.7, -y)
+}
+
+/// Draws a furnace: a firebox with its stack and its coil.
+fn furnace(w: f64, h: f64) -> String {
+    let (stack, shoulder, box_top) = (w * 0.3, -h * 0.6, -h * 0.35);
+    let (x, y) = (w * 0.7, h * 0.25);
+    format!(
+        "<path class=\"s\" d=\"M{:.1} {h:.1}V{box_top:.1}L{:.1} {shoulder:.1}V{:.1}H{stack:.1}V{shoulder:.1}L{w:.1} {box_top:.1}V{h:.1}Z\"/>\
+         <path class=\"n\" d=\"M{:.1} 0H{x:.1}L{:.1} {y:.1}H{w:.1}\"/>",
+        -w, -stack, -h, -w, -x
+    )
+}
+
+/// Draws a cyclone: a cylinder above a cone.
+fn cyclone(w: f64, h: f64) -> String {
+    let (cone, outlet) = (-h * 0.2, w * 0.2);
+    format!(
+        "<path class=\"s\" d=\"M{:.1} {:.1}H{w:.1}V{cone:.1}L{outlet:.1} {h:.1}H{:.1}L{:.1} {cone:.1}Z\"/><path class=\"n\" d=\"M{:.1} {cone:.1}H{w:.1}\"/>",
+        -w, -h, -outlet, -w, -w
+    )
+}
+
+/// Draws a round exchanger, or a shell with its tube sheets and tubes if it is long.
 fn exchanger(w: f64, h: f64) -> String {
-    let r = w.min(h);
-    let (x, y) = (r * 0.25, r * 0.5);
-    let tubes = format!(
-        "<path class=\"n\" d=\"M{:.1} 0H{:.1}L{:.1} {:.1}L{x:.1} {y:.1}L{:.1} 0H{w:.1}\"/>",
-        -w,
-        -2.0 * x,
-        -x,
-        -y,
-        2.0 * x
-    );
-    if w.max(h) < r * 1.5 {
-        return format!("<ellipse class=\"s\" rx=\"{w:.1}\" ry=\"{h:.1}\"/>{tubes}");
+    if w.max(h) < w.min(h) * 1.5 {
+        let r = w.min(h);
+        let (x, y) = (r * 0.25, r * 0.5);
+        return format!(
+            "<ellipse class=\"s\" rx=\"{w:.1}\" ry=\"{h:.1}\"/>\
+             <path class=\"n\" d=\"M{:.1} 0H{:.1}L{:.1} {:.1}L{x:.1} {y:.1}L{:.1} 0H{w:.1}\"/>",
+            -w,
+            -2.0 * x,
+            -x,
+            -y,
+            2.0 * x
+        );
     }
-    let sheets = match w > h {
-        true => format!("M{:.1} {:.1}V{h:.1}M{:.1} {:.1}V{h:.1}", -w * 0.75, -h, w * 0.75, -h),
-        false => format!("M{:.1} {:.1}H{w:.1}M{:.1} {:.1}H{w:.1}", -w, -h * 0.75, -w, h * 0.75),
+    let lines: String = match w > h {
+        true => {
+            let tube = |n: i32| format!("M{:.1} {:.1}H{:.1}", -w * 0.75, f64::from(n) * h * 0.5, w * 0.75);
+            let sheets = format!("M{:.1} {:.1}V{h:.1}M{:.1} {:.1}V{h:.1}", -w * 0.75, -h, w * 0.75, -h);
+            sheets + &(-1..=1).map(tube).collect::<String>()
+        }
+        false => {
+            let tube = |n: i32| format!("M{:.1} {:.1}V{:.1}", f64::from(n) * w * 0.5, -h * 0.75, h * 0.75);
+            let sheets = format!("M{:.1} {:.1}H{w:.1}M{:.1} {:.1}H{w:.1}", -w, -h * 0.75, -w, h * 0.75);
+            sheets + &(-1..=1).map(tube).collect::<String>()
+        }
     };
-    format!("{}<path class=\"n\" d=\"{sheets}\"/>{tubes}", block(w, h))
+    format!("{}<path class=\"n\" d=\"{lines}\"/>", block(w, h))
 }
 
 /// Draws a vessel with trays.
@@ -460,6 +599,8 @@ pub fn with_outlet(symbol: &'static Symbol, right_angles: i32) -> &'static Symbo
     let name = match (symbol.name, right_angles.rem_euclid(4)) {
         ("safety_valve", 1) => "angle_safety_valve",
         ("safety_valve", 3) => "angle_safety_valve_left",
+        ("angle_valve", 1) => "angle_valve_right",
+        ("angle_valve", 3) => "angle_valve_left",
         _ => return symbol,
     };
     SYMBOLS.iter().find(|other| other.name == name).unwrap_or(symbol)
@@ -496,6 +637,17 @@ mod tests {
             ("valve control", "control_valve"),
             ("piping_component.pipe_tee", "tee"),
             ("piping_component.blind_flange", "blind"),
+            ("piping_component.spectacle_blind", "spectacle_blind"),
+            ("piping_component.angle_globe_valve", "angle_valve"),
+            ("piping_component.diaphragm_valve", "diaphragm_valve"),
+            ("piping_component.flame_arrestor", "flame_arrester"),
+            ("equipment.rotary_pump", "rotary_pump"),
+            ("equipment.rotary_compressor", "compressor"),
+            ("equipment.ejector", "ejector"),
+            ("equipment.gas_turbine", "turbine"),
+            ("equipment.electric_heater", "electric_heater"),
+            ("equipment.fired_heater", "furnace"),
+            ("equipment.static_mixer", "static_mixer"),
             ("reference.flow_in_pipe_connector_symbol", "off_page"),
             ("reference.open_end", "open_end"),
             ("equipment_component.nozzle", "nozzle"),

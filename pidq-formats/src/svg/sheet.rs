@@ -5,6 +5,7 @@
 
 mod affine;
 mod bounds;
+mod frame;
 mod instruments;
 mod marks;
 mod members;
@@ -73,7 +74,8 @@ pub fn draw(options: &DrawOptions, symbols: &NodeSymbols<'_, '_>, source: &Sourc
     }
     let palette = Palette::new(options.style, source.sheets.first().and_then(|sheet| sheet.background));
     let flanged = flanged_nozzles(symbols);
-    let writer = SheetWriter { options, symbols, source, palette, view, flanged, out: String::new() };
+    let items = pictures.iter().filter(|picture| picture.item.is_some()).filter_map(Picture::bounds).collect();
+    let writer = SheetWriter { options, symbols, source, palette, view, flanged, items, out: String::new() };
     writer.write(&pictures, is_extract)
 }
 
@@ -166,6 +168,8 @@ struct SheetWriter<'d, 'm, 'a> {
     view: Bounds,
     /// Nozzles next to a flange or a blind in the pipe.
     flanged: HashSet<usize>,
+    /// Extents of the items.
+    items: Vec<Bounds>,
     out: String,
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pidq_core::Value;
+use pidq_core::{Object, Value};
 
 use crate::model::{EdgeRole, Model, Node, text};
 use crate::snake_case::snake_case;
@@ -86,10 +86,15 @@ pub fn is_at_primary_location(node: &Node<'_>) -> bool {
     PRIMARY_WORDS.iter().any(|word| field.contains(word) || location.contains(word))
 }
 
-/// Returns the first listed attribute with one of the endings that profiles add to a name; empty if there is none.
+/// Returns the first listed attribute of a node with a name; empty if there is none.
 pub fn attribute(node: &Node<'_>, name: &str) -> String {
+    listed_attribute(node.fields, name)
+}
+
+/// Returns the first listed attribute with one of the endings that profiles add to a name; empty if there is none.
+pub fn listed_attribute(fields: Object<'_>, name: &str) -> String {
     const ENDINGS: &[&str] = &["", "AssignmentClass", "Specialization", "RepresentationAssignmentClass"];
-    let listed = node.fields.get("attributes").and_then(Value::as_array);
+    let listed = fields.get("attributes").and_then(Value::as_array);
     let listed = listed.into_iter().flat_map(|list| list.iter()).filter_map(Value::as_object);
     let is_named = |found: &str| found.strip_prefix(name).is_some_and(|ending| ENDINGS.contains(&ending));
     let named = listed.filter(|row| row.get("name").and_then(Value::as_str).is_some_and(is_named));

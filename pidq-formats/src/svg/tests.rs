@@ -416,6 +416,10 @@ fn a_relief_valve_between_pipes_at_a_right_angle_is_an_angle_valve() {
     assert!(draw(&json(200, 0)).contains("<g class=\"safety_valve\""));
     assert!(draw(&json(100, 100)).contains("<g class=\"angle_safety_valve\""));
     assert!(draw(&json(100, -100)).contains("<g class=\"angle_safety_valve_left\""));
+    let angle = |x, y| json(x, y).replace("safety_valve", "angle_globe_valve");
+    assert!(draw(&angle(200, 0)).contains("<g class=\"angle_valve\""));
+    assert!(draw(&angle(100, 100)).contains("<g class=\"angle_valve_right\""));
+    assert!(draw(&angle(100, -100)).contains("<g class=\"angle_valve_left\""));
 }
 
 #[test]

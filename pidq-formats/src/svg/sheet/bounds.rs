@@ -32,6 +32,10 @@ impl Bounds {
         self.union(other) == self
     }
 
+    pub fn overlaps(self, other: Bounds) -> bool {
+        self.low.0 < other.high.0 && other.low.0 < self.high.0 && self.low.1 < other.high.1 && other.low.1 < self.high.1
+    }
+
     /// Returns the rectangle enlarged by a factor around its center.
     pub fn scaled(self, factor: f64) -> Bounds {
         let (x, y) =

@@ -41,6 +41,11 @@ const DASHES: &[(&str, &str)] = &[
     ("dash_dot_dot", "5 1.2 0.4 1.2 0.4 1.2"),
 ];
 
+/// White whose parts were written from 0 to 1 and read from 0 to 255. Such a fill covers what is below it, and its outline is
+/// black.
+const UNIT_WHITE: Color = [1; 3];
+const WHITE: Color = [255; 3];
+
 /// Smallest and largest plausible line width, in millimeters.
 const MIN_WIDTH: f64 = 0.1;
 const MAX_WIDTH: f64 = 5.0;
@@ -62,11 +67,12 @@ impl Paint {
         let solid = (dash == "solid").then_some("");
         let width = number(element, "stroke_width").filter(|width| *width > 0.0);
         let layer = text(element, "layer").to_lowercase();
+        let fill = fill(text(element, "fill"));
         Paint {
             stroke: parse(text(element, "stroke")).unwrap_or(self.stroke),
             width: width.map_or(self.width, |width| plausible_width(width, unit)),
             dash: named_dash.or(solid).unwrap_or(self.dash),
-            fill: fill(text(element, "fill")),
+            fill: if fill == Fill::Solid(UNIT_WHITE) { Fill::Solid(WHITE) } else { fill },
             is_hidden: self.is_hidden || layer.contains("hidden"),
         }
     }

@@ -28,8 +28,6 @@ pub const DISPLAY_NAMES: &[&str] = &["ObjectDisplayNameAssignmentClass", "Object
 const NOZZLE_MARGIN: f64 = 4.0;
 /// Equipment with space for its tag inside.
 const HOLLOW: &[&str] = &["vessel", "tank", "drum", "standing_drum", "reactor", "column", "equipment"];
-/// Margins of a frame: the filing margin on the left, and the others.
-const FRAME: [f64; 2] = [20.0, 10.0];
 
 /// Symbol with its place, in millimeters.
 struct Fitted {
@@ -74,26 +72,6 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             }
             _ => None,
         }
-    }
-
-    /// Draws the frame of a sheet.
-    fn frame(&mut self, picture: &Picture<'a>, usage: &MissingUse<'a>) {
-        let name = usage.shape.to_lowercase();
-        let is_frame = ["border", "frame"].iter().any(|word| name.contains(word));
-        let Some(Bounds { low, high }) = self.source.sheets[picture.sheet].bounds().filter(|_| is_frame) else {
-            return;
-        };
-        let [left, margin] = FRAME;
-        let [x, y, w, h] =
-            [low.0 + left, low.1 + margin, high.0 - low.0 - left - margin, high.1 - low.1 - 2.0 * margin].map(number);
-        let ink = self.palette.css([0; 3]);
-        let title = escape(&crate::svg::title(self.options, self.symbols.model));
-        let [right, bottom] = [high.0 - margin - 4.0, high.1 - margin - 4.0].map(number);
-        self.write_fmt(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\".7\"/>\
-             <text x=\"{right}\" y=\"{bottom}\" font-size=\"5\" font-family=\"Arial,Helvetica,sans-serif\" text-anchor=\"end\" \
-             fill=\"{ink}\">{title}</text>"
-        ));
     }
 
     /// Draws a property break with its values on both sides; false if the item does not state them.

@@ -273,6 +273,43 @@ fn removed_items_have_the_shapes_of_their_own_revision() {
 }
 
 #[test]
+fn white_whose_parts_were_written_from_0_to_1_is_paper_with_a_black_outline() {
+    let fill = |color: &str| {
+        element(&format!(
+            r#"{{"type": "circle", "center": [20, 20], "radius": 4, "stroke": "{color}", "fill": "{color}"}}"#
+        ))
+    };
+    assert!(fill("#010101").contains("r=\"4\" fill=\"#ffffff\" stroke=\"#010101\""), "{}", fill("#010101"));
+    assert!(fill("#000000").contains("r=\"4\" fill=\"#000000\" stroke=\"#000000\""), "{}", fill("#000000"));
+}
+
+/// Returns a sheet of 420 mm by 297 mm with a border that is not in the file, and a circle at a place.
+fn bordered(center: [i32; 2], metadata: &str) -> String {
+    let border = r#"{"type": "use", "shape": "BORDER_A3", "at": [0, 297]}"#;
+    let up =
+        format!(r#""graphics": {{"extent": [0, 0, 420, 297], "y_axis": "up", "elements": [{border}]}}, {metadata}"#);
+    draw(&sheet(&up, &format!(r#"{{"type": "circle", "center": {center:?}, "radius": 4}}"#)))
+}
+
+#[test]
+fn a_border_that_is_not_in_the_file_is_a_frame_with_grid_references_and_a_title_block() {
+    let metadata = r#""revision": "C", "attributes": [{"name": "DrawingNumberAssignmentClass", "value": "D-7"},
+        {"name": "DrawingName", "value": "Feed & flash"}, {"name": "DrawingSubTitle", "value": "Unit 3"}]"#;
+    let svg = bordered([100, 100], metadata);
+    assert!(svg.contains("<rect x=\"20\" y=\"10\" width=\"390\" height=\"277\" fill=\"none\""), "{svg}");
+    // An A3 sheet has eight columns and six rows.
+    for (text, count) in [("1", 2), ("8", 2), ("9", 0), ("A", 2), ("F", 2), ("G", 0)] {
+        assert_eq!(svg.matches(&format!(">{text}</text>")).count(), count, "{text}: {svg}");
+    }
+    for text in ["D-7", "Feed &amp; flash – Unit 3", "Revision", "C"] {
+        assert!(svg.contains(&format!(">{text}</text>")), "{text}: {svg}");
+    }
+    // Nothing is drawn over an item in the corner.
+    let occupied = bordered([400, 20], metadata);
+    assert!(!occupied.contains(">Revision</text>") && occupied.contains(">D</text>"), "{occupied}");
+}
+
+#[test]
 fn a_drawing_with_center_lines_only_is_drawn_with_symbols() {
     let svg = element("");
     assert!(svg.contains("data-id=\"V\" transform=") && svg.contains("data-id=\"W\" transform="), "{svg}");
