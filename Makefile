@@ -1,9 +1,9 @@
 # Commands of this project, implemented with Cargo.
 
-.PHONY: help run demo docs test soak fmt compare compare-setup eval dist release
+.PHONY: help run demo docs test test-integrations soak fmt compare compare-setup eval dist release
 
 help: ## List the commands
-	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 20
 
 run: ## Run two example queries on a drawing
 	cargo build --profile quick
@@ -11,6 +11,9 @@ run: ## Run two example queries on a drawing
 
 test: ## Run all checks: format, lints, tests, documentation, examples, benchmarks
 	@scripts/test.sh
+
+test-integrations: ## Test the integrations with Apache Spark on real clusters; downloads 850 MB
+	@scripts/integrations.sh
 
 demo: ## Build everything and start the demo with the dashboard: drawings, documents, questions
 	@scripts/dashboard.sh build

@@ -214,6 +214,17 @@ fn the_package_passes_its_tests_and_doctests() {
     println!("{}", run_or_panic(pytest.current_dir(folder())));
 }
 
+/// The part of the Spark integration that needs no Spark; `scripts/integrations.sh spark` also tests it on a cluster.
+#[test]
+fn the_functions_for_fleets_pass_their_tests_without_spark() {
+    let Some(environment) = test_environment() else { return };
+    let tests = Path::new(ROOT).join("integrations/spark/tests");
+    let mut pytest = Command::new(&environment.python);
+    pytest.args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]).arg(&tests);
+    pytest.arg(format!("--ignore={}", tests.join("test_cluster.py").display()));
+    println!("{}", run_or_panic(pytest.current_dir(folder())));
+}
+
 #[test]
 fn the_package_is_typed_and_formatted() {
     let Some(environment) = test_environment() else { return };

@@ -1,0 +1,198 @@
+"""Queries on the drawings of Arrow record batches: the part that runs in the executors, and needs no Spark.
+
+A drawing that cannot be queried becomes a row with an error. Memory is bounded by the input batch, one drawing, and the
+output batch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Optional
+
+import pidq
+import pyarrow as pa
+
+#: The column with the error of a drawing; null in rows with results.
+ERROR = pa.field("error", pa.struct([("code", pa.string()), ("message", pa.string())]))
+
+#: Number of bytes and of rows from which an output batch is handed on.
+_BATCH_BYTES = 8 << 20
+_BATCH_ROWS = 65_536
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+class DrawingError(Exception):
+    """A drawing that cannot be queried, for a reason other than those of pidq."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+@dataclasses.dataclass(frozen=True)
+class DrawingQuery:
+    """A query on each drawing of a column. Called with record batches, it yields record batches.
+
+    >>> import pyarrow as pa
+    >>> run = DrawingQuery(".nodes | map({tag})", pa.schema([("tag", pa.string())]))
+    >>> batch = pa.record_batch({"drawing": ["A"], "graph": ['{"nodes": [{"tag": "P-1"}], "edges": []}']})
+    >>> [batch.to_pylist() for batch in run([batch])]
+    [[{'drawing': 'A', 'tag': 'P-1', 'error': None}]]
+    """
+
+    #: The query. Its result is a list of objects, one for each row; any other result is a column ``value``.
+    text: str
+    #: The columns of the result. Columns that a result lacks are null, and columns beyond these are dropped.
+    schema: pa.Schema
+    #: The column that identifies the drawing.
+    id: str = "drawing"
+    #: The column with the drawing: JSON as text or bytes, optionally compressed with gzip or zstd.
+    graph: str = "graph"
+    #: A column with the parameters of the query for this drawing, as a JSON object.
+    params: Optional[str] = None
+    #: ``column``: a failed drawing is a row with an error; ``skip``: it has no row; ``fail``: the first one raises.
+    errors: str = "column"
+    #: The limits of the query on each drawing.
+    limits: Optional[pidq.Limits] = None
+    #: Maximum number of bytes of a drawing, after decompression.
+    max_bytes: int = 256 << 20
+
+    def __post_init__(self) -> None:
+        if self.errors not in ("column", "skip", "fail"):
+            raise ValueError(f"errors must be 'column', 'skip' or 'fail', not {self.errors!r}")
+        names = [self.id, *self.schema.names]
+        if self.errors == "column":
+            names.append(ERROR.name)
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"the column {repeated[0]!r} exists twice: rename it in the query or in the data frame")
+        if self.params is None:
+            # A query that does not compile fails here, and not once for each drawing.
+            pidq.Query(self.text)
+
+    def output_schema(self, id_type: pa.DataType) -> pa.Schema:
+        """Returns the columns of the output, for a type of the column that identifies the drawing."""
+        fields = [pa.field(self.id, id_type), *self.schema]
+        return pa.schema([*fields, ERROR] if self.errors == "column" else fields)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of the drawings of some batches."""
+        pending: list[pa.RecordBatch] = []
+        size = rows = 0
+        for batch in batches:
+            for row in self._rows(batch):
+                pending.append(row)
+                size, rows = size + row.nbytes, rows + row.num_rows
+                if size >= _BATCH_BYTES or rows >= _BATCH_ROWS:
+                    yield from _merged(pending)
+                    pending, size, rows = [], 0, 0
+        yield from _merged(pending)
+
+    def tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+        """Yields the result of each drawing with its own column types; failed drawings are left out."""
+        for batch in batches:
+            for at in range(batch.num_rows):
+                try:
+                    yield self._run(batch, at)
+                except (pidq.Error, DrawingError):
+                    continue
+
+    def _rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of each drawing, with its id and error."""
+        identifiers = batch.column(self.id)
+        schema = self.output_schema(identifiers.type)
+        for at in range(batch.num_rows):
+            identifier = identifiers[at]
+            try:
+                columns = _columns(self._run(batch, at), self.schema)
+                error = None
+            except (pidq.Error, DrawingError) as problem:
+                if self.errors == "fail":
+                    raise
+                if self.errors == "skip":
+                    continue
+                columns = [pa.nulls(1, field.type) for field in self.schema]
+                error = {"code": problem.code, "message": problem.message}
+            count = len(columns[0]) if columns else 0
+            columns = [pa.repeat(identifier, count), *columns]
+            if self.errors == "column":
+                columns.append(pa.nulls(count, ERROR.type) if error is None else pa.array([error], ERROR.type))
+            yield pa.record_batch(columns, schema=schema)
+
+    def _run(self, batch: pa.RecordBatch, at: int) -> pa.Table:
+        """Returns the result of the query on one drawing."""
+        graph = pidq.Graph.from_json(_document(batch.column(self.graph)[at], self.max_bytes))
+        params = {}
+        if self.params is not None:
+            params = json.loads(batch.column(self.params)[at].as_py() or "{}")
+        return graph.run(self.text, limits=self.limits, **params).to_arrow()
+
+
+def infer_schema(query: DrawingQuery, batches: Iterable[pa.RecordBatch]) -> pa.Schema:
+    """Returns the columns of the results of some drawings. Columns that are null everywhere are strings."""
+    schemas = [table.schema for table in query.tables(batches)]
+    if not any(len(schema) for schema in schemas):
+        raise ValueError("the query has no rows in the first drawings: state the schema of its columns")
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
+    return pa.schema([field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in schema])
+
+
+def _document(value: pa.Scalar, max_bytes: int) -> bytes:
+    """Returns the JSON text of a drawing, decompressed."""
+    if not value.is_valid:
+        raise DrawingError("no_drawing", "the column of the drawing is null")
+    buffer = value.as_buffer()
+    start = buffer.slice(0, min(4, buffer.size)).to_pybytes()
+    codec = "gzip" if start.startswith(_GZIP) else "zstd" if start == _ZSTD else None
+    if codec is None:
+        text = buffer.to_pybytes() if buffer.size <= max_bytes else None
+    else:
+        text = _decompressed(buffer, codec, max_bytes)
+    if text is None:
+        raise DrawingError("drawing_too_large", f"the drawing is larger than {max_bytes} bytes")
+    return text
+
+
+def _decompressed(buffer: pa.Buffer, codec: str, max_bytes: int) -> Optional[bytes]:
+    """Returns the content of a compressed buffer; `None` if it is larger than allowed."""
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(buffer), codec) as stream:
+            text = stream.read(max_bytes + 1)
+    except (OSError, ValueError, zlib.error) as error:
+        raise DrawingError("decompression_failed", f"{codec}: {error}") from error
+    return text if len(text) <= max_bytes else None
+
+
+def _columns(table: pa.Table, schema: pa.Schema) -> list[pa.Array]:
+    """Returns the columns of a schema, converted to its types."""
+    if table.num_columns == 0:
+        return [pa.array([], field.type) for field in schema]
+    return [_column(table, field) for field in schema]
+
+
+def _column(table: pa.Table, field: pa.Field) -> pa.Array:
+    at = table.schema.get_field_index(field.name)
+    if at < 0:
+        return pa.nulls(table.num_rows, field.type)
+    column = table.column(at).combine_chunks()
+    if column.type == field.type:
+        return column
+    try:
+        if pa.types.is_nested(field.type) and pa.types.is_string(column.type):
+            # Lists and objects are JSON text.
+            return pa.array([None if text is None else json.loads(text) for text in column.to_pylist()], field.type)
+        return column.cast(field.type)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        message = f"the column {field.name!r} cannot be converted to {field.type}: {error}"
+        raise DrawingError("column_type", message) from error
+
+
+def _merged(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    if batches:
+        yield from pa.Table.from_batches(batches).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)

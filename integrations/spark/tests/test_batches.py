@@ -1,0 +1,137 @@
+"""Queries on record batches: what the executors do, without Spark."""
+
+import gzip
+import json
+
+import pidq
+import pyarrow as pa
+import pytest
+from pidq_spark import DrawingQuery
+from pidq_spark.batches import infer_schema
+
+TAGS = pa.schema([("tag", pa.string())])
+DRAWING = '{"nodes": [{"tag": "P-1", "kw": 5, "at": [1, 2]}, {"tag": "P-2", "kw": 7.5}], "edges": []}'
+
+
+def run(query, *graphs, **columns):
+    batch = pa.record_batch({"drawing": [f"D{at}" for at in range(len(graphs))], "graph": list(graphs), **columns})
+    rows = []
+    for output in query([batch]):
+        output.validate(full=True)
+        rows += output.to_pylist()
+    return rows
+
+
+def test_rows_have_the_drawing_the_columns_and_no_error():
+    assert run(DrawingQuery(".nodes | map({tag: .tag})", TAGS), DRAWING) == [
+        {"drawing": "D0", "tag": "P-1", "error": None},
+        {"drawing": "D0", "tag": "P-2", "error": None},
+    ]
+
+
+def test_columns_have_the_types_of_the_schema():
+    schema = pa.schema([("kw", pa.string()), ("at", pa.list_(pa.float64())), ("missing", pa.int64())])
+    rows = run(DrawingQuery(".nodes", schema), DRAWING)
+    assert [(row["kw"], row["at"], row["missing"]) for row in rows] == [("5", [1, 2], None), ("7.5", None, None)]
+
+
+def zstd_stream(data):
+    """Compresses without the size in the header, as programs that write a stream do."""
+    with pa.BufferOutputStream() as sink:
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(data)
+        return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, pa.Codec("zstd").compress, zstd_stream])
+def test_drawings_are_text_or_bytes_and_may_be_compressed(compress):
+    compressed = compress(DRAWING.encode())
+    assert len(run(DrawingQuery(".nodes", TAGS), DRAWING, DRAWING)) == 4
+    assert len(run(DrawingQuery(".nodes", TAGS), pa.py_buffer(compressed).to_pybytes())) == 2
+
+
+def test_a_query_on_no_drawings_has_no_rows():
+    assert run(DrawingQuery(".nodes", TAGS)) == []
+    assert list(DrawingQuery(".nodes", TAGS)([])) == []
+
+
+def test_a_result_that_is_no_table_is_one_column():
+    assert run(DrawingQuery(".nodes | size()", pa.schema([("value", pa.int64())])), DRAWING)[0]["value"] == 2
+
+
+@pytest.mark.parametrize(
+    ("graph", "query", "code"),
+    [
+        (None, ".nodes", "no_drawing"),
+        ("", ".nodes", "PQ5001"),
+        ("{", ".nodes", "PQ5001"),
+        (b"\x1f\x8b\x00broken", ".nodes", "decompression_failed"),
+        (gzip.compress(b" " * 5_000_000), ".nodes", "drawing_too_large"),
+        ("[" + " " * 2_000_000 + "]", ".nodes", "drawing_too_large"),
+        (DRAWING, ".nodes | size() | map(.tag)", "PQ"),
+        (DRAWING, 'node("X")', "PQ"),
+    ],
+)
+def test_a_drawing_that_fails_is_a_row_with_the_error(graph, query, code):
+    rows = run(DrawingQuery(query, TAGS, max_bytes=1_000_000), graph, None if graph is None else DRAWING.encode())
+    failed = rows[0]
+    assert (failed["drawing"], failed["tag"]) == ("D0", None)
+    assert failed["error"]["code"].startswith(code)
+    assert failed["error"]["message"]
+
+
+def test_a_value_that_does_not_fit_its_column_is_an_error_of_the_drawing():
+    rows = run(DrawingQuery(".nodes", pa.schema([("tag", pa.int64())])), DRAWING, '{"nodes": [{"tag": 7}]}')
+    assert [(row["drawing"], row["tag"], row["error"] and row["error"]["code"]) for row in rows] == [
+        ("D0", None, "column_type"),
+        ("D1", 7, None),
+    ]
+
+
+def test_failed_drawings_can_be_left_out_or_raise():
+    assert [row["drawing"] for row in run(DrawingQuery(".nodes", TAGS, errors="skip"), "{", DRAWING)] == ["D1", "D1"]
+    with pytest.raises(pidq.InputError):
+        run(DrawingQuery(".nodes", TAGS, errors="fail"), "{")
+    with pytest.raises(ValueError, match="errors"):
+        DrawingQuery(".nodes", TAGS, errors="ignore")
+
+
+def test_limits_apply_to_each_drawing():
+    query = DrawingQuery(".nodes | map({tag: .tag})", TAGS, limits=pidq.Limits(fuel=60))
+    large = json.dumps({"nodes": [{"tag": f"P-{at}"} for at in range(100)], "edges": []})
+    assert [row["error"] and row["error"]["code"] for row in run(query, DRAWING, large, DRAWING)] == [
+        None,
+        None,
+        "PQ4001",
+        None,
+        None,
+    ]
+
+
+def test_parameters_are_those_of_the_drawing():
+    query = DrawingQuery(".nodes | filter(.tag == $tag)", TAGS, params="params")
+    rows = run(query, DRAWING, DRAWING, params=['{"tag": "P-1"}', '{"tag": "P-2"}'])
+    assert [(row["drawing"], row["tag"]) for row in rows] == [("D0", "P-1"), ("D1", "P-2")]
+
+
+def test_a_mistake_is_reported_before_any_drawing_is_read():
+    with pytest.raises(pidq.SyntaxError):
+        DrawingQuery(".nodes | fliter(.tag)", TAGS)
+    with pytest.raises(ValueError, match="'drawing' exists twice"):
+        DrawingQuery("offPageList()", pa.schema([("drawing", pa.string())]))
+
+
+def test_columns_are_inferred_from_all_drawings_that_have_rows():
+    numbers = '{"nodes": [{"tag": "P-3", "kw": 1}]}'
+    batch = pa.record_batch({"drawing": list("abcd"), "graph": ["{", '{"nodes": []}', numbers, DRAWING]})
+    schema = infer_schema(DrawingQuery(".nodes", pa.schema([])), [batch])
+    assert {field.name: field.type for field in schema} == {"tag": pa.string(), "kw": pa.float64(), "at": pa.string()}
+    with pytest.raises(ValueError, match="no rows"):
+        infer_schema(DrawingQuery(".nodes", pa.schema([])), [batch.slice(0, 2)])
+
+
+def test_output_batches_are_bounded():
+    many = json.dumps({"nodes": [{"tag": f"P-{at}"} for at in range(50_000)]})
+    batch = pa.record_batch({"drawing": list("abc"), "graph": [many] * 3})
+    sizes = [output.num_rows for output in DrawingQuery(".nodes", TAGS)([batch])]
+    assert sum(sizes) == 150_000 and max(sizes) <= 65_536
