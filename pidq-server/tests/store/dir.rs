@@ -1,6 +1,7 @@
 //! Tests of the file store on a real disk.
 
 use std::fs;
+use std::io::Write;
 use std::process::Command;
 
 use pidq_server::store;
@@ -161,12 +162,12 @@ fn a_full_real_disk_is_reported_and_reads_continue() {
     let read = wait(dir.get(&tenant, &graph_id, &VersionSelector::Latest, Coding::Identity));
     let filler = temp_dir.path().join("filler");
     let fill = || {
-        let mut file = std::fs::File::create(&filler).expect("created");
-        while std::io::Write::write(&mut file, &[0; 512]).is_ok() {}
+        let mut file = fs::File::create(&filler).expect("created");
+        while Write::write(&mut file, &[0; 512]).is_ok() {}
     };
     fill();
     let full = wait(dir.state());
-    std::fs::remove_file(&filler).expect("removed");
+    fs::remove_file(&filler).expect("removed");
     let deleted = wait(dir.delete(&tenant, &graph_id, &Precondition::None));
     let state = wait(dir.state());
     let again = put();
