@@ -4,6 +4,7 @@ mod allocations;
 mod allocator;
 mod architecture;
 mod ask_with_graph;
+#[cfg(feature = "pipeline")]
 mod backup;
 mod c;
 mod check;
