@@ -56,6 +56,7 @@ mod reports;
 mod service;
 #[cfg(feature = "dashboard")]
 mod settings;
+mod stated_states;
 mod synthetic_plant;
 mod up;
 mod vocabulary;

@@ -219,7 +219,21 @@ const NAMES: &[NamesRow] = &[
         "removed_values",
         &["removed", "demolished", "dismantled", "deleted", "future", "planned", "not_installed", "absent"],
     ),
-    (Names::Status, "status", &["status", "lifecycle_status", "construction_status"]),
+    (
+        Names::Status,
+        "status",
+        &[
+            "status",
+            "lifecycle_status",
+            "life_cycle_status",
+            "construction_status",
+            "installation_status",
+            "item_status",
+            "plant_status",
+            "lifecycle_state",
+            "life_cycle_state",
+        ],
+    ),
     (Names::RemovedMark, "removed", &["removed", "is_removed", "demolished", "is_demolished"]),
     (Names::InstalledMark, "installed", &["installed", "is_installed"]),
     (

@@ -238,6 +238,35 @@ pub const SAFETY_FIELDS: &[&str] = &[
 pub const NEGATIVES: &[&str] =
     &["", "-", "0", "false", "n", "n/a", "na", "no", "none", "not_applicable", "sil_0", "sil0"];
 
+/// Parts of the classes of equipment with two sides that are separated by a wall.
+pub const EXCHANGERS: &[&str] = &[
+    "exchanger",
+    "interchanger",
+    "condenser",
+    "reboiler",
+    "evaporator",
+    "vaporizer",
+    "vaporiser",
+    "chiller",
+    "cooler",
+    "heater",
+    "recuperator",
+    "economizer",
+    "economiser",
+    "jacketed",
+    "double_pipe",
+];
+
+/// Parts of the classes of exchangers with pipes on one side only.
+pub const SINGLE_SIDED: &[&str] = &["air_cool", "fin_fan", "electric"];
+
+/// Words in the classes of parts of equipment that are spaces of their own.
+pub const CHAMBERS: &[&str] = &["chamber", "compartment", "jacket", "shell_side", "tube_side"];
+
+/// Fields with the attributes of an item, in snake_case.
+pub const ATTRIBUTE_FIELDS: &[&str] =
+    &["attributes", "generic_attributes", "custom_attributes", "properties", "data", "lifecycle", "life_cycle"];
+
 /// Types of other group nodes.
 pub const GROUP_TYPES: &[&str] = &["plant_structure_item", "drawing", "group"];
 
@@ -312,4 +341,10 @@ pub const PASSIVE_SAFEGUARDS: &[(&str, &str)] = &[
 /// Returns whether a list contains a word. Both are compared in snake_case, so `hasNozzle` equals `has_nozzle`.
 pub fn contains(words: &[&str], word: &str) -> bool {
     words.contains(&word) || words.contains(&super::snake_case::snake_case(word).as_str())
+}
+
+/// Like [`contains`], without a conversion of words that begin with other letters.
+pub(crate) fn contains_plain(words: &[&str], word: &str) -> bool {
+    let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
+    words.iter().any(|known| first(known) == first(word)) && contains(words, word)
 }

@@ -1,4 +1,7 @@
 //! Values that a drawing states about an item, with their units: fields and attributes under any of their names.
+//!
+//! All that reads what an item states, positions, locks and statuses included, reads it here: in any spelling of a name,
+//! as a field of the item or among its attributes.
 
 use hashbrown::HashMap;
 
@@ -67,23 +70,73 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns the fields of an item, then its attributes: an array of names and values, or an object.
+/// Returns the fields of an item, then its attributes: an array of names and values, or an object. Objects in fields
+/// for attributes, and groups of attributes, are read too.
 fn fields<'a>(object: Object<'a>) -> impl Iterator<Item = Field<'a>> {
-    let attributes = object.get("attributes");
-    let entry = |entry: Value<'a>| {
-        let entry = entry.as_object()?;
-        let unit = ["unit", "units"].iter().find_map(|key| entry.get(key)?.as_str());
-        Some(Field { name: entry.get("name")?.as_str()?, value: entry.get("value")?, unit })
-    };
-    let listed = attributes.and_then(Value::as_array).into_iter().flat_map(|list| list.iter()).filter_map(entry);
-    let keyed = attributes.and_then(Value::as_object).into_iter().flat_map(|object| object.iter());
-    let own = object.iter().filter(|(key, _)| *key != "attributes");
-    own.chain(keyed).map(|(name, value)| Field { name, value, unit: None }).chain(listed)
+    let own = object.iter().filter(|(key, _)| !vocabulary::contains_plain(vocabulary::ATTRIBUTE_FIELDS, key));
+    let own = own.map(|(name, value)| Field { name, value, unit: None });
+    let containers = object.iter().filter(|(key, _)| vocabulary::contains_plain(vocabulary::ATTRIBUTE_FIELDS, key));
+    own.chain(containers.flat_map(|(_, attributes)| attribute_fields(attributes, MAX_NESTED_GROUPS)))
+}
+
+/// Groups of attributes in each other that are read.
+const MAX_NESTED_GROUPS: usize = 3;
+
+/// Returns attributes and those in their groups.
+fn attribute_fields<'a>(attributes: Value<'a>, depth: usize) -> Vec<Field<'a>> {
+    let mut found = Vec::new();
+    if let Some(attributes) = attributes.as_object() {
+        for (name, value) in attributes.iter() {
+            found.push(Field { name, value, unit: None });
+            let is_group =
+                value.as_object().is_some_and(|group| group.get("value").is_none()) || value.as_array().is_some();
+            if is_group && depth > 0 {
+                found.extend(attribute_fields(value, depth - 1));
+            }
+        }
+    }
+    for entry in attributes.as_array().into_iter().flat_map(|list| list.iter()).filter_map(Value::as_object) {
+        let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key)?.as_str());
+        let value = ["value", "Value"].iter().find_map(|key| entry.get(key));
+        match (text(&["name", "Name", "key"]), value) {
+            (Some(name), Some(value)) => found.push(Field { name, value, unit: text(&["unit", "units"]) }),
+            _ => {
+                let groups = entry.iter().map(|(_, group)| group).filter(|_| depth > 0);
+                found.extend(groups.flat_map(|group| attribute_fields(group, depth - 1)));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the values that an item states under some names, in the order of the names; its own before its attributes.
+pub(crate) fn values<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
+    let words = drawing.topology.config.words_of(names);
+    let mut found: Vec<(usize, Value<'a>)> = Vec::new();
+    for field in drawing.node(node).as_object().into_iter().flat_map(fields) {
+        if field.name.len() > MAX_CLASS || !may_be_one_of(words, field.name) {
+            continue;
+        }
+        let word = plain_name(field.name);
+        if let Some(rank) = words.iter().position(|known| *known == word) {
+            let nested = field.value.as_object().and_then(|nested| nested.get("value"));
+            found.push((rank, nested.unwrap_or(field.value)));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, value)| value)
+}
+
+/// Returns whether a name may be one of some words, by its first letter: most names need no conversion.
+fn may_be_one_of(words: &[String], name: &str) -> bool {
+    let first = |text: &str| text.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase());
+    let letter = first(name);
+    words.iter().any(|word| first(word) == letter)
 }
 
 /// Returns a name in snake_case without endings that say how a source stores the value.
 fn plain_name(name: &str) -> String {
-    let mut word = snake_case(name);
+    let mut word = snake_case(name.trim());
     while let Some(length) =
         vocabulary::ATTRIBUTE_ENDINGS.iter().find_map(|ending| word.strip_suffix(ending)).map(str::len)
     {

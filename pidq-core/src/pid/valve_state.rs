@@ -1,8 +1,9 @@
 //! State of valves, blinds and spools as the drawing gives it: position, lock, removal.
 //!
-//! A field of the item counts, and so does an entry of its `attributes`, an array of names and values or an object.
+//! A field of the item counts, and so does an entry of its attributes: see [`stated_values`](super::stated_values).
 
 use super::Datum;
+use super::stated_values::values;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
@@ -36,7 +37,7 @@ pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation 
     }
     let of_status = |value: Value<'_>| match value {
         Value::Bool(_) => Installation::Unknown,
-        value => value.as_str().map_or(Installation::Installed, |text| installation_by_status(drawing, text)),
+        value => value.as_str().map_or(Installation::Installed, |text| installation_by_status(drawing, text.trim())),
     };
     states(drawing, node, Names::Status).map(of_status).max().unwrap_or(Installation::Installed)
 }
@@ -255,29 +256,12 @@ pub(crate) fn numbers(drawing: &Drawing<'_>, node: NodeId, names: Names) -> impl
 fn states<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
     values(drawing, node, names).filter(|value| match value {
         Value::Bool(_) => true,
-        value => value.as_str().is_some_and(|text| !text.is_empty()),
+        value => value.as_str().is_some_and(|text| !text.trim().is_empty()),
     })
 }
 
-/// Returns the values of an item under some names: its fields, then its attributes.
-fn values<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
-    let object = drawing.node(node).as_object();
-    let known = drawing.topology.config.names(names);
-    let fields = known.iter().filter_map(move |name| object?.get(name));
-    let attributes = object.and_then(|object| object.get("attributes"));
-    let is_named = move |name: &str| drawing.topology.config.contains(names, name);
-    let entries = attributes.and_then(Value::as_object).into_iter().flat_map(|entries| entries.iter());
-    let of_object = entries.filter(move |(name, _)| is_named(name)).map(|(_, value)| value);
-    let entries = attributes.and_then(Value::as_array).into_iter().flat_map(|entries| entries.iter());
-    let of_array = entries.filter_map(Value::as_object).filter_map(move |entry| {
-        let name = entry.get("name")?.as_str()?;
-        entry.get("value").filter(|_| is_named(name))
-    });
-    fields.chain(of_object).chain(of_array)
-}
-
 fn is_in(drawing: &Drawing<'_>, value: Option<Value<'_>>, names: Names) -> bool {
-    value.and_then(|value| value.as_str()).is_some_and(|text| drawing.topology.config.contains(names, text))
+    value.and_then(|value| value.as_str()).is_some_and(|text| drawing.topology.config.contains(names, text.trim()))
 }
 
 fn is_yes(value: Option<Value<'_>>) -> bool {
