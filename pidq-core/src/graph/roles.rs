@@ -112,13 +112,15 @@ enum Words {
     Driven(&'static [&'static str]),
     /// Like `Last`, for the class of a piping component.
     InPiping(&'static [&'static str]),
+    /// Is one of these, in the namespace of instruments.
+    InInstruments(&'static [&'static str]),
     /// Like `Has`, for a class that also has the word `valve`: a hydraulic pump is no valve.
     InValve(&'static [&'static str]),
     /// One of these before `_valve`, after nothing but words of `HAND_VALVE_WORDS`: `wedge_gate_valve`, but not
     /// `control_gate_valve` or any other word that may say that it is no hand valve.
     HandValve(&'static [&'static str]),
 }
-use Words::{Begins, Driven, Ends, HandValve, Has, InPiping, InValve, Is, Last, Valve};
+use Words::{Begins, Driven, Ends, HandValve, Has, InInstruments, InPiping, InValve, Is, Last, Valve};
 
 /// Words before `operated` that stand for operation by hand.
 const HAND_WORDS: &[&str] = &["chain", "gear", "gearbox", "hand", "handwheel", "lever", "manual", "manually", "wheel"];
@@ -261,6 +263,10 @@ impl Words {
             }),
             InValve(words) => class.contains("valve") && words.iter().any(|word| class.contains(word)),
             InPiping(words) => class.strip_prefix("piping_component.").is_some_and(|class| are_last(words, class)),
+            InInstruments(words) => {
+                let kind = class.strip_prefix("instrument.").or_else(|| class.strip_prefix("instruments."));
+                kind.is_some_and(|kind| words.contains(&kind))
+            }
             HandValve(words) => class.strip_suffix("_valve").is_some_and(|kind| is_hand_valve(words, kind)),
         }
     }
@@ -279,6 +285,7 @@ impl Words {
                 let words = words.join("|").replace('.', r"\.");
                 return format!("({words}).*valve|valve.*({words})");
             }
+            InInstruments(words) => (r"^instruments?\.", words, "$"),
             InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
             HandValve(words) => {
                 let [any, hand] = [HAND_VALVE_WORDS, HAND_WORDS].map(|words| words.join("|"));
@@ -346,6 +353,41 @@ const SEVERAL_PORTS: &[&str] =
 pub(super) fn has_several_ways(class: &str) -> bool {
     Has(SEVERAL_WAYS).matches(class)
 }
+
+/// Relief devices that some tools class as instruments.
+const RELIEF_INSTRUMENTS: &[&str] = &[
+    "safety_valve",
+    "relief_valve",
+    "safety_relief_valve",
+    "pressure_safety_valve",
+    "pressure_relief_valve",
+    "pressure_vacuum_relief_valve",
+    "vacuum_relief_valve",
+    "thermal_relief_valve",
+    "rupture_disc",
+    "rupture_disk",
+    "bursting_disc",
+    "psv",
+    "prv",
+];
+
+/// Valves with an actuator that some tools class as instruments.
+const VALVE_INSTRUMENTS: &[&str] = &[
+    "control_valve",
+    "shutdown_valve",
+    "shut_down_valve",
+    "blowdown_valve",
+    "on_off_valve",
+    "solenoid_valve",
+    "motor_operated_valve",
+    "emergency_shutdown_valve",
+    "emergency_isolation_valve",
+    "xv",
+    "sdv",
+    "esdv",
+    "bdv",
+    "mov",
+];
 
 /// Valves that can be operated, of a type that the class does not state.
 const UNSPECIFIED_VALVES: &[&str] = &["operated_valve", "custom_operated_valve"];
@@ -415,8 +457,10 @@ pub(crate) enum TagLetters {
 }
 
 /// Letters of the tags of valves that open or close by themselves.
-const SELF_ACTING_LETTERS: &[&str] =
-    &["NRV", "CHV", "PSV", "PRV", "TRV", "TSV", "PSE", "SRV", "PVRV", "PVSV", "VRV", "BPV", "EFV", "XFV", "EXFV"];
+const SELF_ACTING_LETTERS: &[&str] = &[
+    "NRV", "CHV", "CHK", "CKV", "PSV", "PRV", "TRV", "TSV", "PSE", "SRV", "PVRV", "PVSV", "VRV", "BPV", "EFV", "XFV",
+    "EXFV",
+];
 
 /// Letters of the tags of other valves with an actuator.
 const ACTUATED_LETTERS: &[&str] = &["ESD", "MOV", "HCV", "HIC", "HZV", "HSV", "BDV", "EBV"];
@@ -455,44 +499,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     // References to another sheet, whatever the rest of their class.
     (Role::OffPage, &[Begins(&["reference."])]),
     // Some tools class what protects by opening, and the valves in a pipe, as instruments.
-    (
-        Role::Relief,
-        &[Is(&[
-            "instrument.safety_valve",
-            "instrument.relief_valve",
-            "instrument.safety_relief_valve",
-            "instrument.pressure_safety_valve",
-            "instrument.pressure_relief_valve",
-            "instrument.pressure_vacuum_relief_valve",
-            "instrument.vacuum_relief_valve",
-            "instrument.thermal_relief_valve",
-            "instrument.rupture_disc",
-            "instrument.rupture_disk",
-            "instrument.bursting_disc",
-            "instrument.psv",
-            "instrument.prv",
-        ])],
-    ),
-    (
-        Role::Control,
-        &[Is(&[
-            "instrument.control_valve",
-            "instrument.shutdown_valve",
-            "instrument.shut_down_valve",
-            "instrument.blowdown_valve",
-            "instrument.on_off_valve",
-            "instrument.solenoid_valve",
-            "instrument.motor_operated_valve",
-            "instrument.emergency_shutdown_valve",
-            "instrument.emergency_isolation_valve",
-            "instrument.xv",
-            "instrument.sdv",
-            "instrument.esdv",
-            "instruments.control_valve",
-            "instruments.shutdown_valve",
-            "instruments.on_off_valve",
-        ])],
-    ),
+    (Role::Relief, &[InInstruments(RELIEF_INSTRUMENTS)]),
+    (Role::Control, &[InInstruments(VALVE_INSTRUMENTS)]),
     (
         Role::Instrument,
         &[
@@ -810,13 +818,23 @@ mod tests {
             .flat_map(|(_, words)| *words)
             .flat_map(|words| match words {
                 Is(words) | Begins(words) | Ends(words) | Has(words) => *words,
-                Last(words) | Valve(words) | Driven(words) | InPiping(words) => *words,
+                Last(words) | Valve(words) | Driven(words) | InPiping(words) | InInstruments(words) => *words,
                 InValve(words) | HandValve(words) => *words,
             })
             .copied()
             .collect();
         let in_context = |word: &str| {
-            let before = ["", "x", "x_", "motor_", "piping_component.", "piping_component.x_", "piping_component.x"];
+            let before = [
+                "",
+                "x",
+                "x_",
+                "motor_",
+                "instrument.",
+                "instruments.",
+                "piping_component.",
+                "piping_component.x_",
+                "piping_component.x",
+            ];
             let after = ["", "x", "_valve", "_operated_valve", "_actuated_valve", "valve", "_or_fitting", ".", "_"];
             before.iter().flat_map(|before| after.map(|after| format!("{before}{word}{after}"))).collect::<Vec<_>>()
         };
