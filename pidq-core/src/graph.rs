@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod connectivity;
 pub(crate) mod cycles;
 pub(crate) mod drawing;
+pub(crate) mod equipment_sides;
 mod field_reader;
 pub(crate) mod index;
 pub(crate) mod items;

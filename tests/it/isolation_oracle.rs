@@ -69,6 +69,27 @@ enum Pass {
     Any,
 }
 
+/// Side of a relief device.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Side {
+    Inlet,
+    Outlet,
+    Either,
+}
+
+/// What a way from a side of a relief device leads past.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    along_flow: bool,
+    skips_relief: bool,
+    skips_bleeds: bool,
+    is_inlet: bool,
+}
+
+impl Way {
+    const ANY: Way = Way { along_flow: false, skips_relief: true, skips_bleeds: true, is_inlet: false };
+}
+
 /// A random drawing.
 #[derive(Clone, Debug)]
 struct Plant {
@@ -149,38 +170,129 @@ impl Plant {
         }
     }
 
-    /// Returns whether an end is reached from a side of a relief device if a valve is removed: past other devices only
-    /// if there is no other way.
-    fn reaches_end(&self, side: (usize, usize), removed: Option<usize>) -> bool {
-        let passes_relief = !self.reaches_end_past(side, None, false);
-        self.reaches_end_past(side, removed, passes_relief)
+    /// Returns whether a valve that is reached from a node is a drain, a vent or a bleed.
+    fn is_bleed(&self, valve: usize, before: usize) -> bool {
+        matches!(self.kinds[valve], Valve | LockedValve | ClosedValve) && self.leads_to_nothing(valve, before, 10)
     }
 
-    fn reaches_end_past(&self, (device, first): (usize, usize), removed: Option<usize>, passes_relief: bool) -> bool {
-        let around = self.neighbors(device);
-        let is_blocked = |node: usize| {
-            node == device
-                || node != first && around.contains(&node)
-                || Some(node) == removed
-                || !passes_relief && self.kinds[node] == Relief
+    /// Returns the first items of a relief device with their side, by the direction of its pipes or by what they lead
+    /// to, without its own drains.
+    fn sides_of(&self, device: usize) -> Vec<(usize, Side)> {
+        let has_pipe = |from: usize, to: usize| self.pipes.contains(&(from, to));
+        let side = |first: usize| match (has_pipe(first, device), has_pipe(device, first)) {
+            (true, false) => Side::Inlet,
+            (false, true) => Side::Outlet,
+            _ => Side::Either,
         };
+        let mut sides: Vec<(usize, Side)> =
+            self.neighbors(device).into_iter().map(|first| (first, side(first))).collect();
+        let has = |kind: Side| sides.iter().any(|(_, known)| *known == kind);
+        let replaced = match (has(Side::Inlet), has(Side::Outlet), has(Side::Either)) {
+            (true, true, _) => None,
+            _ if sides.len() == 1 => Some(Side::Inlet),
+            (true, false, true) => Some(Side::Outlet),
+            (false, true, true) => Some(Side::Inlet),
+            _ => {
+                self.tell_sides_by_ends(device, &mut sides);
+                return self.without_drains(device, sides);
+            }
+        };
+        match replaced {
+            None => sides.retain(|(_, kind)| *kind != Side::Either),
+            Some(by) => {
+                sides.iter_mut().filter(|(_, kind)| *kind == Side::Either).for_each(|(_, kind)| *kind = by);
+            }
+        }
+        self.without_drains(device, sides)
+    }
+
+    fn tell_sides_by_ends(&self, device: usize, sides: &mut [(usize, Side)]) {
+        let ends = |first: usize| {
+            let reached = self.reached_from(device, first, &Way::ANY, None);
+            reached.into_iter().filter(|node| self.is_end(*node)).collect::<Vec<_>>()
+        };
+        let found: Vec<Vec<usize>> = sides.iter().map(|(first, _)| ends(*first)).collect();
+        let has_equipment: Vec<bool> =
+            found.iter().map(|ends| ends.iter().any(|end| self.is_equipment(*end))).collect();
+        let leaves_sheet = found.iter().flatten().any(|end| self.kinds[*end] == OffPage);
+        for ((_, kind), has_own) in sides.iter_mut().zip(&has_equipment) {
+            *kind = match (has_equipment.contains(&true), has_equipment.contains(&false)) {
+                (true, true) if *has_own => Side::Inlet,
+                (true, true) => Side::Outlet,
+                (true, false) => Side::Either,
+                (false, _) if leaves_sheet => Side::Either,
+                (false, _) => Side::Outlet,
+            };
+        }
+    }
+
+    fn without_drains(&self, device: usize, mut sides: Vec<(usize, Side)>) -> Vec<(usize, Side)> {
+        for kind in [Side::Inlet, Side::Outlet] {
+            let of_kind: Vec<usize> =
+                sides.iter().filter(|(_, known)| *known == kind).map(|(first, _)| *first).collect();
+            if !of_kind.iter().all(|first| self.is_bleed(*first, device)) {
+                sides.retain(|(first, known)| *known != kind || !self.is_bleed(*first, device));
+            }
+        }
+        sides
+    }
+
+    /// Returns the first way on which a side leads to an end: that with the fewest concessions.
+    fn way(&self, device: usize, (first, side): (usize, Side)) -> Option<Way> {
+        let is_inlet = side == Side::Inlet;
+        let relief_first = [(true, true), (false, true), (true, false), (false, false)];
+        let bleeds_first = [(true, true), (true, false), (false, true), (false, false)];
+        let along_flow: &[bool] = if side == Side::Outlet { &[true, false] } else { &[false] };
+        let skips = if side == Side::Outlet { bleeds_first } else { relief_first };
+        let ways = along_flow.iter().flat_map(|along_flow| {
+            skips.map(|(skips_relief, skips_bleeds)| Way {
+                along_flow: *along_flow,
+                skips_relief,
+                skips_bleeds,
+                is_inlet,
+            })
+        });
+        ways.into_iter().find(|way| self.has_end(device, first, way, None))
+    }
+
+    fn has_end(&self, device: usize, first: usize, way: &Way, removed: Option<usize>) -> bool {
+        self.reached_from(device, first, way, removed).iter().any(|node| self.ends_way(*node, way))
+    }
+
+    /// Returns whether a way ends at an item: an open end is no end of an inlet.
+    fn ends_way(&self, node: usize, way: &Way) -> bool {
+        self.is_end(node) && !(way.is_inlet && self.kinds[node] == OpenEnd)
+    }
+
+    /// Returns what a way from a side of a device reaches if a valve is removed.
+    fn reached_from(&self, device: usize, first: usize, way: &Way, removed: Option<usize>) -> BTreeSet<usize> {
+        let around = self.neighbors(device);
+        let is_blocked = |node: usize| Some(node) == removed || way.skips_relief && self.kinds[node] == Relief;
         let mut reached: BTreeSet<usize> = [first].into_iter().filter(|first| !is_blocked(*first)).collect();
         loop {
             let before = reached.len();
             for node in reached.clone().into_iter().filter(|node| !self.is_end(*node)) {
                 let next = self.neighbors(node);
-                let is_branching = next.len() > 2;
-                let is_bleed = |valve: usize| {
-                    is_branching
-                        && matches!(self.kinds[valve], Valve | LockedValve | ClosedValve)
-                        && self.leads_to_nothing(valve, node, 10)
+                let is_skipped = |valve: usize| way.skips_bleeds && next.len() > 2 && self.is_bleed(valve, node);
+                let is_open = |next: &usize| {
+                    *next != device
+                        && !around.contains(next)
+                        && !is_blocked(*next)
+                        && !is_skipped(*next)
+                        && (!way.along_flow || self.pipes.contains(&(node, *next)))
                 };
-                reached.extend(next.iter().copied().filter(|next| !is_blocked(*next) && !is_bleed(*next)));
+                reached.extend(next.iter().copied().filter(is_open));
             }
             if reached.len() == before {
-                return reached.iter().any(|node| self.is_end(*node));
+                return reached;
             }
         }
+    }
+
+    /// Returns the sides of all relief devices.
+    fn relief_sides(&self) -> Vec<(usize, (usize, Side))> {
+        let devices = (0..self.kinds.len()).filter(|node| self.kinds[*node] == Relief);
+        devices.flat_map(|device| self.sides_of(device).into_iter().map(move |side| (device, side))).collect()
     }
 
     /// Returns what is reached from a side of a relief device past nothing that is closed or unknown.
@@ -203,15 +315,11 @@ impl Plant {
         }
     }
 
-    /// Returns the sides of relief devices: the device and its first item.
-    fn relief_sides(&self) -> Vec<(usize, usize)> {
-        let devices = (0..self.kinds.len()).filter(|node| self.kinds[*node] == Relief);
-        devices.flat_map(|device| self.neighbors(device).into_iter().map(move |first| (device, first))).collect()
-    }
-
     /// Returns whether a valve is to stay open: it is locked open, or a relief device loses a side without it.
     fn is_used_last(&self, valve: usize) -> bool {
-        let blocks = |side: &(usize, usize)| self.reaches_end(*side, None) && !self.reaches_end(*side, Some(valve));
+        let blocks = |(device, side): &(usize, (usize, Side))| {
+            self.way(*device, *side).is_some_and(|way| !self.has_end(*device, side.0, &way, Some(valve)))
+        };
         self.is_hand_valve(valve)
             && self.kinds[valve] != ClosedValve
             && (self.kinds[valve] == LockedValve || self.relief_sides().iter().any(blocks))
@@ -485,7 +593,7 @@ proptest! {
     fn isolations_equal_the_reference(plant in any_plant()) {
         let graph = Graph::from_json(plant.json()).expect("JSON");
         // On a side without an end, the drawing does not show what the device protects.
-        let has_ends = plant.relief_sides().iter().all(|side| plant.reaches_end(*side, None));
+        let has_ends = plant.relief_sides().iter().all(|(device, side)| plant.way(*device, *side).is_some());
         prop_assume!(has_ends);
         let kept_open: BTreeSet<usize> = (0..plant.kinds.len()).filter(|node| plant.is_used_last(*node)).collect();
         for target in 0..plant.kinds.len() {

@@ -19,6 +19,7 @@ mod dependencies;
 mod deployment;
 mod drawing_commands;
 mod drawing_notation;
+mod equipment_sides;
 mod errors;
 mod example_drawings;
 mod formats;

@@ -572,6 +572,16 @@ fn a_single_unknown_word_has_no_count() {
 }
 
 #[test]
+fn classes_that_other_functions_know_are_not_unknown() {
+    let classes = ["strainer", "restriction_orifice", "pipe_cap", "sight_glass", "reference.signal_end", "gadget"];
+    let nodes: Vec<String> =
+        classes.iter().enumerate().map(|(id, class)| format!(r#"{{"id": {id}, "class": "{class}"}}"#)).collect();
+    let pipes: Vec<String> = (1..classes.len()).map(|id| format!(r#"{{"from": {}, "to": {id}}}"#, id - 1)).collect();
+    let plant = format!(r#"{{"nodes": [{}], "edges": [{}]}}"#, nodes.join(","), pipes.join(","));
+    check_document(&plant, r#"validate({rules: "G042"}) | map(.message)"#, r#"["the class `gadget` is unknown"]"#);
+}
+
+#[test]
 fn findings_have_codes_and_evidence() {
     let findings = |plant: &str, rules: &str, expected: &str| {
         check_graph(plant, &format!("validate({{rules: {rules}}}) | map([.code, .ids, .evidence])"), expected);

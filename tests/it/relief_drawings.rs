@@ -3,7 +3,7 @@
 //! A row has the relief list, as `device state: reasons`, and the findings of `validate` about relief, as
 //! `severity item`, with `?` if the drawing does not prove it.
 
-use pidq::Graph;
+use pidq::{Graph, Limits, Query, Scratch};
 use serde_json::{Value, json};
 
 use crate::drawing_notation::drawing;
@@ -126,6 +126,64 @@ const ROWS: &[Row] = &[
         "D-1 → Q-1(node_classification=piping_component.quux_valve) → RV-1 → O-1",
         &["RV-1 unknown: unknown_class Q-1"],
         &["warning Q-1?"],
+    ),
+    // Items that are not there, or may not be.
+    row(
+        "a removed reducer in the inlet",
+        "D-1 → R-1(status=Demolished) → RV-1 → O-1",
+        &["RV-1 unknown: not_installed R-1"],
+        &["warning R-1?"],
+    ),
+    row(
+        "a removed check valve in the outlet",
+        "D-1 → RV-1 → CK-1(Status=removed) → O-1",
+        &["RV-1 unknown: not_installed CK-1"],
+        &["warning CK-1?"],
+    ),
+    row(
+        "a rupture disc in series that is not installed",
+        "D-1 → RD-1(status=future) → RV-1 → O-1",
+        &["RD-1 blocked: device_not_installed", "RV-1 unknown: not_installed RD-1"],
+        &["error RD-1", "warning RD-1?"],
+    ),
+    row(
+        "a valve that is to be removed, and may be there",
+        "D-1 → V-1(lo, status=to be removed) → RV-1 → O-1",
+        &["RV-1 unknown: unknown_status V-1"],
+        &["warning V-1?"],
+    ),
+    row(
+        "a closed valve that is to be removed is closed",
+        "D-1 → V-1(closed, status=to be removed) → RV-1 → O-1",
+        &["RV-1 blocked: closed_valve V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a blind that is removed, whatever its position",
+        "D-1 → RV-1 → SB-1(open, status=removed) → O-1",
+        &["RV-1 unknown: not_installed SB-1"],
+        &["warning SB-1?"],
+    ),
+    row(
+        "a device that is to be removed",
+        "D-1 → RV-1(status=to be removed) → O-1",
+        &["RV-1 unknown: unknown_device_status"],
+        &["warning RV-1?"],
+    ),
+    row(
+        "a spare that is locked off beside a device that is not open itself",
+        "D-1 → J-1 → V-1(lo) → SB-1 → RV-1 → O-1; J-1 → V-2(lc) → RV-2 → O-2",
+        &["RV-1 unknown: locked_open V-1, blind_without_position SB-1", "RV-2 blocked: locked_closed V-2"],
+        &["info V-1", "warning SB-1?", "error V-2"],
+    ),
+    row(
+        "a spare that is locked off beside a device whose path leaves the sheet",
+        "D-1 → J-1 → V-1(lo) → RV-1 → X-1; J-1 → V-2(lc) → RV-2 → X-2",
+        &[
+            "RV-1 unknown: locked_open V-1, continues_off_sheet X-1",
+            "RV-2 blocked: locked_closed V-2, continues_off_sheet X-2",
+        ],
+        &["info V-1", "info X-1?", "info V-2", "info X-2?"],
     ),
     // Check valves.
     row("a check valve that opens to the device", "D-1 → CK-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
@@ -570,4 +628,43 @@ fn a_device_protects_a_pump_from_its_outlet_only() {
     assert_eq!(protects("D-1 → P-1.N1; P-1.N2 → J-1 → V-1 → T-1; J-1 → RV-1 → O-1"), json!([["RV-1", "P-1"]]));
     // Without directions, the drawing does not tell the two apart.
     assert_eq!(protects("D-1 — J-1 — P-1.N1; P-1.N2 → T-1; J-1 → RV-1 → O-1"), json!([["RV-1", "D-1, P-1"]]));
+}
+
+#[test]
+fn an_isolation_names_the_valves_of_the_same_relief_paths_as_the_relief_list() {
+    let cuts = |plant: &str| {
+        let query = r#"isolate("T-1") | .barriers | map([.node.id, .cuts_off | map(.id)])"#;
+        answer(plant, query)
+    };
+    // An open end before the device is no source that it protects.
+    let vented = "D-1 → V-1 → J-1 → RV-1 → O-1; J-1 → O-2; D-1 → V-2 → T-1; J-1 → V-3 → T-1";
+    assert_eq!(
+        answer(vented, r#"isolate("D-1") | .barriers | map([.node.id, .cuts_off | map(.id)])"#)[0],
+        json!(["V-1", ["RV-1"]])
+    );
+    // What flows into the header is no place that the device discharges to.
+    let header = "D-1 → RV-1 → J-1 → V-1 → T-1; D-2 → J-1; T-1 → V-2 → D-3";
+    assert_eq!(cuts(header), json!([["V-1", ["RV-1"]], ["V-2", []]]));
+}
+
+#[test]
+fn the_cost_of_the_relief_list_grows_with_the_number_of_devices_on_a_header() {
+    let tees = |count: usize| {
+        let branches = (0..count).map(|at| format!("D-{at} → RV-{at} → J-{at} → J-{}", at + 1));
+        branches.chain([format!("J-{count} → X-1")]).collect::<Vec<_>>().join("; ")
+    };
+    let one_item = |count: usize| {
+        let branches = (0..count).map(|at| format!("D-{at} → RV-{at} → J-1"));
+        branches.chain(["J-1 → V-1(lo) → D-9999 → O-1".into()]).collect::<Vec<_>>().join("; ")
+    };
+    let fuel = |plant: String| {
+        let graph = Graph::from_json(drawing(&plant)).expect("JSON");
+        let (query, scratch) = (Query::parse("reliefList() | size()").expect("a query"), Scratch::default());
+        query.run(&graph, &scratch, Limits::default()).expect("a result").fuel
+    };
+    for (name, few, many) in
+        [("tees", fuel(tees(100)), fuel(tees(800))), ("one item", fuel(one_item(100)), fuel(one_item(800)))]
+    {
+        assert!(many < 10 * few, "{name}: {few} for 100, {many} for 800");
+    }
 }

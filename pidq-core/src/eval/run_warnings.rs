@@ -1,4 +1,5 @@
-//! Warnings of a run: edges of unknown direction that were followed, and truncated lists.
+//! Warnings of a run: edges of unknown direction that were followed, sides of equipment that are not stated, and
+//! truncated lists.
 //!
 //! Only warnings that contributed to the result are kept: those of a failed part are rolled back with it. So an
 //! optimized run gives the same warnings as an unoptimized one.
@@ -19,16 +20,20 @@ const WARNING_SIZE: usize = 128;
 enum PendingWarning<'a> {
     /// An edge of unknown direction was followed: its index, and its id if it may have to be shown.
     AssumedDirection(u32, Value<'a>),
+    /// A walk kept to a side of equipment, and the side of a port is not stated: the port, and its id if it may have to
+    /// be shown.
+    UnstatedSide(u32, Value<'a>),
     /// A list was truncated after a number of items.
     TruncatedList(usize, &'static str),
 }
 
 impl PendingWarning<'_> {
     /// Key that identifies it among the warnings of the same call.
-    fn key(&self) -> (bool, usize) {
+    fn key(&self) -> (u8, usize) {
         match self {
-            PendingWarning::AssumedDirection(edge, _) => (false, *edge as usize),
-            PendingWarning::TruncatedList(count, _) => (true, *count),
+            PendingWarning::AssumedDirection(edge, _) => (0, *edge as usize),
+            PendingWarning::TruncatedList(count, _) => (1, *count),
+            PendingWarning::UnstatedSide(port, _) => (2, *port as usize),
         }
     }
 }
@@ -40,7 +45,7 @@ pub(super) struct RunWarnings<'a> {
     pending: Vec<PendingWarning<'a>>,
     /// Call id and warning, without duplicates.
     recorded: Vec<(usize, PendingWarning<'a>)>,
-    known: HashSet<(usize, (bool, usize))>,
+    known: HashSet<(usize, (u8, usize))>,
 }
 
 impl RunWarnings<'_> {
@@ -77,6 +82,17 @@ impl<'a> EvalContext<'a> {
         Ok(())
     }
 
+    /// Records the ports of equipment that the running call passed or did not pass although their side is not stated.
+    /// Must be called last, like [`EvalContext::warn_assumed_directions`].
+    pub(crate) fn warn_unstated_sides(&mut self, ports: &[u32], id: impl Fn(u32) -> Value<'a>) -> Result<()> {
+        let Some(first) = ports.iter().min().copied() else { return Ok(()) };
+        self.reserve(ports.len() * WARNING_SIZE)?;
+        self.set_strategy(Strategy::Warned);
+        let shown = |port: u32| if port == first { id(port) } else { Value::Undefined };
+        self.run_warnings.pending.extend(ports.iter().map(|port| PendingWarning::UnstatedSide(*port, shown(*port))));
+        Ok(())
+    }
+
     /// Records that the running call truncated its list.
     pub(crate) fn warn_truncated(&mut self, count: usize, items: &'static str) -> Result<()> {
         self.push_pending(PendingWarning::TruncatedList(count, items))
@@ -106,19 +122,27 @@ impl<'a> EvalContext<'a> {
     /// Returns the warnings of a call.
     pub(crate) fn warnings_of_call(&self, call: usize) -> Vec<Warning> {
         let mut assumed: Option<(usize, u32, Value<'a>)> = None;
+        let mut unstated: Option<(usize, u32, Value<'a>)> = None;
+        let add = |known: Option<(usize, u32, Value<'a>)>, at: u32, id: Value<'a>| {
+            let (count, first, first_id) = known.unwrap_or((0, at, id));
+            let (first, first_id) = if at < first { (at, id) } else { (first, first_id) };
+            Some((count + 1, first, first_id))
+        };
         let mut truncated: Option<(usize, &'static str)> = None;
         for (_, warning) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
             match *warning {
-                PendingWarning::AssumedDirection(edge, id) => {
-                    let (count, first, first_id) = assumed.unwrap_or((0, edge, id));
-                    let example = if edge < first { (edge, id) } else { (first, first_id) };
-                    assumed = Some((count + 1, example.0, example.1));
-                }
+                PendingWarning::AssumedDirection(edge, id) => assumed = add(assumed, edge, id),
+                PendingWarning::UnstatedSide(port, id) => unstated = add(unstated, port, id),
                 PendingWarning::TruncatedList(count, items) => truncated = truncated.max(Some((count, items))),
             }
         }
         let assumed = assumed.map(|(count, _, id)| direction_assumed(count, id));
-        assumed.into_iter().chain(truncated.map(|(count, items)| list_truncated(count, items))).collect()
+        let unstated = unstated.map(|(count, _, id)| side_unstated(count, id));
+        assumed
+            .into_iter()
+            .chain(unstated)
+            .chain(truncated.map(|(count, items)| list_truncated(count, items)))
+            .collect()
     }
 
     /// Returns true if any warning was recorded.
@@ -132,6 +156,15 @@ fn direction_assumed(count: usize, id: Value<'_>) -> Warning {
     let edges = if count == 1 { "an edge" } else { &format!("{count} edges") };
     let message = format!("this follows {edges} of unknown or dual direction, such as {name}");
     Warning::new("PQW08", message).with_help("`trace()` marks the nodes reached through them with `assumed`")
+}
+
+fn side_unstated(count: usize, id: Value<'_>) -> Warning {
+    let name = write::to_string(id);
+    let message = match count {
+        1 => format!("the drawing does not state on which side of its equipment {name} is"),
+        _ => format!("the drawing does not state on which side of their equipment {count} nozzles are, such as {name}"),
+    };
+    Warning::new("PQW16", message).with_help("state its chamber, or pass equipment on all sides: `{pass: \"any\"}`")
 }
 
 fn list_truncated(count: usize, items: &str) -> Warning {

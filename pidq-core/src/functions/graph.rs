@@ -424,6 +424,7 @@ fn reached<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], dir
     }
     check_rows(cx, nodes.len() - first, limit)?;
     call.warn_assumed(cx, &walk_options, assumed)?;
+    call.warn_unstated_sides(cx, &walk_options, &from, &nodes)?;
     let list = node_list(cx, &call.drawing, &nodes[first..]);
     cx.recycle_nodes(nodes);
     list
@@ -450,6 +451,8 @@ fn trace<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
     };
     let rows = steps.iter().filter(|step| step.is_shown()).map(row).collect();
     call.warn_assumed(cx, &walk_options, steps.iter().map(|step| step.via))?;
+    let nodes: Vec<NodeId> = steps.iter().map(|step| step.node).collect();
+    call.warn_unstated_sides(cx, &walk_options, &from, &nodes)?;
     to_value(cx, &call.drawing, Datum::Table(KEYS, rows))
 }
 
@@ -461,6 +464,7 @@ fn expand<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> R
     let (found, assumed) = expand_nodes(cx, &call, &from, &walk_options)?;
     check_rows(cx, found.len(), limit)?;
     call.warn_assumed(cx, &walk_options, assumed)?;
+    call.warn_unstated_sides(cx, &walk_options, &from, &found)?;
     let list = node_list(cx, &call.drawing, &found);
     cx.recycle_nodes(found);
     list
@@ -554,8 +558,31 @@ fn reachable<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -
     let (from, to) = from_to(cx, &call)?;
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::Any)?;
     let path = path_between(cx, &call, &from, &to, &walk_options)?;
+    let unstated = unstated_exits(cx, &call, &from, &to, &walk_options, path.as_ref())?;
     call.warn_assumed(cx, &walk_options, path.iter().flat_map(|path| path.edges.iter().copied()))?;
+    cx.warn_unstated_sides(&unstated, |port| call.drawing.id(port))?;
     Ok(Value::Bool(path.is_some()))
+}
+
+/// Returns the ports of unstated side that the answer to a search by sides rests on: those on the path, or without one,
+/// those on a path that may exist.
+fn unstated_exits<'a>(
+    cx: &mut EvalContext<'a>,
+    call: &GraphCall<'a>,
+    from: &[NodeId],
+    to: &[NodeId],
+    walk_options: &WalkOptions,
+    path: Option<&Path>,
+) -> Result<Vec<NodeId>> {
+    if walk_options.pass != EquipmentPolicy::Zone || call.drawing.topology.ports.arc_count() == 0 {
+        return Ok(Vec::new());
+    }
+    if let Some(path) = path {
+        return call.unstated_exits(cx, &path.nodes);
+    }
+    let possible_options = WalkOptions { pass: EquipmentPolicy::PossibleZone, ..*walk_options };
+    let possible = path_between(cx, call, from, to, &possible_options)?;
+    call.unstated_exits(cx, possible.as_ref().map_or(&[], |path| &path.nodes))
 }
 
 fn between<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -573,6 +600,7 @@ pub(super) fn between_nodes<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) 
     cx.charge(subgraph.arc_count() as u64)?;
     let kept = routes::between(&subgraph, &targets);
     call.warn_assumed(cx, &walk_options, subgraph.inner_edges(|from, to| kept[from] && kept[to]))?;
+    call.warn_unstated_sides(cx, &walk_options, &[], &subgraph.nodes)?;
     let mut seen = hashbrown::HashSet::new();
     let indices = (0..subgraph.len()).filter(|index| kept[*index]);
     Ok(indices.map(|index| subgraph.nodes[index]).filter(|node| seen.insert(*node)).collect())
@@ -590,9 +618,11 @@ fn shortest_path<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan
     let Some((route, cost)) = found else {
         // A subgraph cut off by the limit of the run does not prove that there is no path.
         check_depth(cx, &walk_options, subgraph.depth)?;
+        call.warn_unstated_sides(cx, &walk_options, &[], &subgraph.nodes)?;
         return Ok(Value::Null);
     };
     call.warn_assumed(cx, &walk_options, edges_of(&subgraph, &route))?;
+    call.warn_unstated_sides(cx, &walk_options, &[], &subgraph.nodes)?;
     let [nodes, edges, length] = route_fields(&subgraph, &route);
     to_value(cx, &call.drawing, Datum::Record(ROUTE, vec![nodes, edges, length, Datum::Number(cost)]))
 }
@@ -601,11 +631,15 @@ fn shortest_path<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan
 fn fewest_steps<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<Value<'a>> {
     let (from, to) = from_to(cx, call)?;
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::Any)?;
-    let Some(Path { nodes, mut edges }) = path_between(cx, call, &from, &to, &walk_options)? else {
+    let path = path_between(cx, call, &from, &to, &walk_options)?;
+    let unstated = unstated_exits(cx, call, &from, &to, &walk_options, path.as_ref())?;
+    let Some(Path { nodes, mut edges }) = path else {
+        cx.warn_unstated_sides(&unstated, |port| call.drawing.id(port))?;
         return Ok(Value::Null);
     };
     edges.retain(|edge| *edge != NONE);
     call.warn_assumed(cx, &walk_options, edges.iter().copied())?;
+    cx.warn_unstated_sides(&unstated, |port| call.drawing.id(port))?;
     let length = (nodes.len() - 1) as f64;
     let route = [Datum::Nodes(nodes), Datum::Edges(edges), Datum::Number(length), Datum::Number(length)];
     to_value(cx, &call.drawing, Datum::Record(ROUTE, route.into()))
@@ -750,6 +784,7 @@ fn paths<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
     let depth = call.number(cx, &DEPTH)?;
     cx.charge(subgraph.arc_count() as u64)?;
     let kept = subgraph.can_reach(&targets);
+    let reached = subgraph.nodes.clone();
     let subgraph = subgraph.retain(&kept);
     let targets: Vec<bool> = targets.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(target, _)| *target).collect();
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::Any)?;
@@ -766,6 +801,7 @@ fn paths<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
         longer_paths_omitted(cx, limit.1)?;
     }
     call.warn_assumed(cx, &walk_options, found.iter().flat_map(|route| edges_of(&subgraph, route)))?;
+    call.warn_unstated_sides(cx, &walk_options, &[], &reached)?;
     let rows = found.into_iter().map(|route| route_fields(&subgraph, &route).into()).collect();
     let list = to_value(cx, &call.drawing, Datum::Table(&ROUTE[..3], rows))?;
     cx.release(reserved);

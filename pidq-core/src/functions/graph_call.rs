@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::array::{collect, select};
 use crate::error::{Code, Error, Result};
@@ -11,6 +11,7 @@ use crate::eval::option_spec::{OptionSpec, describe_value};
 use crate::eval::plan::{Constant, Fields, Plan};
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::walk::{EquipmentPolicy, Visitor, WalkOptions};
@@ -170,7 +171,7 @@ impl<'a> GraphCall<'a> {
         match selection {
             NodeSelection::One(node) => self.flow_node(cx, node).map(NodeSelection::One),
             NodeSelection::Several(nodes) => {
-                let mut seen = hashbrown::HashSet::new();
+                let mut seen = HashSet::new();
                 let mut items = Vec::with_capacity(nodes.len());
                 for node in nodes {
                     let item = self.flow_node(cx, node)?;
@@ -220,6 +221,79 @@ impl<'a> GraphCall<'a> {
         }
         let assumed = edges.into_iter().filter(|edge| self.drawing.topology.is_assumed(*edge));
         cx.warn_assumed_directions(assumed, |edge| self.drawing.edge_id(edge))
+    }
+
+    /// Warns about equipment that a walk by sides has entered, if the side of a port that it reached, or of one that it
+    /// would leave by, is not stated. Must be called last in a function, like [`GraphCall::warn_assumed`].
+    pub fn warn_unstated_sides(
+        &self,
+        cx: &mut EvalContext<'a>,
+        walk_options: &WalkOptions,
+        from: &[NodeId],
+        nodes: &[NodeId],
+    ) -> Result<()> {
+        let topology = &self.drawing.topology;
+        if walk_options.pass != EquipmentPolicy::Zone || topology.ports.arc_count() == 0 {
+            return Ok(());
+        }
+        cx.charge(nodes.len() as u64)?;
+        let reached: HashSet<NodeId> = nodes.iter().copied().collect();
+        let is_entered =
+            |node: &NodeId| topology.owner(*node).is_none() && topology.ports.degree(*node) > 0 && !from.contains(node);
+        let mut entered: Vec<NodeId> = nodes.iter().copied().filter(is_entered).collect();
+        entered.sort_unstable();
+        entered.dedup();
+        let mut found = Vec::new();
+        for equipment in entered {
+            found.extend(self.unstated_ports(cx, walk_options, equipment, &reached)?);
+        }
+        cx.warn_unstated_sides(&found, |port| self.drawing.id(port))
+    }
+
+    /// Returns the ports of equipment to which a walk may or may not lead from a port that it has reached.
+    fn unstated_ports(
+        &self,
+        cx: &mut EvalContext<'a>,
+        walk_options: &WalkOptions,
+        equipment: NodeId,
+        reached: &HashSet<NodeId>,
+    ) -> Result<Vec<NodeId>> {
+        let topology = &self.drawing.topology;
+        let table = topology.table(walk_options.edges, walk_options.dir);
+        let may_have_several = self.drawing.may_have_several_sides(equipment, &mut |units| cx.charge(units))?;
+        let ports = topology.ports.nodes(equipment);
+        cx.charge(2 * ports.len() as u64)?;
+        let reached: Vec<NodeId> = ports.iter().copied().filter(|port| reached.contains(port)).collect();
+        let named = reached.iter().copied().find(|port| topology.zone(*port) != NONE);
+        let is_unnamed = |port: &&NodeId| topology.zone(**port) == NONE;
+        let unnamed: Vec<NodeId> = reached.iter().filter(is_unnamed).take(2).copied().collect();
+        let others =
+            |port: NodeId| named.into_iter().chain(unnamed.iter().copied()).filter(move |other| *other != port);
+        let sides = |port: NodeId, other: NodeId| [topology.zone(other), topology.zone(port)];
+        let is_open = |port: &NodeId| {
+            table.degree(*port) > 0 && others(*port).any(|other| is_unstated(sides(*port, other), may_have_several))
+        };
+        Ok(ports.iter().copied().filter(is_open).collect())
+    }
+
+    /// Returns the ports at which a path leaves equipment although it is not stated that they are on the side of the
+    /// port at which it enters.
+    pub fn unstated_exits(&self, cx: &mut EvalContext<'a>, path: &[NodeId]) -> Result<Vec<NodeId>> {
+        let topology = &self.drawing.topology;
+        let mut found = Vec::new();
+        for at in 1..path.len().saturating_sub(1) {
+            let [from, equipment, to] = [path[at - 1], path[at], path[at + 1]];
+            cx.charge(1)?;
+            if topology.ports.degree(equipment) == 0 {
+                continue;
+            }
+            let side = |node: NodeId| if topology.owner(node) == Some(equipment) { topology.zone(node) } else { NONE };
+            let may_have_several = self.drawing.may_have_several_sides(equipment, &mut |units| cx.charge(units))?;
+            if is_unstated([side(from), side(to)], may_have_several) {
+                found.push(if topology.owner(to) == Some(equipment) { to } else { from });
+            }
+        }
+        Ok(found)
     }
 
     /// Returns whether a walk must evaluate the options `edges`, `avoid` or `until`.
@@ -306,7 +380,7 @@ impl Visitor for CallVisitor<'_, '_> {
 fn nodes_of<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, value: Value<'a>) -> Result<NodeSelection> {
     let Value::Array(items) = value else { return node_of(cx, drawing, value).map(NodeSelection::One) };
     let mut nodes = Vec::with_capacity(items.len());
-    let mut seen = hashbrown::HashSet::new();
+    let mut seen = HashSet::new();
     for item in items.iter() {
         let node = node_of(cx, drawing, item)?;
         if seen.insert(node) {
@@ -368,7 +442,7 @@ fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
     let alphanumeric_tag = alphanumeric(tag_text);
     let mut similar: Vec<&str> = tags().filter(|tag| alphanumeric(tag) == alphanumeric_tag).collect();
     similar.extend(suggest::nearest(tag_text, tags()));
-    let mut seen = hashbrown::HashSet::new();
+    let mut seen = HashSet::new();
     similar.retain(|tag| seen.insert(*tag));
     similar.truncate(3);
     if similar.is_empty() {

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{MAX_CLASS, Names, TopologyConfig, at_path};
 use super::index::Key;
+use super::roles::Passage;
 use super::tag_spelling;
 use super::topology::{Topology, check_memory};
 use super::vocabulary;
@@ -409,6 +410,12 @@ impl<'a> Drawing<'a> {
         let object = self.node(node).as_object();
         let names = self.topology.config.names(Names::Class).iter();
         names.filter_map(move |name| object?.get(name)?.as_str())
+    }
+
+    /// Returns what is known about an item whose class has no role: whether a pipe goes on behind it. `None` if its
+    /// class is unknown.
+    pub fn passage(&self, node: NodeId) -> Option<Passage> {
+        self.class_texts(node).find_map(|class| self.topology.config.passage_of(class))
     }
 
     /// Returns the most specific class of a node.

@@ -126,7 +126,9 @@ pub(crate) struct Topology {
     pub ports: Adjacency,
     /// Members and their groups defined only by a field, by member.
     field_memberships: Vec<[NodeId; 2]>,
-    /// The same from groups to members.
+    /// Equipment and its parts without pipes that only a field defines, such as chambers. Ascending.
+    field_parts: Vec<[NodeId; 2]>,
+    /// The memberships by field, from groups to members.
     field_members: OnceLock<Adjacency>,
     ids: Index,
     tags: OnceLock<Index>,
@@ -182,6 +184,7 @@ impl Topology {
             zones: Vec::new(),
             ports: Adjacency::default(),
             field_memberships: Vec::new(),
+            field_parts: Vec::new(),
             field_members: OnceLock::new(),
             all_flags: EdgeFlags::default(),
             ids: Index::default(),
@@ -341,6 +344,12 @@ impl Topology {
         Some(self.field_memberships[at][1])
     }
 
+    /// Returns the parts of equipment without pipes that only a field defines.
+    pub fn field_parts(&self, equipment: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let first = self.field_parts.partition_point(|[owner, _]| *owner < equipment);
+        self.field_parts[first..].iter().take_while(move |[owner, _]| *owner == equipment).map(|[_, part]| *part)
+    }
+
     /// Returns the members of a group defined only by fields. The table is built on first use.
     pub fn field_members(&self, group: NodeId) -> &[NodeId] {
         if self.field_memberships.is_empty() {
@@ -492,6 +501,7 @@ impl Topology {
         let by_edge = [GroupKind::None, GroupKind::Line, GroupKind::Loop, GroupKind::Structure]
             .map(|kind| BitSet::from_indices(self.node_count(), members(kind).map(|(_, member)| member)));
         let roles = &self.roles;
+        let mut field_parts = Vec::new();
         self.field_memberships.retain(|[node, owner]| {
             let is_nozzle = roles[*node as usize] == Role::Port;
             let kind = groups[*owner as usize];
@@ -500,9 +510,12 @@ impl Topology {
             let is_owned = container[0] != NONE || owner == node;
             if is_part && !is_owned {
                 *container = [*owner, NONE];
+                field_parts.extend((!is_nozzle && roles[*node as usize] == Role::None).then_some([*owner, *node]));
             }
             !is_part && !is_owned && !by_edge[kind as usize].contains(*node)
         });
+        field_parts.sort_unstable();
+        self.field_parts = field_parts;
     }
 
     /// Returns whether a part is a port: a nozzle by its class, or a part of unknown class that carries flow.

@@ -20,6 +20,8 @@ pub(crate) enum EquipmentPolicy {
     None,
     /// The walk continues from port to port on the same side.
     Zone,
+    /// The walk continues from port to port unless the drawing states that they are on different sides.
+    PossibleZone,
     Any,
 }
 
@@ -455,7 +457,7 @@ impl Walker<'_> {
                 self.enter_equipment(at, steps, scratch, visitor)
             }
             (Interior::Shown(zone) | Interior::Hidden(zone), _) => {
-                if zone == NONE {
+                if zone == NONE || self.options.pass == EquipmentPolicy::PossibleZone {
                     self.follow(at, steps, scratch, visitor)?;
                 }
                 self.leave_by_ports(at, zone, steps, scratch, visitor)
@@ -495,7 +497,7 @@ impl Walker<'_> {
 
     /// Returns whether a pipe drawn to the equipment itself leads to a side that was not reached through a port.
     fn has_another_side(&self, node: NodeId) -> bool {
-        self.options.pass == EquipmentPolicy::Zone
+        matches!(self.options.pass, EquipmentPolicy::Zone | EquipmentPolicy::PossibleZone)
             && self.topology.ports.degree(node) > 0
             && !self.visits.closed.contains(&node)
             && !self.visits.entered.contains_key(&(node, NONE))
@@ -593,7 +595,10 @@ fn equipment_entry(topology: &Topology, options: &WalkOptions, node: NodeId, is_
         Direction::Both => None,
     };
     let is_inlet = reverse_dir.is_none_or(|reverse_dir| topology.table(options.edges, reverse_dir).degree(node) > 0);
-    let zone = if options.pass == EquipmentPolicy::Zone { topology.zone(node) } else { NONE };
+    let zone = match options.pass {
+        EquipmentPolicy::Zone | EquipmentPolicy::PossibleZone => topology.zone(node),
+        EquipmentPolicy::None | EquipmentPolicy::Any => NONE,
+    };
     (!is_start || is_inlet).then_some((owner, zone))
 }
 
@@ -605,9 +610,15 @@ fn exit_ports<'t>(
     owner: NodeId,
     zone: u32,
 ) -> impl Iterator<Item = (NodeId, EdgeId)> + 't {
-    let is_exit = move |port: NodeId| {
-        table.degree(port) > 0 && (options.pass == EquipmentPolicy::Any || topology.zone(port) == zone)
+    let is_on_side = move |port: NodeId| match options.pass {
+        EquipmentPolicy::Any => true,
+        EquipmentPolicy::PossibleZone => {
+            let side = topology.zone(port);
+            side == zone || side == NONE || zone == NONE
+        }
+        EquipmentPolicy::Zone | EquipmentPolicy::None => topology.zone(port) == zone,
     };
+    let is_exit = move |port: NodeId| table.degree(port) > 0 && is_on_side(port);
     topology.ports.arcs(owner).filter(move |(port, _)| is_exit(*port))
 }
 

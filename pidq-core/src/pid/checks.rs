@@ -11,6 +11,7 @@ use super::loop_parts::{self, Gap, LoopParts};
 use super::loops::Loops;
 use super::relief::items::{Cause, Effect};
 use super::relief::protected::{EquipmentSide, Protected, has_open_vent, is_driven};
+use super::relief::tails::Tails;
 use super::relief::{PathState, Reason, ReliefPath};
 use super::segments::{self, MissingEnds};
 use super::{ChargeFn, Datum, join, joints};
@@ -611,9 +612,12 @@ fn unknown_edge_types(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Re
 fn unknown_classes(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     charge(checker.nodes().len() as u64)?;
     let drawing = checker.drawing;
-    let has_no_role =
-        |node: &NodeId| drawing.topology.roles[*node as usize] == Role::None && is_component(drawing, *node);
-    let unknown = checker.nodes().filter(has_no_role).filter_map(|node| Some((drawing.class(node)?.to_owned(), node)));
+    let is_unknown = |node: &NodeId| {
+        drawing.topology.roles[*node as usize] == Role::None
+            && is_component(drawing, *node)
+            && drawing.passage(*node).is_none()
+    };
+    let unknown = checker.nodes().filter(is_unknown).filter_map(|node| Some((drawing.class(node)?.to_owned(), node)));
     let unknown = unknown.collect();
     unknown_words(checker, "the class", unknown, true);
     Ok(())
@@ -903,8 +907,9 @@ fn first_exit<'s>(
 fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     let drawing = checker.drawing;
     let mut paths = Vec::with_capacity(drawing.topology.relief_devices.len());
+    let mut tails = Tails::default();
     for device in &drawing.topology.relief_devices {
-        paths.push(ReliefPath::find(drawing, *device, charge)?);
+        paths.push(ReliefPath::find(drawing, *device, &mut tails, charge)?);
     }
     for path in &paths {
         charge(1 + path.reasons.len() as u64)?;
@@ -924,7 +929,7 @@ fn separated_relief(checker: &mut Checker<'_, '_>, paths: &[ReliefPath], charge:
     let drawing = checker.drawing;
     let mut covered: HashSet<EquipmentSide> = HashSet::new();
     for path in paths.iter().filter(|path| path.state != PathState::Blocked) {
-        covered.extend(Protected::find(drawing, path, charge)?.equipment);
+        covered.extend(Protected::find(drawing, path, charge)?.certain());
     }
     for path in paths.iter().filter(|path| path.state != PathState::Blocked) {
         let is_named = |at: NodeId| path.reasons.iter().any(|reason| reason.at == at);
@@ -959,7 +964,7 @@ fn report_relief(
     let is_worse = |other: &Reason| other.side == reason.side && other.cause.effect() > Effect::Open;
     let is_said = reason.cause == Cause::OffSheet
         && path.reasons.iter().any(|other| is_worse(other) && other.cause != Cause::OffSheet);
-    let is_unconnected = path.sides.is_empty() && reason.cause != Cause::DeviceNotInstalled;
+    let is_unconnected = path.sides.is_empty() && !is_of_device(reason.cause);
     if is_said || is_unconnected {
         return Ok(());
     }
@@ -988,6 +993,11 @@ fn report_relief(
     Ok(())
 }
 
+/// Returns whether a cause is about the device itself, whatever is connected to it.
+fn is_of_device(cause: Cause) -> bool {
+    matches!(cause, Cause::DeviceNotInstalled | Cause::UnknownDeviceStatus)
+}
+
 fn relief_message(checker: &Checker<'_, '_>, device: NodeId, reason: &Reason) -> String {
     let [item, device] = [reason.at, device].map(|node| checker.name(node));
     let (predicate, side) = (reason.cause.predicate(), reason.side.word());
@@ -995,7 +1005,9 @@ fn relief_message(checker: &Checker<'_, '_>, device: NodeId, reason: &Reason) ->
         (Cause::OffSheet, None) => {
             format!("beyond {item}, the drawing does not show whether a valve could block the relief path of {device}")
         }
-        (Cause::NoInlet | Cause::NoOutlet | Cause::DeviceNotInstalled, _) => format!("{device} {predicate}"),
+        (Cause::NoInlet | Cause::NoOutlet | Cause::DeviceNotInstalled | Cause::UnknownDeviceStatus, _) => {
+            format!("{device} {predicate}")
+        }
         (_, Some(equipment)) => {
             let equipment = checker.name(equipment);
             format!("{item} {predicate}, on the way out of {equipment}, which {device} discharges to")

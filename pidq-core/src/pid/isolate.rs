@@ -38,6 +38,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::{Passage, Role};
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
@@ -731,7 +732,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         let topology = &self.drawing.topology;
         topology.roles[node as usize] == Role::None
             && topology.owner(node).is_none()
-            && passage(self.drawing, node).is_none()
+            && self.drawing.passage(node).is_none()
     }
 
     /// Returns whether a valve joins three pipes or more, by its class or on the drawing. It closes no branch for
@@ -819,9 +820,15 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.inside.push(body);
             self.swallowed.extend(self.options.include_equipment.then_some(body));
         }
+        let may_have_several = match side {
+            Some(NONE) => self.drawing.may_have_several_sides(body, &mut |units| visitor.charge(units))?,
+            _ => false,
+        };
         for exit in ports.iter().copied().chain([body]) {
+            if side.is_some_and(|side| is_unstated([side, topology.zone(exit)], may_have_several)) {
+                self.note_unstated_side(exit);
+            }
             if side.is_some_and(|side| topology.zone(exit) != side) {
-                self.note_unstated_side(exit, side);
                 continue;
             }
             if !self.visited.insert(exit) {
@@ -839,11 +846,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
         Ok(())
     }
 
-    /// Notes a port that is not passed although it may be on the same side: the side of one of the two is not stated.
-    fn note_unstated_side(&mut self, port: NodeId, side: Option<u32>) {
-        let topology = &self.drawing.topology;
-        let is_unstated = topology.zone(port) == NONE || side == Some(NONE);
-        if is_unstated && topology.flow_degree(port) > 0 && !self.visited.contains(&port) {
+    /// Notes a port that may or may not be on the side of the branch: it is passed only if no side is stated.
+    fn note_unstated_side(&mut self, port: NodeId) {
+        if self.drawing.topology.flow_degree(port) > 0 && !self.visited.contains(&port) {
             self.note("unstated_side", port);
         }
     }
@@ -932,18 +937,13 @@ fn measures_flow(drawing: &Drawing<'_>, node: NodeId) -> bool {
         && (drawing.class_has(node, vocabulary::FLOW_INSTRUMENTS) || is_flow_tag())
 }
 
-/// Returns what is known about the class of an item without a role.
-fn passage(drawing: &Drawing<'_>, node: NodeId) -> Option<Passage> {
-    drawing.class_texts(node).find_map(|class| drawing.topology.config.passage_of(class))
-}
-
 /// Returns the number of pipes that an item needs for a branch to end at it or pass it as drawn.
 pub(crate) fn pipe_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
     let is_through = match drawing.topology.roles[node as usize] {
         Role::Blind => true,
         // A sample flows on behind an analyzer.
         Role::Instrument => drawing.class_has(node, vocabulary::ANALYZERS),
-        Role::None => drawing.topology.owner(node).is_none() && passage(drawing, node) != Some(Passage::End),
+        Role::None => drawing.topology.owner(node).is_none() && drawing.passage(node) != Some(Passage::End),
         _ => false,
     };
     expected_pipe_count(drawing, node).max(if is_through { 2 } else { 0 })

@@ -8,6 +8,7 @@
 pub(crate) mod items;
 pub(crate) mod paths;
 pub(crate) mod protected;
+pub(crate) mod tails;
 
 use std::collections::VecDeque;
 
@@ -16,9 +17,10 @@ use hashbrown::{HashMap, HashSet};
 use self::items::{Cause, Effect, Flow, cause_at, direction};
 use self::paths::{Search, path_back};
 use self::protected::EquipmentSide;
+use self::tails::{Tails, Way};
 use super::ChargeFn;
 use super::dead_ends::{is_bleed_valve, neighbors};
-use super::valve_state::is_not_installed;
+use super::valve_state::{Installation, installation};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
@@ -96,8 +98,12 @@ pub(crate) struct Side {
     pub kind: SideKind,
     /// The neighbor of the device.
     pub first: NodeId,
-    /// Items that all ways from this side lead through, from the device outwards.
+    /// A shortest way to an end, from the neighbor of the device; without an end, the way to the item farthest away.
+    pub path: Vec<NodeId>,
+    /// Items of it that all ways from this side lead through.
     pub shared: Vec<NodeId>,
+    /// Of these, those that may close the way or be unknown; all, if they are not told apart.
+    notable: Option<Vec<NodeId>>,
     /// Equipment and connectors that an inlet leads to, whatever closes the way.
     pub ends: Vec<NodeId>,
     pub state: PathState,
@@ -113,12 +119,17 @@ pub(crate) struct ReliefPath {
 }
 
 impl ReliefPath {
-    /// Finds the paths of a relief device and judges them.
-    pub fn find(drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<ReliefPath> {
+    /// Finds the paths of a relief device and judges them. `tails` is shared by the devices of a drawing.
+    pub fn find(drawing: &Drawing<'_>, device: NodeId, tails: &mut Tails, charge: ChargeFn<'_>) -> Result<ReliefPath> {
         let mut path = ReliefPath { device, sides: Vec::new(), state: PathState::Open, reasons: Vec::new() };
         let found = sides_of(drawing, device, charge)?;
-        if is_not_installed(drawing, device) {
-            path.add(Reason::of_device(device, Cause::DeviceNotInstalled, SideKind::Either));
+        let cause = match installation(drawing, device) {
+            Installation::Installed => None,
+            Installation::Unknown => Some(Cause::UnknownDeviceStatus),
+            Installation::NotInstalled => Some(Cause::DeviceNotInstalled),
+        };
+        if let Some(cause) = cause {
+            path.add(Reason::of_device(device, cause, SideKind::Either));
         }
         let has = |kind: SideKind| found.iter().any(|(_, known)| [kind, SideKind::Either].contains(known));
         if !has(SideKind::Inlet) {
@@ -131,7 +142,7 @@ impl ReliefPath {
         let avoided = neighbors(drawing, device, charge)?.into_iter().chain([device]).collect();
         for (first, kind) in &found {
             let start = Start { device, first: *first, kind: *kind, flow: flow_of(drawing, device, *kind) };
-            path.add_side(drawing, &start, &avoided, charge)?;
+            path.add_side(drawing, &start, &avoided, tails, charge)?;
         }
         Ok(path)
     }
@@ -144,7 +155,8 @@ impl ReliefPath {
     /// Returns the valves that all ways of an inlet or an outlet lead through, by a condition for valves.
     pub fn valves(&self, kind: SideKind, is_valve: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
         let sides = self.sides.iter().filter(|side| side.kind == kind);
-        sides.flat_map(|side| &side.shared).copied().filter(|node| is_valve(*node)).collect()
+        let notable = sides.flat_map(|side| side.notable.as_ref().unwrap_or(&side.shared));
+        notable.copied().filter(|node| is_valve(*node)).collect()
     }
 
     /// Returns whether the path is open, and stays so: nothing on all its ways can be closed without breaking a lock.
@@ -164,7 +176,7 @@ impl ReliefPath {
         for other in others.iter().filter(|other| other.device != self.device) {
             let mut inlets = other.sides.iter().filter(|side| side.kind == SideKind::Inlet);
             charge(1 + other.sides.iter().map(|side| side.ends.len() as u64).sum::<u64>())?;
-            if other.state != PathState::Blocked
+            if other.is_open_on_sheet()
                 && inlets.all(|side| side.state == PathState::Open)
                 && other.protected(drawing).any(|end| own.contains(&end))
             {
@@ -172,6 +184,11 @@ impl ReliefPath {
             }
         }
         Ok(None)
+    }
+
+    /// Returns whether nothing on this sheet makes the path unknown or closes it.
+    fn is_open_on_sheet(&self) -> bool {
+        self.reasons.iter().all(|reason| reason.cause == Cause::OffSheet || reason.state() == PathState::Open)
     }
 
     /// Returns what may separate a device from equipment at the ends of its inlet: the equipment, and the first item on
@@ -216,9 +233,19 @@ impl ReliefPath {
         drawing: &Drawing<'_>,
         start: &Start,
         avoided: &HashSet<NodeId>,
+        tails: &mut Tails,
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         let before = self.reasons.len();
+        if start.flow == Flow::FromDevice {
+            if let Some(Way { path, notable }) = tails.way(drawing, start.first, avoided, charge)? {
+                self.add_shared(drawing, start, &path, &notable, charge)?;
+                self.add_only_way(drawing, start, &path, &notable, charge)?;
+                let notable = notable.iter().map(|at| path[*at]).collect();
+                self.push_side(start, before, (path.clone(), path, Some(notable)), Vec::new());
+                return Ok(());
+            }
+        }
         let found = start.search(drawing, avoided, charge)?;
         let is_against_flow = found.is_against_flow;
         let (shared, ends) = if found.has_end {
@@ -237,9 +264,40 @@ impl ReliefPath {
         if is_against_flow {
             self.add(start.reason(Cause::FlowDirection, &[start.first], true));
         }
-        let state = self.reasons[before..].iter().map(Reason::state).max().unwrap_or(PathState::Open);
-        self.sides.push(Side { kind: start.kind, first: start.first, shared, ends, state });
+        self.push_side(start, before, (found.path, shared, None), ends);
         Ok(())
+    }
+
+    /// Adds a side, whose reasons are those from a number on.
+    fn push_side(
+        &mut self,
+        start: &Start,
+        before: usize,
+        (path, shared, notable): (Vec<NodeId>, Vec<NodeId>, Option<Vec<NodeId>>),
+        ends: Vec<NodeId>,
+    ) {
+        let state = self.reasons[before..].iter().map(Reason::state).max().unwrap_or(PathState::Open);
+        self.sides.push(Side { kind: start.kind, first: start.first, path, shared, notable, ends, state });
+    }
+
+    /// Adds what the only way of an outlet passes that is unknown or closed, and where it leads.
+    fn add_only_way(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        path: &[NodeId],
+        notable: &[usize],
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let mut limit = Effect::Open;
+        for at in notable {
+            let cause = start.cause(drawing, path, *at, charge)?;
+            if let Some(cause) = cause.filter(|cause| cause.effect() >= Effect::Unknown) {
+                limit = limit.max(cause.effect());
+                self.add(start.reason(cause, &path[..=*at], true));
+            }
+        }
+        self.add_end(drawing, start, path, limit, charge)
     }
 
     /// Adds the items on all ways that are open and could be closed, or that are locked open.
@@ -254,7 +312,7 @@ impl ReliefPath {
         for at in shared {
             let cause = start.cause(drawing, path, *at, charge)?;
             if let Some(cause) = cause.filter(|cause| cause.effect() < Effect::Unknown) {
-                charge(*at as u64)?;
+                charge(copy_cost(*at))?;
                 self.add(start.reason(cause, &path[..=*at], true));
             }
         }
@@ -278,16 +336,28 @@ impl ReliefPath {
         for at in 0..route.len() {
             let cause = start.cause(drawing, &route, at, charge)?;
             if let Some(cause) = cause.filter(|cause| cause.effect() >= Effect::Unknown) {
-                charge(at as u64)?;
+                charge(copy_cost(at))?;
                 self.add(start.reason(cause, &route[..=at], is_certain));
             }
         }
-        let Some(end) = route.last() else { return Ok(()) };
-        if drawing.topology.roles[*end as usize] == Role::OffPage && limit < Effect::Closed {
-            self.add(start.reason(Cause::OffSheet, &route, true));
+        self.add_end(drawing, start, &route, limit, charge)
+    }
+
+    /// Adds what is known about the end of a way whose worst item has an effect.
+    fn add_end(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        route: &[NodeId],
+        limit: Effect,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let Some(end) = route.last().filter(|_| limit < Effect::Closed) else { return Ok(()) };
+        if drawing.topology.roles[*end as usize] == Role::OffPage {
+            self.add(start.reason(Cause::OffSheet, route, true));
         }
-        if start.kind == SideKind::Outlet && drawing.topology.is_equipment(*end) && limit < Effect::Closed {
-            self.add_behind(drawing, start, &route, charge)?;
+        if start.kind == SideKind::Outlet && drawing.topology.is_equipment(*end) {
+            self.add_behind(drawing, start, route, charge)?;
         }
         Ok(())
     }
@@ -371,7 +441,7 @@ impl ReliefPath {
             let cause = start.cause(drawing, &way, at, charge)?;
             let is_worst = |cause: &Cause| cause.effect() == limit || is_certain;
             let Some(cause) = cause.filter(|cause| cause.effect() > Effect::Open && is_worst(cause)) else { continue };
-            charge(at as u64)?;
+            charge(copy_cost(at))?;
             let reason = Reason { behind: Some(equipment), ..start.reason(cause, &way[..=at], is_certain) };
             self.add(reason);
             if !is_certain {
@@ -466,6 +536,12 @@ impl Start {
         let path = std::iter::once(self.device).chain(path.iter().copied()).collect();
         Reason { cause, at, side: self.kind, path, behind: None, is_certain }
     }
+}
+
+/// Returns the fuel for a copy of a path.
+fn copy_cost(length: usize) -> u64 {
+    const ITEMS_PER_UNIT: usize = 64;
+    1 + (length / ITEMS_PER_UNIT) as u64
 }
 
 /// Returns the first items of a device, and whether they are on its inlet or its outlet.

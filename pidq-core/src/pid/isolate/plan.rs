@@ -8,6 +8,7 @@ use hashbrown::HashSet;
 use super::{Barrier, Isolation, Step};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
+use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::{ChargeFn, Datum};
@@ -146,7 +147,7 @@ impl<'a> Isolation<'_, 'a> {
         let mut at = 0;
         while let Some(node) = queue.get(at).copied() {
             at += 1;
-            let sides = if node == barrier { Vec::new() } else { self.same_side(node) };
+            let sides = if node == barrier { Vec::new() } else { self.same_side(node, charge)? };
             charge(1 + (table.degree(node) + sides.len()) as u64)?;
             for next in table.nodes(node).iter().copied().chain(sides) {
                 if bleeds.contains(&next) {
@@ -160,13 +161,19 @@ impl<'a> Isolation<'_, 'a> {
         Ok(None)
     }
 
-    /// Returns the equipment of a port and its other ports on the same side, or the ports of equipment.
-    fn same_side(&self, node: NodeId) -> Vec<NodeId> {
+    /// Returns the equipment of a port and its other ports that are certain to be on the same side, or the ports of
+    /// equipment.
+    fn same_side(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
         let topology = &self.drawing.topology;
         let owner = topology.equipment_or_self(node);
         let side = topology.zone(node);
-        let ports = topology.ports.nodes(owner).iter().copied();
-        ports.chain([owner]).filter(|other| *other != node && topology.zone(*other) == side).collect()
+        let may_have_several = self.drawing.may_have_several_sides(owner, charge)?;
+        let is_open = |other: &NodeId| {
+            *other != node
+                && topology.zone(*other) == side
+                && !is_unstated([side, topology.zone(*other)], may_have_several)
+        };
+        Ok(topology.ports.nodes(owner).iter().copied().chain([owner]).filter(is_open).collect())
     }
 
     fn may_be_shut(&self, node: NodeId) -> bool {

@@ -15,13 +15,15 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::relief::protected::{EquipmentSide, Protected, is_driven};
+use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::valve_state::is_locked_open;
 
 /// Relief devices that are not blocked, by the equipment that they protect.
 #[derive(Default)]
 pub(super) struct Protection {
-    devices_of: HashMap<EquipmentSide, Vec<NodeId>>,
+    /// With each device, whether it protects the side for certain.
+    devices_of: HashMap<EquipmentSide, Vec<(NodeId, bool)>>,
 }
 
 /// A part of the plant on one side of a barrier, up to the next valve that may be closed.
@@ -52,16 +54,17 @@ impl Part {
 impl Protection {
     /// Finds what each relief device of a drawing protects.
     pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Protection> {
-        let mut protection = Protection::default();
+        let (mut protection, mut tails) = (Protection::default(), Tails::default());
         for device in &drawing.topology.relief_devices {
-            let path = ReliefPath::find(drawing, *device, charge)?;
+            let path = ReliefPath::find(drawing, *device, &mut tails, charge)?;
             if path.state == PathState::Blocked {
                 continue;
             }
             let protected = Protected::find(drawing, &path, charge)?;
             charge(protected.equipment.len() as u64)?;
-            for side in protected.equipment {
-                protection.devices_of.entry(side).or_default().push(*device);
+            for (at, side) in protected.equipment.iter().enumerate() {
+                let is_certain = at < protected.certain().len();
+                protection.devices_of.entry(*side).or_default().push((*device, is_certain));
             }
         }
         Ok(protection)
@@ -72,13 +75,20 @@ impl Protection {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         for side in &part.equipment {
-            for device in self.devices_of.get(side).into_iter().flatten().filter(|device| seen.insert(**device)) {
+            let devices = self.devices_of.get(side).into_iter().flatten();
+            for (device, _) in devices.filter(|(device, _)| seen.insert(*device)) {
                 let path = part.path_to(*side);
                 charge(1 + path.len() as u64)?;
                 found.push((*device, [path.as_slice(), &[*device]].concat()));
             }
         }
         Ok(found)
+    }
+
+    /// Returns whether a device protects a part for certain.
+    fn is_certain(&self, part: &Part) -> bool {
+        let devices = part.equipment.iter().filter_map(|side| self.devices_of.get(side)).flatten();
+        devices.into_iter().any(|(_, is_certain)| *is_certain)
     }
 }
 
@@ -108,10 +118,11 @@ impl Isolation<'_, '_> {
             return Ok(Vec::new());
         }
         let [of_inside, of_outside] = [protection.devices(&inside, charge)?, protection.devices(&outside, charge)?];
-        Ok(match (of_inside.is_empty(), of_outside.is_empty()) {
-            (true, false) if inside.keeps_pressure(self.drawing) => of_outside,
-            (false, true) if outside.keeps_pressure(self.drawing) => of_inside,
-            _ => Vec::new(),
+        let lacks_relief = |part: &Part| !protection.is_certain(part) && part.keeps_pressure(self.drawing);
+        Ok(match () {
+            () if !of_outside.is_empty() && lacks_relief(&inside) => of_outside,
+            () if !of_inside.is_empty() && lacks_relief(&outside) => of_inside,
+            () => Vec::new(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Relief paths of an isolation: the valves without which a relief device loses its inlet or its outlet.
 //!
-//! From each side of a device, a path leads to what it protects or discharges to: equipment, another sheet, an open
-//! end. An item that is on all such paths of a side blocks the device.
+//! From each side of a device, a path leads to what it protects or discharges to, as `relief` finds it. A valve that is
+//! on all such paths of a side blocks the device.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -11,16 +11,9 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::pid::ChargeFn;
-use crate::pid::relief::paths::{PathToEnd, Search, is_end};
-
-/// One side of a relief device.
-struct Side {
-    device: NodeId,
-    /// From the neighbor of the device to the item at which the path ends.
-    path: Vec<NodeId>,
-    /// Positions in the path of the items that all paths share.
-    shared: Vec<usize>,
-}
+use crate::pid::relief::paths::is_end;
+use crate::pid::relief::tails::Tails;
+use crate::pid::relief::{ReliefPath, Side};
 
 /// Relief paths of the parts of a drawing that an isolation has reached. A path does not lead through equipment, so only
 /// the devices in the piping around an item can depend on it.
@@ -29,9 +22,11 @@ pub(super) struct ReliefPaths {
     /// Items of the piping whose devices are known.
     explored: HashSet<NodeId>,
     devices: HashSet<NodeId>,
-    sides: Vec<Side>,
+    /// With the device of each.
+    sides: Vec<(NodeId, Side)>,
     /// By valve: the sides that it blocks.
     sides_blocked: HashMap<NodeId, Vec<usize>>,
+    tails: Tails,
 }
 
 impl ReliefPaths {
@@ -62,17 +57,12 @@ impl ReliefPaths {
     }
 
     fn add_device(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
-        let around = neighbors(drawing, device, charge)?;
-        let avoided = around.iter().copied().chain([device]).collect();
-        for first in &around {
-            let PathToEnd { path, shared } = Search::new(drawing, &avoided).way(*first, charge)?;
-            let side = Side { device, path, shared };
-            for node in side.shared.iter().map(|position| side.path[*position]) {
-                if drawing.topology.roles[node as usize].closes() {
-                    self.sides_blocked.entry(node).or_default().push(self.sides.len());
-                }
+        for side in ReliefPath::find(drawing, device, &mut self.tails, charge)?.sides {
+            charge(side.shared.len() as u64)?;
+            for node in side.shared.iter().filter(|node| drawing.topology.roles[**node as usize].closes()) {
+                self.sides_blocked.entry(*node).or_default().push(self.sides.len());
             }
-            self.sides.push(side);
+            self.sides.push((device, side));
         }
         Ok(())
     }
@@ -80,7 +70,7 @@ impl ReliefPaths {
     /// Returns the devices that lose their inlet or outlet if a valve is closed. Ascending.
     pub fn blocked_by(&self, valve: NodeId) -> Vec<NodeId> {
         let sides = self.sides_blocked.get(&valve).map_or(&[][..], Vec::as_slice);
-        let mut devices: Vec<NodeId> = sides.iter().map(|side| self.sides[*side].device).collect();
+        let mut devices: Vec<NodeId> = sides.iter().map(|side| self.sides[*side].0).collect();
         devices.sort_unstable();
         devices.dedup();
         devices
@@ -92,14 +82,13 @@ impl ReliefPaths {
 
     /// Returns the valves that block a device, from the device outward on each side.
     pub fn valves_of(&self, device: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let sides = self.sides.iter().filter(move |side| side.device == device);
-        let items = sides.flat_map(|side| side.shared.iter().map(|at| side.path[*at]));
-        items.filter(|node| self.blocks(*node))
+        let sides = self.sides.iter().filter(move |(of, _)| *of == device);
+        sides.flat_map(|(_, side)| side.shared.iter().copied()).filter(|node| self.blocks(*node))
     }
 
     /// Returns the path from a valve that blocks a device to the device, without the valve.
     pub fn path_from(&self, valve: NodeId, device: NodeId) -> Vec<NodeId> {
-        for side in self.sides.iter().filter(|side| side.device == device) {
+        for (_, side) in self.sides.iter().filter(|(of, _)| *of == device) {
             if let Some(at) = side.path.iter().position(|node| *node == valve) {
                 return side.path[..at].iter().rev().copied().chain([device]).collect();
             }

@@ -10,6 +10,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
 use crate::pid::relief::ReliefPath;
+use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::{self, BlindPosition, blind_position, is_closed, is_locked_open};
 use crate::pid::{ChargeFn, Datum};
 
@@ -338,7 +339,7 @@ impl<'a> Isolation<'_, 'a> {
             on_path.chain(relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
         let is_shut = |valve: &NodeId| self.is_shut(*valve);
         let closed = valves.iter().copied().filter(is_shut).collect();
-        let state = ReliefPath::find(self.drawing, device.node, charge)?.state;
+        let state = ReliefPath::find(self.drawing, device.node, &mut Tails::default(), charge)?.state;
         Ok(vec![
             Datum::Node(device.node),
             Datum::Nodes(device.path),

@@ -13,7 +13,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
-use crate::pid::valve_state::{self, BlindPosition, Spool, blind_position, has_several_ways};
+use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_position, has_several_ways};
 
 /// Passage of an item or a side, as the drawing states it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -56,6 +56,7 @@ pub(crate) enum Cause {
     SeveralWays,
     UnknownClass,
     NotInstalled,
+    UnknownStatus,
     /// The path continues on another sheet.
     OffSheet,
     /// The pipes lead to an end only against their direction.
@@ -63,6 +64,7 @@ pub(crate) enum Cause {
     NoInlet,
     NoOutlet,
     DeviceNotInstalled,
+    UnknownDeviceStatus,
 }
 
 /// Causes with their word in results, their effect, and the text of a finding after the name of the item.
@@ -95,11 +97,18 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::SeveralWays, "several_ways", Effect::Unknown, "joins several pipes and may close some of them"),
     (Cause::UnknownClass, "unknown_class", Effect::Unknown, "is of unknown class"),
     (Cause::NotInstalled, "not_installed", Effect::Unknown, "is not installed"),
+    (Cause::UnknownStatus, "unknown_status", Effect::Unknown, "has a status that does not say whether it is installed"),
     (Cause::OffSheet, "continues_off_sheet", Effect::Unknown, "is where the sheet ends"),
     (Cause::FlowDirection, "flow_direction", Effect::Unknown, "can be reached only against the direction of the pipes"),
     (Cause::NoInlet, "no_inlet", Effect::Unknown, "has no inlet from anything that it protects"),
     (Cause::NoOutlet, "no_outlet", Effect::Unknown, "has no outlet to where it discharges"),
     (Cause::DeviceNotInstalled, "device_not_installed", Effect::Closed, "is not installed"),
+    (
+        Cause::UnknownDeviceStatus,
+        "unknown_device_status",
+        Effect::Unknown,
+        "has a status that does not say whether it is installed",
+    ),
 ];
 
 impl Cause {
@@ -125,6 +134,26 @@ impl Cause {
 /// Returns what may hinder the flow at an item of a path, or be said about it; `None` if it is always open.
 /// `before` is the item next to it towards the device, `next` the one behind it or `NONE`.
 pub(super) fn cause_at(
+    drawing: &Drawing<'_>,
+    [before, node, next]: [NodeId; 3],
+    flow: Flow,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Cause>> {
+    let cause = class_cause(drawing, [before, node, next], flow, charge)?;
+    let role = drawing.topology.roles[node as usize];
+    if matches!(role, Role::Equipment | Role::OffPage | Role::OpenEnd | Role::Port) {
+        return Ok(cause);
+    }
+    let has_effect = |limit: Effect| cause.is_some_and(|cause| cause.effect() >= limit);
+    Ok(match valve_state::installation(drawing, node) {
+        Installation::NotInstalled if !has_effect(Effect::Unknown) => Some(Cause::NotInstalled),
+        Installation::Unknown if !has_effect(Effect::Unknown) => Some(Cause::UnknownStatus),
+        _ => cause,
+    })
+}
+
+/// Returns the same for an item that is there.
+fn class_cause(
     drawing: &Drawing<'_>,
     [before, node, next]: [NodeId; 3],
     flow: Flow,
@@ -182,12 +211,11 @@ fn closure_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
 }
 
 fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
-    let passage = drawing.class_texts(node).find_map(|class| drawing.topology.config.passage_of(class));
     match valve_state::spool(drawing, node) {
         Spool::Removed => Some(Cause::RemovedSpool),
         Spool::Removable => Some(Cause::RemovableSpool),
         Spool::Installed if valve_state::is_not_installed(drawing, node) => Some(Cause::NotInstalled),
-        Spool::Installed => passage.is_none().then_some(Cause::UnknownClass),
+        Spool::Installed => drawing.passage(node).is_none().then_some(Cause::UnknownClass),
     }
 }
 
@@ -217,9 +245,11 @@ pub(super) fn direction(drawing: &Drawing<'_>, from: NodeId, to: NodeId, charge:
         return Ok(None);
     }
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
-    charge(table.degree(from) as u64)?;
+    // A header may have many pipes.
+    let [near, far] = if table.degree(to) < table.degree(from) { [to, from] } else { [from, to] };
+    charge(table.degree(near) as u64)?;
     let mut found = None;
-    for (_, edge) in table.arcs(from).filter(|(other, edge)| *other == to && !topology.is_assumed(*edge)) {
+    for (_, edge) in table.arcs(near).filter(|(other, edge)| *other == far && !topology.is_assumed(*edge)) {
         let is_forward = topology.flow_ends(edge)[0] == from;
         if found.is_some_and(|known| known != is_forward) {
             return Ok(None);

@@ -26,14 +26,6 @@ pub(crate) struct Search<'p, 'a> {
     pub(super) skips_bleeds: bool,
 }
 
-/// A shortest path to an end, and the items without which a side leads to no end.
-pub(crate) struct PathToEnd {
-    /// From the neighbor of the device to the item at which the path ends.
-    pub path: Vec<NodeId>,
-    /// Positions in the path of the items that all paths share.
-    pub shared: Vec<usize>,
-}
-
 impl<'p, 'a> Search<'p, 'a> {
     /// Returns a search in both directions, past everything but other relief devices and bleeds.
     pub fn new(drawing: &'p Drawing<'a>, avoided: &'p HashSet<NodeId>) -> Search<'p, 'a> {
@@ -45,18 +37,6 @@ impl<'p, 'a> Search<'p, 'a> {
             skips_relief: true,
             skips_bleeds: true,
         }
-    }
-
-    /// Returns the way from the first item of a side. Other relief devices are passed only if there is no other way: a
-    /// rupture disc may be in series. Without an end, the path leads to the item farthest away.
-    pub fn way(mut self, first: NodeId, charge: ChargeFn<'_>) -> Result<PathToEnd> {
-        let mut path = self.path_to_end(first, charge)?;
-        if !path.last().is_some_and(|last| self.is_end(*last)) {
-            self.skips_relief = false;
-            path = self.path_to_end(first, charge)?;
-        }
-        let shared = self.shared_positions(&path, charge)?;
-        Ok(PathToEnd { path, shared })
     }
 
     /// Returns whether a path ends at an item: at equipment, where the sheet ends, at an open end.

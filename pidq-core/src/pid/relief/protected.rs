@@ -4,8 +4,9 @@ use hashbrown::HashSet;
 
 use super::{ReliefPath, SideKind};
 use crate::error::Result;
-use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
@@ -17,8 +18,12 @@ pub(crate) type EquipmentSide = (NodeId, u32);
 /// Equipment and pipes that a relief device protects.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
+    /// Those that are certain come first.
     pub equipment: Vec<EquipmentSide>,
+    certain_count: usize,
     pub pipes: Vec<EdgeId>,
+    /// Ports that may or may not be on a side that is protected, since the drawing does not state their side.
+    pub unstated: Vec<NodeId>,
 }
 
 impl Protected {
@@ -26,48 +31,127 @@ impl Protected {
     /// and judged by the path itself. Equipment with a drive ends the search, since the pressures on its sides differ; a
     /// pump is protected only from its outlet.
     pub fn find(drawing: &Drawing<'_>, path: &ReliefPath, charge: ChargeFn<'_>) -> Result<Protected> {
-        let topology = &drawing.topology;
-        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        let mut search = ProtectedSearch::begin(drawing, path, charge)?;
+        search.follow(charge)?;
+        search.found.certain_count = search.found.equipment.len();
+        let unstated = std::mem::take(&mut search.deferred);
+        search.queue.extend(unstated.into_iter().filter(|port| search.seen.insert(*port)));
+        search.is_certain = false;
+        search.follow(charge)?;
+        let mut listed = HashSet::new();
+        search.found.unstated.retain(|port| listed.insert(*port));
+        Ok(search.found)
+    }
+
+    /// Returns the sides of equipment that are protected for certain: reached past no port whose side is not stated.
+    pub fn certain(&self) -> &[EquipmentSide] {
+        &self.equipment[..self.certain_count]
+    }
+}
+
+/// Search from the inlet of a relief device.
+struct ProtectedSearch<'p, 'a> {
+    drawing: &'p Drawing<'a>,
+    found: Protected,
+    /// What all ways of the inlet lead through.
+    passed: HashSet<NodeId>,
+    pipes: HashSet<EdgeId>,
+    sides: HashSet<EquipmentSide>,
+    seen: HashSet<NodeId>,
+    queue: Vec<NodeId>,
+    at: usize,
+    is_certain: bool,
+    /// Ports without a side that may be on the side of another one without.
+    deferred: Vec<NodeId>,
+}
+
+impl<'p, 'a> ProtectedSearch<'p, 'a> {
+    fn begin(drawing: &'p Drawing<'a>, path: &ReliefPath, charge: ChargeFn<'_>) -> Result<ProtectedSearch<'p, 'a>> {
+        let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
         let inlets = || path.sides.iter().filter(|side| side.kind == SideKind::Inlet);
-        let passed: HashSet<NodeId> = inlets().flat_map(|side| side.shared.iter().copied()).collect();
         let firsts: HashSet<NodeId> = inlets().map(|side| side.first).collect();
-        let mut found = Protected::default();
-        let mut pipes: HashSet<EdgeId> = HashSet::new();
-        let mut sides: HashSet<EquipmentSide> = HashSet::new();
-        let mut seen: HashSet<NodeId> = [path.device].into();
-        let mut queue: Vec<NodeId> = Vec::new();
+        let mut search = ProtectedSearch {
+            drawing,
+            found: Protected::default(),
+            passed: inlets().flat_map(|side| side.shared.iter().copied()).collect(),
+            pipes: HashSet::new(),
+            sides: HashSet::new(),
+            seen: [path.device].into(),
+            queue: Vec::new(),
+            at: 0,
+            is_certain: true,
+            deferred: Vec::new(),
+        };
         charge(table.degree(path.device) as u64)?;
         for (first, edge) in table.arcs(path.device).filter(|(first, _)| firsts.contains(first)) {
-            found.pipes.extend(pipes.insert(edge).then_some(edge));
-            queue.extend(seen.insert(first).then_some(first));
+            search.add_pipe(edge);
+            search.queue.extend(search.seen.insert(first).then_some(first));
         }
-        let mut at = 0;
-        while let Some(node) = queue.get(at).copied() {
-            at += 1;
+        Ok(search)
+    }
+
+    fn add_pipe(&mut self, edge: EdgeId) {
+        self.found.pipes.extend(self.pipes.insert(edge).then_some(edge));
+    }
+
+    fn follow(&mut self, charge: ChargeFn<'_>) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        while let Some(node) = self.queue.get(self.at).copied() {
+            self.at += 1;
             charge(1 + table.degree(node) as u64)?;
             let role = topology.roles[node as usize];
-            let may_end = may_block(drawing, node) || matches!(role, Role::Relief | Role::OpenEnd);
-            if topology.is_sheet_end(node) || may_end && !passed.contains(&node) {
+            let may_end = may_block(self.drawing, node) || matches!(role, Role::Relief | Role::OpenEnd);
+            if topology.is_sheet_end(node) || may_end && !self.passed.contains(&node) {
                 continue;
             }
-            if topology.is_equipment(node) {
-                let side = (topology.equipment_or_self(node), topology.zone(node));
-                found.equipment.extend(sides.insert(side).then_some(side));
-                if is_driven(drawing, side.0) {
-                    continue;
-                }
-                charge(topology.ports.degree(side.0) as u64)?;
-                let ports = topology.ports.nodes(side.0).iter().copied();
-                queue.extend(ports.filter(|port| topology.zone(*port) == side.1 && seen.insert(*port)));
+            if topology.is_equipment(node) && !self.enter(node, charge)? {
+                continue;
             }
             for (next, edge) in table.arcs(node) {
-                found.pipes.extend(pipes.insert(edge).then_some(edge));
-                if !enters_pump(drawing, next, edge) {
-                    queue.extend(seen.insert(next).then_some(next));
+                self.add_pipe(edge);
+                if !enters_pump(self.drawing, next, edge) {
+                    self.queue.extend(self.seen.insert(next).then_some(next));
                 }
             }
         }
-        Ok(found)
+        Ok(())
+    }
+
+    /// Adds the side of equipment that a port is on, and its other ports. Returns whether the search goes on from it.
+    fn enter(&mut self, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        let topology = &self.drawing.topology;
+        let side = (topology.equipment_or_self(node), topology.zone(node));
+        let is_new = self.sides.insert(side);
+        self.found.equipment.extend(is_new.then_some(side));
+        if is_driven(self.drawing, side.0) {
+            return Ok(false);
+        }
+        if !is_new {
+            return Ok(true);
+        }
+        let ports = topology.ports.nodes(side.0);
+        charge(ports.len() as u64)?;
+        let may_have_several = side.1 == NONE && self.drawing.may_have_several_sides(side.0, charge)?;
+        for port in ports.iter().copied().filter(|port| *port != node) {
+            if self.seen.contains(&port) {
+                continue;
+            }
+            let zone = topology.zone(port);
+            let is_unstated = is_unstated([side.1, zone], may_have_several);
+            if is_unstated && topology.flow_degree(port) > 0 {
+                self.found.unstated.push(port);
+            }
+            match (zone == side.1, is_unstated && self.is_certain) {
+                (true, true) => self.deferred.push(port),
+                (true, false) => {
+                    self.seen.insert(port);
+                    self.queue.push(port);
+                }
+                (false, _) => {}
+            }
+        }
+        Ok(true)
     }
 }
 

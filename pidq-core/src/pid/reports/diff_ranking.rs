@@ -211,7 +211,7 @@ struct Revision<'r, 'a> {
 
 impl<'r, 'a> Revision<'r, 'a> {
     fn new(drawing: &'r Drawing<'a>, budget: &mut dyn Budget) -> Result<Revision<'r, 'a>> {
-        let devices = relief_devices::relief_devices(drawing, budget)?;
+        let devices = relief_devices::relief_devices(drawing, relief_devices::Extent::WithPaths, budget)?;
         let path = devices.iter().flat_map(|device| device.path.iter().copied()).collect();
         let path_pipes = devices.iter().flat_map(|device| device.path_pipes.iter().copied()).collect();
         Ok(Revision { drawing, path, path_pipes })

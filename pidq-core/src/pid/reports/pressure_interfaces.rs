@@ -115,7 +115,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         defaults: PressureDefaults<'u>,
         budget: &mut dyn Budget,
     ) -> Result<Report<'d, 'a, 'u>> {
-        let devices = relief_devices::relief_devices(drawing, budget)?;
+        let devices = relief_devices::relief_devices(drawing, relief_devices::Extent::WithoutPaths, budget)?;
         let mut report = Report {
             drawing,
             defaults,

@@ -1,7 +1,7 @@
 //! Relief devices: inlet and outlet, the equipment and pipes that they protect, the valves that could block them, and
 //! whether their paths are open.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -13,6 +13,7 @@ use crate::pid::lists::{self, EdgeField};
 use crate::pid::quantity::Stated;
 use crate::pid::relief::paths::is_end;
 use crate::pid::relief::protected::{EquipmentSide, Protected, may_block};
+use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, Reason, ReliefPath, SideKind};
 use crate::pid::stated_values::stated_values;
 use crate::pid::{Budget, Datum, pipe_lines};
@@ -40,15 +41,38 @@ pub(crate) struct ReliefDevice {
     pub has_direction: bool,
     pub state: PathState,
     pub reasons: Vec<Reason>,
+    /// Ports of equipment that may or may not be protected: their side is not stated.
+    pub unstated: Vec<NodeId>,
+    /// Items that all ways of a side lead through, until the path is complete.
+    shared: Vec<NodeId>,
+}
+
+/// What is collected of relief devices.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Extent {
+    /// With all items and pipes of their paths.
+    WithPaths,
+    /// Without, so that devices with a common header need not list it each.
+    WithoutPaths,
 }
 
 /// Returns the relief devices of a drawing, in document order.
-pub(crate) fn relief_devices(drawing: &Drawing<'_>, budget: &mut dyn Budget) -> Result<Vec<ReliefDevice>> {
+pub(crate) fn relief_devices(
+    drawing: &Drawing<'_>,
+    extent: Extent,
+    budget: &mut dyn Budget,
+) -> Result<Vec<ReliefDevice>> {
     let topology = &drawing.topology;
+    let (mut tails, mut outlets) = (Tails::default(), OutletEnds::default());
     let mut devices = Vec::new();
     budget.charge(topology.node_count() as u64)?;
     for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::Relief) {
-        let device = relief_device(drawing, node, budget)?;
+        let mut device = relief_device(drawing, node, &mut tails, budget)?;
+        match extent {
+            Extent::WithPaths => add_paths(drawing, &mut device, budget)?,
+            Extent::WithoutPaths => device.discharges_to = outlets.ends(drawing, &device, budget)?,
+        }
+        device.shared = Vec::new();
         let count = device.pipes.len() + device.equipment.len() + device.path.len() + device.path_pipes.len();
         let reasons = device.reasons.iter().map(|reason| size_of::<Reason>() + size_of_val(&*reason.path));
         budget.reserve(size_of::<ReliefDevice>() + 2 * count * size_of::<EquipmentSide>() + reasons.sum::<usize>())?;
@@ -57,7 +81,12 @@ pub(crate) fn relief_devices(drawing: &Drawing<'_>, budget: &mut dyn Budget) -> 
     Ok(devices)
 }
 
-fn relief_device(drawing: &Drawing<'_>, node: NodeId, budget: &mut dyn Budget) -> Result<ReliefDevice> {
+fn relief_device(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    tails: &mut Tails,
+    budget: &mut dyn Budget,
+) -> Result<ReliefDevice> {
     let topology = &drawing.topology;
     let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
     let is_stated = |edge: &EdgeId| !topology.is_assumed(*edge);
@@ -65,11 +94,12 @@ fn relief_device(drawing: &Drawing<'_>, node: NodeId, budget: &mut dyn Budget) -
         let is_at_side = |edge: &EdgeId| is_stated(edge) && topology.flow_ends(*edge)[at] == node;
         edges.iter().copied().filter(is_at_side).collect::<Vec<EdgeId>>()
     };
-    let path = ReliefPath::find(drawing, node, &mut |units| budget.charge(units))?;
-    let Protected { equipment, pipes } = Protected::find(drawing, &path, &mut |units| budget.charge(units))?;
+    let path = ReliefPath::find(drawing, node, tails, &mut |units| budget.charge(units))?;
+    let Protected { equipment, pipes, unstated, .. } =
+        Protected::find(drawing, &path, &mut |units| budget.charge(units))?;
     let is_valve = |node: NodeId| may_block(drawing, node);
     let (inlet, outlet) = (side(1), side(0));
-    let mut device = ReliefDevice {
+    Ok(ReliefDevice {
         node,
         has_direction: edges.iter().all(is_stated) && !inlet.is_empty(),
         inlet,
@@ -83,16 +113,70 @@ fn relief_device(drawing: &Drawing<'_>, node: NodeId, budget: &mut dyn Budget) -
         path_pipes: Vec::new(),
         state: path.state,
         reasons: path.reasons,
-    };
+        unstated,
+        shared: path.sides.into_iter().flat_map(|side| side.shared).collect(),
+    })
+}
+
+/// Adds the items and pipes of the paths of a device, and the ends of its outlet.
+fn add_paths(drawing: &Drawing<'_>, device: &mut ReliefDevice, budget: &mut dyn Budget) -> Result<()> {
     for edge in device.inlet.clone() {
-        follow_inlet(drawing, &mut device, edge, budget)?;
+        follow_inlet(drawing, device, edge, budget)?;
     }
-    follow_outlet(drawing, &mut device, budget)?;
+    follow_outlet(drawing, device, budget)?;
     let on_path: HashSet<NodeId> = device.path.iter().copied().collect();
-    let shared = path.sides.iter().flat_map(|side| &side.shared).copied();
     let is_item = |node: &NodeId| !is_end(drawing, *node) && !on_path.contains(node);
-    device.path.extend(shared.filter(is_item));
-    Ok(device)
+    device.path.extend(device.shared.iter().copied().filter(is_item));
+    Ok(())
+}
+
+/// Ends of outlets along the flow, by item, kept for the devices that discharge into the same header.
+#[derive(Default)]
+struct OutletEnds {
+    /// By item with one way on: the end of it; `NONE` if there is none, or several.
+    end_of: HashMap<NodeId, NodeId>,
+}
+
+impl OutletEnds {
+    /// Returns what the outlet of a device leads to.
+    fn ends(&mut self, drawing: &Drawing<'_>, device: &ReliefDevice, budget: &mut dyn Budget) -> Result<Vec<NodeId>> {
+        let topology = &drawing.topology;
+        if let [edge] = device.outlet.as_slice() {
+            let end = self.only_end(drawing, topology.flow_ends(*edge)[1], budget)?;
+            if end != NONE {
+                return Ok(vec![topology.equipment_or_self(end)]);
+            }
+        }
+        let mut ends = Vec::new();
+        outlet_items(drawing, device, budget, |node, is_end| {
+            ends.extend(is_end.then(|| topology.equipment_or_self(node)));
+        })?;
+        Ok(ends)
+    }
+
+    /// Returns the end of the only way along the flow from an item.
+    fn only_end(&mut self, drawing: &Drawing<'_>, first: NodeId, budget: &mut dyn Budget) -> Result<NodeId> {
+        let table = drawing.topology.table(EdgeFilter::Flow, Direction::Down);
+        let (mut items, mut node) = (Vec::new(), first);
+        let end = loop {
+            if let Some(end) = self.end_of.get(&node) {
+                break *end;
+            }
+            budget.charge(1 + table.degree(node) as u64)?;
+            // Until its end is known: a way that comes back to it has none.
+            self.end_of.insert(node, NONE);
+            items.push(node);
+            if is_end(drawing, node) {
+                break node;
+            }
+            match table.nodes(node) {
+                [only, others @ ..] if others.iter().all(|other| other == only) => node = *only,
+                _ => break NONE,
+            }
+        };
+        self.end_of.extend(items.into_iter().map(|node| (node, end)));
+        Ok(end)
+    }
 }
 
 /// Follows the inlet line to the first branch or equipment.
@@ -119,21 +203,39 @@ fn follow_inlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, edge: EdgeId, 
 fn follow_outlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, budget: &mut dyn Budget) -> Result<()> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Down);
-    let mut seen: HashSet<NodeId> = [device.node].into_iter().collect();
+    let (mut ends, mut items) = (Vec::new(), Vec::new());
+    outlet_items(drawing, device, budget, |node, is_end| match is_end {
+        true => ends.push(topology.equipment_or_self(node)),
+        false => items.push(node),
+    })?;
     device.path_pipes.extend(&device.outlet);
+    device.path_pipes.extend(items.iter().flat_map(|node| table.edges(*node)));
+    device.path.extend(items);
+    device.discharges_to = ends;
+    Ok(())
+}
+
+/// Visits the items that the flow reaches from the outlet, with whether the outlet ends there.
+fn outlet_items(
+    drawing: &Drawing<'_>,
+    device: &ReliefDevice,
+    budget: &mut dyn Budget,
+    mut visit: impl FnMut(NodeId, bool),
+) -> Result<()> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Down);
+    let mut seen: HashSet<NodeId> = [device.node].into_iter().collect();
     let mut queue: Vec<NodeId> = device.outlet.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
     queue.retain(|node| seen.insert(*node));
     let mut at = 0;
     while let Some(node) = queue.get(at).copied() {
         at += 1;
         budget.charge(1 + table.degree(node) as u64)?;
-        if is_end(drawing, node) {
-            device.discharges_to.push(topology.equipment_or_self(node));
-            continue;
+        let is_end = is_end(drawing, node);
+        visit(node, is_end);
+        if !is_end {
+            queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
         }
-        device.path.push(node);
-        device.path_pipes.extend(table.edges(node));
-        queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
     }
     Ok(())
 }
@@ -151,12 +253,12 @@ pub(crate) fn relief_list<'a>(
     budget: &mut dyn Budget,
 ) -> Result<Datum<'a>> {
     let mut rows = Vec::new();
-    for device in relief_devices(drawing, budget)? {
+    for device in relief_devices(drawing, Extent::WithoutPaths, budget)? {
         let stated =
             stated_values(drawing, drawing.node(device.node), [Names::SetPressure, Names::OutletSize], &mut |units| {
                 budget.charge(units)
             })?;
-        budget.charge((device.equipment.len() + device.discharges_to.len()) as u64 + 1)?;
+        budget.charge((device.equipment.len() + device.discharges_to.len() + device.unstated.len()) as u64 + 1)?;
         let fixed = row(drawing, &device, stated).map(|(key, datum)| (String::from(key), datum));
         budget.reserve(fixed.iter().map(|(key, datum)| key.len() + datum.size()).sum())?;
         let extra = lists::extra_columns(drawing, device.node, extra_names, budget)?;
@@ -178,6 +280,9 @@ fn row<'a>(
     };
     let size = drawing.node_field(node, Names::Size).or_else(|| pipe_size(&device.inlet));
     let outlet_size = outlet_size.map(|stated| stated.value).or_else(|| pipe_size(&device.outlet));
+    let reasons = device.reasons.iter().map(|reason| reason_text(drawing, reason));
+    let sides = device.unstated.iter().map(|port| format!("unstated_side {}", drawing.name(*port)));
+    let is_certain = device.has_direction && device.state == PathState::Open && device.unstated.is_empty();
     let unit = set_pressure.as_ref().and_then(|stated| stated.unit.clone());
     [
         ("id", Datum::Value(drawing.id(node))),
@@ -194,8 +299,8 @@ fn row<'a>(
         ("discharges_to", names(&device.discharges_to)),
         ("outlet_valves", names(&device.outlet_valves)),
         ("relief_path", Datum::Word(device.state.word())),
-        ("reasons", joined(device.reasons.iter().map(|reason| reason_text(drawing, reason)))),
-        ("certain", Datum::Bool(device.has_direction && device.state == PathState::Open)),
+        ("reasons", joined(reasons.chain(sides))),
+        ("certain", Datum::Bool(is_certain)),
     ]
 }
 

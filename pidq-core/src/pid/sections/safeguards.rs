@@ -13,6 +13,7 @@ use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
 use crate::pid::relief::ReliefPath;
 use crate::pid::relief::protected::{EquipmentSide, Protected};
+use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::is_not_installed;
 use crate::pid::{ChargeFn, Datum};
 
@@ -26,8 +27,8 @@ pub(super) struct Safeguards {
     acting_on: HashMap<NodeId, Vec<usize>>,
     /// By relief device: whether the drawing shows its path to be open and secured.
     relief: HashMap<NodeId, bool>,
-    /// By side of equipment: the relief devices that protect it.
-    protecting: HashMap<EquipmentSide, Vec<NodeId>>,
+    /// By side of equipment: the relief devices that protect it, and whether they do so for certain.
+    protecting: HashMap<EquipmentSide, Vec<(NodeId, bool)>>,
 }
 
 /// A trip or a safety instrumented function.
@@ -73,20 +74,27 @@ impl Safeguards {
             let name = found.name.clone();
             safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements });
         }
+        let mut tails = Tails::default();
         for device in &drawing.topology.relief_devices {
-            safeguards.add_relief(drawing, *device, charge)?;
+            safeguards.add_relief(drawing, *device, &mut tails, charge)?;
         }
         Ok(safeguards)
     }
 
     /// Adds a relief device. It is certain only if the drawing shows its path to be open to an end, without a valve that
     /// is not locked open (API 520-2, ISO 23251).
-    fn add_relief(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
-        let path = ReliefPath::find(drawing, device, charge)?;
+    fn add_relief(
+        &mut self,
+        drawing: &Drawing<'_>,
+        device: NodeId,
+        tails: &mut Tails,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let path = ReliefPath::find(drawing, device, tails, charge)?;
         let protected = Protected::find(drawing, &path, charge)?;
         charge(protected.equipment.len() as u64)?;
-        for side in protected.equipment {
-            self.protecting.entry(side).or_default().push(device);
+        for (at, side) in protected.equipment.iter().enumerate() {
+            self.protecting.entry(*side).or_default().push((device, at < protected.certain().len()));
         }
         self.relief.insert(device, path.is_secured());
         Ok(())
@@ -119,8 +127,9 @@ impl Safeguards {
             rows.extend(self.device_row(drawing, node, acts));
         }
         let inside: HashSet<NodeId> = section.inside.iter().copied().collect();
-        for device in self.relief_at_ends(drawing, section, charge)? {
-            rows.extend(self.device_row(drawing, device, "boundary").filter(|_| !inside.contains(&device)));
+        for (device, protects) in self.relief_at_ends(drawing, section, charge)? {
+            let row = self.device_row(drawing, device, "boundary").filter(|_| !inside.contains(&device));
+            rows.extend(row.map(|row| if protects { row } else { uncertain(row) }));
         }
         let ends: HashSet<NodeId> = section.ends.iter().copied().collect();
         let sensing = section.inside.iter().chain(section.instruments).filter_map(|node| self.sensing_at.get(node));
@@ -159,13 +168,14 @@ impl Safeguards {
         Ok(Datum::Table(SAFEGUARD, rows))
     }
 
-    /// Returns the relief devices that protect the equipment at the ends of a section, in document order.
+    /// Returns the relief devices that protect the equipment at the ends of a section, in document order, and whether
+    /// they do so for certain.
     fn relief_at_ends(
         &self,
         drawing: &Drawing<'_>,
         section: &SectionItems<'_>,
         charge: ChargeFn<'_>,
-    ) -> Result<Vec<NodeId>> {
+    ) -> Result<Vec<(NodeId, bool)>> {
         let topology = &drawing.topology;
         let equipment = section.ends.iter().filter(|node| topology.is_equipment(**node));
         let mut devices = Vec::new();
@@ -174,8 +184,9 @@ impl Safeguards {
             charge(1 + found.map_or(0, Vec::len) as u64)?;
             devices.extend(found.into_iter().flatten().copied());
         }
-        devices.sort_unstable();
-        devices.dedup();
+        // Certain before uncertain.
+        devices.sort_unstable_by_key(|(device, is_certain): &(NodeId, bool)| (*device, !is_certain));
+        devices.dedup_by_key(|(device, _)| *device);
         Ok(devices)
     }
 
@@ -206,6 +217,14 @@ impl Safeguards {
             Datum::Bool(is_certain),
         ])
     }
+}
+
+/// Returns a row of a safeguard that is not certain.
+fn uncertain(mut row: Vec<Datum<'_>>) -> Vec<Datum<'_>> {
+    if let Some(is_certain) = row.last_mut() {
+        *is_certain = Datum::Bool(false);
+    }
+    row
 }
 
 /// Returns whether the drawing gives an item one direction: a pipe into it and a pipe out of it.

@@ -1,0 +1,58 @@
+//! Sides of equipment: whether two of its ports are open to each other, as far as the drawing states it.
+//!
+//! A walk that keeps to the sides of equipment continues from port to port if both name the same side, or both name
+//! none. Ports without a side may still be on different ones: those of an exchanger, or of a vessel with chambers.
+
+use super::adjacency::{NONE, NodeId};
+use super::drawing::Drawing;
+use super::topology::{Direction, EdgeFilter, EdgeFlags};
+use super::vocabulary;
+use crate::error::Result;
+
+/// Returns whether the drawing leaves open that two ports of equipment are on the same side. `may_have_several` tells
+/// whether ports without a side may be on different ones.
+pub(crate) fn is_unstated([from, to]: [u32; 2], may_have_several: bool) -> bool {
+    match (from == NONE, to == NONE) {
+        (true, true) => may_have_several,
+        (true, false) | (false, true) => true,
+        (false, false) => false,
+    }
+}
+
+impl Drawing<'_> {
+    /// Returns whether ports of equipment without a side may be on different ones: another port names a side, it has
+    /// several chambers, or it is an exchanger with more than two pipes.
+    pub fn may_have_several_sides(&self, equipment: NodeId, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<bool> {
+        let topology = &self.topology;
+        let ports = topology.ports.nodes(equipment);
+        charge(1 + ports.len() as u64)?;
+        if ports.iter().any(|port| topology.zone(*port) != NONE) {
+            return Ok(true);
+        }
+        let pipes = topology.flow_degree(equipment);
+        let count = pipes + ports.iter().filter(|port| topology.flow_degree(**port) > 0).count();
+        let is_exchanger = || {
+            self.class_has(equipment, vocabulary::EXCHANGERS) && !self.class_has(equipment, vocabulary::SINGLE_SIDED)
+        };
+        Ok(count > 1 && (count > 2 && is_exchanger() || self.chamber_count(equipment, charge)? > 1))
+    }
+
+    /// Returns the number of chambers that are parts of equipment.
+    fn chamber_count(&self, equipment: NodeId, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<usize> {
+        let topology = &self.topology;
+        let table = topology.table(EdgeFilter::All, Direction::Both);
+        charge((table.degree(equipment) + topology.field_parts(equipment).count()) as u64)?;
+        let is_part = |edge: u32| {
+            let flags = topology.edge_flags[edge as usize];
+            [EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED].iter().any(|flag| flags.contains(*flag))
+        };
+        let by_edge = table.arcs(equipment).filter(|(_, edge)| is_part(*edge)).map(|(node, _)| node);
+        let mut chambers: Vec<NodeId> = by_edge
+            .chain(topology.field_parts(equipment))
+            .filter(|node| topology.flow_degree(*node) == 0 && self.class_has_word(*node, vocabulary::CHAMBERS))
+            .collect();
+        chambers.sort_unstable();
+        chambers.dedup();
+        Ok(chambers.len())
+    }
+}

@@ -1,0 +1,161 @@
+//! Sides of equipment that a drawing does not state: no answer that rests on them is certain.
+
+use pidq::{Graph, Limits, Query, Scratch};
+use serde_json::{Value, json};
+
+use crate::drawing_notation::drawing;
+use crate::graph::evaluate;
+
+/// An exchanger with chambers at two of its nozzles: the side of `C` and `D` is not stated.
+const PARTLY: &str = "T-1 → E-1.A@hot; E-1.B@hot → T-2; T-3 → E-1.C; E-1.D → T-4";
+/// An exchanger without chambers.
+const NONE: &str = "T-1 → E-1.A; E-1.B → T-2; T-3 → E-1.C; E-1.D → T-4";
+const STATED: &str = "T-1 → E-1.A@hot; E-1.B@hot → T-2; T-3 → E-1.C@cold; E-1.D@cold → T-4";
+
+fn answer(plant: &str, query: &str) -> Value {
+    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
+    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {plant}: {error}"))
+}
+
+/// Returns the result of a query and the messages of its warnings about sides.
+fn warned(plant: &str, query: &str) -> (String, Vec<String>) {
+    warned_of(&drawing(plant), query)
+}
+
+fn warned_of(document: &str, query: &str) -> (String, Vec<String>) {
+    let graph = Graph::from_json(document).expect("JSON");
+    let (query, scratch) = (Query::parse(query).expect("a query"), Scratch::default());
+    let run = query.run(&graph, &scratch, Limits::default()).expect("a result");
+    let messages = run.warnings.iter().filter(|warning| warning.code == "PQW16");
+    let mut json = Vec::new();
+    run.write_json(&mut json).expect("a small result");
+    (String::from_utf8(json).expect("UTF-8"), messages.map(|warning| warning.message.clone()).collect())
+}
+
+#[test]
+fn reachable_says_that_it_rests_on_a_side_that_is_not_stated() {
+    let warns = |plant: &str, query: &str| {
+        let (found, messages) = warned(plant, query);
+        (found, messages.len())
+    };
+    let by_side = |from: &str, to: &str| format!(r#"reachable("{from}", "{to}", {{pass: "zone"}})"#);
+    assert_eq!(warns(STATED, &by_side("T-1", "T-4")), ("false".into(), 0));
+    assert_eq!(warns(STATED, &by_side("T-1", "T-2")), ("true".into(), 0));
+    // The nozzle may be on the hot side, or not.
+    assert_eq!(warns(PARTLY, &by_side("T-1", "T-4")), ("false".into(), 1));
+    assert_eq!(warns(PARTLY, &by_side("T-1", "T-2")), ("true".into(), 0));
+    assert_eq!(warns(PARTLY, &by_side("T-3", "T-2")), ("false".into(), 1));
+    assert_eq!(warns(PARTLY, &by_side("T-3", "T-4")), ("true".into(), 1));
+    // All are passed, and may be on different sides.
+    assert_eq!(warns(NONE, &by_side("T-1", "T-4")), ("true".into(), 1));
+    // No side matters to what cannot be reached at all, or on all sides.
+    assert_eq!(warns(NONE, &by_side("T-2", "T-1")), ("false".into(), 0));
+    assert_eq!(warns(NONE, r#"reachable("T-1", "T-4", {pass: "any"})"#), ("true".into(), 0));
+    let (_, messages) = warned(PARTLY, &by_side("T-1", "T-4"));
+    assert_eq!(messages, [r#"the drawing does not state on which side of its equipment "E-1.D" is"#]);
+}
+
+#[test]
+fn walks_by_sides_warn_of_nozzles_whose_side_is_not_stated() {
+    let count = |plant: &str, query: &str| warned(plant, query).1.len();
+    for query in [
+        r#"downstream("T-1", {pass: "zone"})"#,
+        r#"trace("T-1", {pass: "zone"})"#,
+        r#"connected("T-1", {pass: "zone"})"#,
+        r#"between("T-1", "T-4", {pass: "zone"})"#,
+        r#"paths("T-1", "T-4", {pass: "zone"})"#,
+        r#"shortestPath("T-1", "T-4", {pass: "zone"})"#,
+        r#"shortestPath("T-1", "T-4", {pass: "zone", weight: 1})"#,
+    ] {
+        assert_eq!(count(PARTLY, query), 1, "{query}");
+        assert_eq!(count(NONE, query), 1, "{query}");
+        assert_eq!(count(STATED, query), 0, "{query}");
+        assert_eq!(count(PARTLY, &query.replace("zone", "any")), 0, "{query}");
+    }
+}
+
+#[test]
+fn only_exchangers_and_vessels_with_chambers_have_several_sides() {
+    let warns = |plant: &str| !warned(plant, r#"downstream("T-1", {pass: "zone"})"#).1.is_empty();
+    let through = |class: &str| format!("E-1(node_classification={class}); {NONE}");
+    for class in ["equipment.plate_heat_exchanger", "Condenser", "equipment.kettle_reboiler", "jacketed_vessel"] {
+        assert!(warns(&through(class)), "{class}");
+    }
+    for class in ["equipment.vessel", "CentrifugalPump", "equipment.air_cooled_heat_exchanger", "equipment.column"] {
+        assert!(!warns(&through(class)), "{class}");
+    }
+    // One side is drawn.
+    assert!(!warns("T-1 → E-1.A; E-1.B → T-2"));
+}
+
+#[test]
+fn a_vessel_with_two_chambers_has_several_sides() {
+    let vessel = |chambers: &str| {
+        let nozzle = |id: &str| json!({"id": id, "class": "nozzle", "parent_id": "D-1"});
+        let mut nodes = vec![
+            json!({"id": "T-1", "class": "tank"}),
+            json!({"id": "D-1", "class": "vessel"}),
+            json!({"id": "T-2", "class": "tank"}),
+            nozzle("N1"),
+            nozzle("N2"),
+        ];
+        nodes.extend(
+            chambers
+                .split_whitespace()
+                .map(|chamber| json!({"id": chamber, "class": "equipment_component.chamber", "parent_id": "D-1"})),
+        );
+        let edges = json!([{"id": 1, "from": "T-1", "to": "N1"}, {"id": 2, "from": "N2", "to": "T-2"}]);
+        json!({"nodes": nodes, "edges": edges}).to_string()
+    };
+    let count = |chambers: &str| {
+        let (found, messages) = warned_of(&vessel(chambers), r#"reachable("T-1", "T-2", {pass: "zone"})"#);
+        assert_eq!(found, "true");
+        messages.len()
+    };
+    assert_eq!(count(""), 0);
+    assert_eq!(count("C1"), 0);
+    assert_eq!(count("C1 C2"), 1);
+}
+
+#[test]
+fn an_isolation_past_nozzles_without_a_side_is_not_certain() {
+    let judged = |plant: &str| {
+        let query = r#"isolate("T-1", {pass: "zone"}) | [.certain, .uncertain | map([.reason, .at.id])]"#;
+        answer(plant, query)
+    };
+    let valves = |plant: &str| {
+        plant.replace("→ T-2", "→ V-2 → T-2").replace("→ T-4", "→ V-4 → T-4").replace("T-3 →", "T-3 → V-3 →")
+    };
+    assert_eq!(judged(&valves(STATED)), json!([true, []]));
+    assert_eq!(judged(&valves(PARTLY)), json!([false, [["unstated_side", "E-1.C"], ["unstated_side", "E-1.D"]]]));
+    let all = json!([["unstated_side", "E-1.B"], ["unstated_side", "E-1.C"], ["unstated_side", "E-1.D"]]);
+    assert_eq!(judged(&valves(NONE)), json!([false, all]));
+    // Both chambers of a vessel are one volume.
+    assert_eq!(judged("T-1 → D-1.A; D-1.B → V-2 → T-2; D-1.C → V-3 → T-3"), json!([true, []]));
+}
+
+#[test]
+fn what_a_relief_device_protects_past_a_side_that_is_not_stated_is_not_certain() {
+    let rows = |plant: &str| answer(plant, "reliefList() | map([.protects, .reasons, .certain])");
+    let relief = "; J-1 → RV-1 → O-1";
+    let at_outlet = |plant: &str| plant.replace("→ T-2", "→ J-1 → T-2") + relief;
+    assert_eq!(rows(&at_outlet(STATED)), json!([["E-1/hot, T-2, T-1", "", true]]));
+    let partly = "unstated_side E-1-C, unstated_side E-1-D";
+    assert_eq!(rows(&at_outlet(PARTLY)), json!([["E-1/hot, T-2, T-1", partly, false]]));
+    let none = "unstated_side E-1-A, unstated_side E-1-C, unstated_side E-1-D";
+    assert_eq!(rows(&at_outlet(NONE)), json!([["E-1, T-2, T-1, T-3, T-4", none, false]]));
+}
+
+#[test]
+fn a_relief_device_behind_a_side_that_is_not_stated_is_no_certain_safeguard() {
+    let safeguards = |plant: &str| {
+        let row = r#".item.id + if(.certain, "", "?")"#;
+        answer(plant, &format!("hazopNodes() | map([(.from | map(.id) | first()), .safeguards | map({row})])"))
+    };
+    let own_device = "T-1.N → V-1 → E-1.A; E-1.B → RV-1 → O-1; T-3.N → V-3 → E-1.C; E-1.D → T-4.N";
+    let expected = json!([["T-1.N", ["RV-1"]], ["E-1.B", ["RV-1"]], ["T-3.N", ["RV-1"]], ["E-1.D", ["RV-1"]]]);
+    // Which of them are on its side is not stated: the exchanger itself is protected.
+    assert_eq!(safeguards(own_device), expected);
+    let beyond = "T-1.N → V-1 → D-1.A; D-1.B → E-1.A; E-1.B → RV-1 → O-1; T-3.N → V-3 → E-1.C; E-1.D → V-4 → T-4.N";
+    assert_eq!(safeguards(beyond)[0], json!(["T-1.N", ["RV-1?"]]));
+}
