@@ -1,4 +1,4 @@
-/** What shortcuts and commands can do with the frame of the pages. */
+/** The frame of the pages, as shortcuts and commands use it. */
 import { createContext, useContext } from "react";
 
 export type FrameDialog = "commands" | "shortcuts" | "about";

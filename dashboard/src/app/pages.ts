@@ -34,7 +34,7 @@ export interface PageRow {
   parts?: string[];
   /** Shortcuts that the page has in addition to those of all pages. */
   shortcuts?: ShortcutRow[];
-  /** Whether the bar at the bottom of a phone has the page. */
+  /** Set if the bar at the bottom of a phone has the page. */
   isPrimary?: boolean;
   component: LazyExoticComponent<ComponentType>;
 }

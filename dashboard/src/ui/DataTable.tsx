@@ -21,7 +21,7 @@ export interface TableColumn<T> {
   header: string;
   /** The value that the table sorts and filters by. */
   value: (row: T) => string | number | boolean | null | undefined;
-  /** What the cell shows, if not the value. */
+  /** Content of the cell, if not the value. */
   cell?: (row: T) => ReactNode;
   align?: "end";
   isUnsortable?: boolean;

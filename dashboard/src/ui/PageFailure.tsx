@@ -1,4 +1,4 @@
-/** What a page shows that failed: what to do, and a report for support. */
+/** The content of a page that failed: what to do, and a report for support. */
 import { useQuery } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import { versionQuery } from "../features/operation/queries";

@@ -1,4 +1,4 @@
-/** What runs here: version, documentation, and the licenses of the packages that the dashboard is built from. */
+/** The running program: version, documentation, and the licenses of the packages that the dashboard is built from. */
 import { useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { versionQuery } from "../../features/operation/queries";

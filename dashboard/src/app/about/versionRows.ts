@@ -1,4 +1,4 @@
-/** What `/version` tells, as names and values. */
+/** The response of `/version` as names and values. */
 import type { ServiceVersion } from "../../features/operation/queries";
 
 interface VersionRow {

@@ -1,4 +1,4 @@
-/** What the palette finds, one row per kind of command. */
+/** The commands that the palette finds, one row per kind. */
 import type { QueryClient } from "@tanstack/react-query";
 import { FileText, Layers, type LucideIcon, PanelsTopLeft, Tag, Workflow, Zap } from "lucide-react";
 import { documentPagePath, pipelinePath } from "../../features/documents/links";
@@ -16,7 +16,7 @@ import { searchTags } from "./tagSearch";
 export interface Command {
   id: string;
   label: string;
-  /** What tells commands of the same name apart. */
+  /** Tells commands of the same name apart. */
   detail?: string;
   keys?: string;
   run: (frame: Frame) => void;

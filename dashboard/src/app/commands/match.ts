@@ -1,4 +1,4 @@
-/** How well names match what is typed. */
+/** Ranks names by how well they match what is typed. */
 
 /** Returns 0 for the best match, higher for others, and null for none. An empty text matches everything alike. */
 export function rankOf(text: string, name: string): number | null {

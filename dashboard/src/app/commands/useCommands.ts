@@ -17,7 +17,7 @@ interface FoundCommands {
   isSearching: boolean;
   /** The kinds that could not be searched. */
   failed: CommandKind[];
-  /** What the commands lack. */
+  /** Notes on what the commands lack. */
   notes: string[];
 }
 

@@ -1,4 +1,4 @@
-/** What browsers do when a page changes, for pages of one document: the position and the focus move. */
+/** Moves the position and the focus when the page changes, as browsers do between documents. */
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { useLocation, useNavigationType } from "react-router";
 

@@ -1,4 +1,4 @@
-/** What the tabs of one browser tell each other about their session. */
+/** Messages between the tabs of one browser about their session. */
 
 /** `ended`: a request was rejected. `signed-in`, `signed-out`: the person did so. */
 export type SessionNews = "ended" | "signed-in" | "signed-out";

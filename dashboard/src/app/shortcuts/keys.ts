@@ -21,7 +21,7 @@ export function notationOf({ key, ctrlKey, metaKey, altKey }: KeyPress, isMac: b
   return hasMod && !altKey ? `Mod+${key.toLowerCase()}` : null;
 }
 
-/** Whether characters alone trigger it, which people can turn off. */
+/** Set if characters alone trigger it, which people can turn off. */
 export function isSingleKey(notation: string): boolean {
   return !notation.startsWith("Mod+");
 }

@@ -1,4 +1,4 @@
-/** Whether the service works, always in view; details on demand. */
+/** State of the service, always in view; details on demand. */
 import { useQuery } from "@tanstack/react-query";
 import { Button, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
 import { Link } from "react-router";

@@ -1,4 +1,4 @@
-/** Whether a value is still the first one that was known. */
+/** Returns whether a value is still the first one that was known. */
 import { useState } from "react";
 
 export function useIsFirst<T>(value: T | undefined): boolean {

@@ -1,4 +1,4 @@
-/** Why a document failed, and what to do next. */
+/** The reason why a document failed, and the next step. */
 import "./documents.css";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";

@@ -25,7 +25,7 @@ export function queryWords(query: string): string[] {
   return [...new Set(words.filter((word) => word.length > 1 && !STOP_WORDS.has(word)))];
 }
 
-/** Where the words occur in a text as whole words, or with one of the usual endings. */
+/** Ranges of words in a text, as whole words, or with one of the usual endings. */
 export function wordRanges(text: string, words: string[]): Range[] {
   if (words.length === 0) return [];
   const pattern = words.map((word) => escaped(stemOf(word))).join("|");
@@ -40,7 +40,7 @@ function stemOf(word: string): string {
   return /^\p{L}{5,}$/u.test(word) ? word.replace(/(?:es|ed|ing|s)$/, "") : word;
 }
 
-/** Where the quotes occur in a text, with any white space between their words. */
+/** Ranges of quotes in a text, with any white space between their words. */
 export function quoteRanges(text: string, quotes: string[]): Range[] {
   return quotes.flatMap((quote) => {
     const words = quote.split(/\s+/).filter(Boolean).map(escaped);
@@ -54,7 +54,7 @@ export function quotesOf(answer: string): string[] {
   return [...answer.matchAll(/“([^”]+)”/g)].map((match) => match[1] ?? "");
 }
 
-/** Where the tags occur in a text as whole tags. */
+/** Ranges of tags in a text, as whole tags. */
 export function tagRanges(text: string, tags: string[]): (Range & { tag: string })[] {
   const longestFirst = [...new Set(tags)].filter(Boolean).sort((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return [];

@@ -12,7 +12,7 @@ interface UploadRequest {
   signal?: AbortSignal;
 }
 
-/** How often a request is repeated that the service had no room for. */
+/** Attempts of a request that the service has no room for. */
 const ATTEMPTS = 5;
 
 export async function uploadFile<T = PlatformDocument>(request: UploadRequest): Promise<T> {

@@ -1,4 +1,4 @@
-/** What an upload has stored, and what of the file was lost, changed or found invalid. */
+/** The stored drawing, and what of the file was lost, changed or found invalid. */
 import { useMemo } from "react";
 import { Link } from "react-router";
 import { Badge } from "../../ui/Badge";
@@ -90,7 +90,7 @@ export function UploadResult({ result, onClose }: { result: PutResult; onClose: 
   );
 }
 
-/** How many findings there are, and how many need a look. */
+/** Counts the findings, and those that need a look. */
 function summary(findings: number, warnings: number): string {
   const all = formatCount(findings, "finding");
   if (warnings === 0) return `The import has ${all}, no warning.`;

@@ -1,9 +1,9 @@
-/** What is sent for the files of a drawing: the id of its graph, and the body of the request. */
+/** Prepares the upload of a drawing: the id of its graph, and the body of the request. */
 import { idOfFile } from "../drawing/queries";
 import { contentTypeOf, FILE_ENDINGS, type FileSet } from "./formats";
 
 export interface DrawingFiles {
-  /** What a person chose, for messages. */
+  /** Name for messages. */
   name: string;
   graphId: string;
   body: File | FormData;

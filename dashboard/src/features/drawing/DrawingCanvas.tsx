@@ -31,7 +31,7 @@ interface DrawingCanvasProps {
   /** Connectors of different sheets that continue each other. */
   connections?: Connection[];
   selected: string | null;
-  /** Whether the marks are those of a result, which has to be in view. */
+  /** Set if the marks are those of a result, which is brought into view. */
   isResult?: boolean;
   onSelect: (id: string | null) => void;
   /** Goes on where an off-page connector leads; returns whether it leads anywhere. */

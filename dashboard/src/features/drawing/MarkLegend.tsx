@@ -1,4 +1,4 @@
-/** What the colors on the drawing mean, with the number of items that have each of them. */
+/** Legend of the colors on the drawing, with the number of items that have each of them. */
 import { MARK_LABELS, type Marks, type MarkTone } from "./marks";
 import type { DrawingGraph } from "./model";
 

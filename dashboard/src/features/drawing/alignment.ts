@@ -1,4 +1,4 @@
-/** Where the picture of one version lies on that of another: automatic layouts differ in origin and scale. */
+/** Lays the picture of one version on that of another: automatic layouts differ in origin and scale. */
 import { IDENTITY, type Matrix } from "./matrix";
 import type { PictureItem } from "./picture";
 

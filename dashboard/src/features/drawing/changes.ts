@@ -49,13 +49,13 @@ export function nextChanged(changes: Change[], current: string | null, step: 1 |
   return ids[(at + step + ids.length) % ids.length] ?? null;
 }
 
-/** What the two versions have in different places counts as changed unless it was added or removed. */
+/** An item that was neither added nor removed counts as changed, also if it is only in another place. */
 export function kindOf(change: Change): "added" | "removed" | "changed" {
   if (change.change?.endsWith("added")) return "added";
   return change.change?.endsWith("removed") ? "removed" : "changed";
 }
 
-/** What was done to an item, in the alternatives of reasons such as "pipe added or removed". */
+/** Words for the kinds of changes in reasons such as "pipe added or removed". */
 const DONE: Record<string, string> = { rewired: "moved", changed: "changed" };
 
 /** The reason; where it names alternatives, the one that applies. */

@@ -5,7 +5,7 @@ export interface FieldRow {
   key: string;
   label: string;
   text: string;
-  /** What the drawing leaves open about the value. */
+  /** Says what the drawing leaves open about the value. */
   note?: string;
 }
 

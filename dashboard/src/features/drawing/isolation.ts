@@ -2,7 +2,7 @@
 import { fieldText } from "./fields";
 import { classOf, type GraphNode, nameOf } from "./model";
 
-/** Whether all is isolated. */
+/** The answer to whether all is isolated. */
 export type Verdict = "yes" | "no" | "unknown";
 
 interface Barrier {
@@ -84,9 +84,9 @@ export interface IsolationRow {
   /** The item that the row is about; null at the end of a branch without one. */
   node: GraphNode | null;
   text: string;
-  /** How the branch gets there. */
+  /** The items on the way of the branch. */
   path?: string;
-  /** What makes the row dangerous. */
+  /** A reason for caution. */
   warning?: string;
 }
 

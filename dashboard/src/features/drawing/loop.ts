@@ -49,7 +49,7 @@ const GAPS: Record<string, string> = {
   no_sensor: "no sensor",
 };
 
-/** What the drawing lacks of a loop. */
+/** Names what the drawing lacks of a loop. */
 export function gapText(gap: string | null | undefined): string {
   return gap ? (GAPS[gap] ?? gap.replaceAll("_", " ")) : "";
 }

@@ -137,7 +137,7 @@ export function namedItems(graph: DrawingGraph, value: unknown): Set<string> {
   return ids;
 }
 
-/** What an item is and does: `centrifugal pump, feed pump`. */
+/** Class and service of an item: `centrifugal pump, feed pump`. */
 export function roleOf(node: GraphNode): string {
   return [classOf(node), node.service].filter((text) => typeof text === "string" && text !== "").join(", ");
 }

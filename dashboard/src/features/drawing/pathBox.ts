@@ -26,7 +26,7 @@ export class Bounds {
   }
 }
 
-/** How many numbers follow a command of path data. */
+/** The number of numbers that follow a command of path data. */
 const COUNTS: Record<string, number> = { M: 2, L: 2, H: 1, V: 1, C: 6, S: 4, Q: 4, T: 2, A: 7, Z: 0 };
 const TOKEN = /([MLHVCSQTAZ])|([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/gi;
 

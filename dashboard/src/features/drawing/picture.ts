@@ -8,7 +8,7 @@ import { type Box, parseViewBox } from "./geometry";
 import { IDENTITY, type Matrix, multiply, parseTransform, scaleOf, transformBox } from "./matrix";
 import { Bounds, pathBox } from "./pathBox";
 
-/** How a shape is painted where its class does not say so. */
+/** Paint of a shape whose class does not state one. */
 export interface Paint {
   fill?: string;
   stroke?: string;

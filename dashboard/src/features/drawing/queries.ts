@@ -98,7 +98,7 @@ export async function runQuery(id: string, query: string, graphParams: GraphPara
   return (await (await checked(response)).json()).result;
 }
 
-/** What a page shows: a drawing, and further sheets that are joined to it. */
+/** A drawing on a page, and further sheets that are joined to it. */
 export interface DrawingScope {
   id: string;
   sheets: string[];
@@ -135,7 +135,7 @@ export function joinedQuery({ id, sheets }: DrawingScope) {
 const PAIRS =
   "{nodes: .nodes | limit(1) | map({id: .id}), edges: [], metadata: {joined: {pairs: .metadata.joined.pairs}}}";
 
-/** How the connectors of a drawing and of another sheet continue each other. */
+/** The pairs of connectors by which a drawing and another sheet continue each other. */
 export function pairsQuery(id: string, sheet: string) {
   return queryOptions({
     queryKey: ["graph", id, "pairs", sheet],

@@ -50,7 +50,7 @@ export const shortcuts: Shortcut[] = [
   { key: "p", description: "Previous change between revisions", action: "previousChange" },
 ];
 
-/** How people read the keys that are no characters. */
+/** Names of the keys that are no characters. */
 const KEY_NAMES: Record<string, string> = {
   Escape: "Esc",
   ArrowLeft: "←",
@@ -72,7 +72,7 @@ export type KeyPress = Pick<
 
 type PressedKey = Pick<KeyPress, "key" | "ctrlKey" | "metaKey" | "altKey">;
 
-/** What a key does; null if it does nothing here. */
+/** The action of a key; null if it has none here. */
 export function shortcutOf(press: PressedKey, hasFocus: boolean, isTyping: boolean): ShortcutAction | null {
   if (press.ctrlKey || press.metaKey || press.altKey || isTyping) return null;
   const row = shortcuts.find((row) => row.key === press.key);

@@ -39,7 +39,7 @@ export function tilesOver(area: Box, scale: number, extent: Box): Tile[] {
   return tiles.map(({ scale, column, row }) => ({ scale, column, row }));
 }
 
-/** Where a tile is in the window, with edges on whole device pixels so that neighbors leave no gap. */
+/** The place of a tile in the window, with edges on whole device pixels so that neighbors leave no gap. */
 export function tilePlace(tile: Tile, view: Transform, ratio: number): Box {
   const { x, y, width, height } = tileBox(tile);
   const left = Math.round((x * view.k + view.x) * ratio);

@@ -4,7 +4,7 @@ import type { Tone } from "../../ui/Badge";
 export interface EventTypeRow {
   type: string;
   label: string;
-  /** When it is sent. */
+  /** The occasion of the event. */
   description: string;
   tone: Tone;
   group: "Documents" | "Questions" | "Pipelines" | "Operation";

@@ -1,4 +1,4 @@
-/** How states of the service are shown, one row per state. */
+/** Texts and tones of the states of the service, one row per state. */
 import type { Tone } from "../../ui/Badge";
 import type { HealthState } from "./health";
 

@@ -50,7 +50,7 @@ export function eventPath({ type, data }: PlatformEvent): string | null {
   return pipelinePath(data.pipeline_id);
 }
 
-/** What an event is about, in words: `P-101 manual.pdf in Unit 100`. */
+/** Names what an event is about: `P-101 manual.pdf in Unit 100`. */
 export function eventSubject({ type, data }: PlatformEvent, names: Names): string {
   if (type.startsWith("license.")) return "License";
   if (type.startsWith("webhook.")) return "Webhook";

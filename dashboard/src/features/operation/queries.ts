@@ -43,7 +43,7 @@ export const licenseQuery = queryOptions({
   queryFn: async () => data(api.GET("/api/license")),
 });
 
-/** What `/version` tells; a service that does not show its version leaves it out. */
+/** The response of `/version`; a service that does not show its version leaves it out. */
 export interface ServiceVersion {
   name: string;
   version?: string;

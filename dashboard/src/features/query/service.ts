@@ -97,7 +97,7 @@ export function useVocabulary(graphId: string | null) {
   });
 }
 
-/** What the service says about a query while it is written. */
+/** Findings of the service in a query while it is written. */
 export function useFindings(graphId: string | null, query: string) {
   return useQuery({
     queryKey: ["findings", graphId, query],

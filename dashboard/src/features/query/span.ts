@@ -11,7 +11,7 @@ export interface QueryFix {
   span: Span;
 }
 
-/** What the service says about a query, with places of the editor. */
+/** A finding of the service in a query, with places of the editor. */
 export interface QueryFinding {
   severity: "error" | "warning";
   code: string;

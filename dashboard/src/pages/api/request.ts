@@ -29,7 +29,7 @@ export function headersOf(endpoint: Endpoint, values: RequestValues): Record<str
   return Object.fromEntries(isWritten ? [...rows, ["Content-Type", type]] : rows);
 }
 
-/** Whether the body has the bytes of a file. */
+/** Set if the body has the bytes of a file. */
 export function takesFile(endpoint: Endpoint): boolean {
   return endpoint.body?.type === "*/*" || endpoint.body?.type === "multipart/form-data";
 }

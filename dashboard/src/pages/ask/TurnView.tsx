@@ -85,7 +85,7 @@ export function TurnView(props: TurnViewProps) {
   );
 }
 
-/** What is not answered by the documents of one classification may be by those of another. */
+/** Asks the same of the documents of another classification. */
 function AskElsewhere({
   classifications,
   onAsk,

@@ -1,4 +1,4 @@
-/** What an entry of the audit log is about: the page that shows it, and its name. */
+/** The subject of an entry of the audit log: the page that shows it, and its name. */
 import { documentPagePath, pipelinePath } from "../../features/documents/links";
 import type { Names } from "../../features/operation/useNames";
 

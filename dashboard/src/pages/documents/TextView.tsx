@@ -30,7 +30,7 @@ interface LoadedTextProps extends Omit<TextViewProps, "document"> {
 
 function LoadedText({ text, chunks, selection, onSelect }: LoadedTextProps) {
   const frameRef = useRef<HTMLDivElement>(null);
-  /** Where the person turned to, in a text that is too long to be shown at once. */
+  /** The place that the person turned to, in a text that is too long to be shown at once. */
   const [turnedTo, setTurnedTo] = useState<number | null>(null);
   const { chunk, exact } = selection;
   const target = exact?.start ?? chunk?.start ?? null;

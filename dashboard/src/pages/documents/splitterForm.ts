@@ -4,7 +4,7 @@ import type { TextSplitter } from "../../features/documents/queries";
 
 type Parameter = Schemas["SplitterParameter"];
 
-/** What the fields contain, by parameter; an absent or empty field means the default. */
+/** Contents of the fields, by parameter; an absent or empty field means the default. */
 export type SplitterValues = Record<string, string>;
 
 export type FieldKind =

@@ -17,7 +17,7 @@ import { ItemLink } from "./ItemLink";
 
 interface IsolationResultProps {
   graph: DrawingGraph;
-  /** What is isolated, for the name of a file. */
+  /** The isolated item, for the name of a file. */
   name: string;
   result: Isolation;
   onSelect: (id: string) => void;

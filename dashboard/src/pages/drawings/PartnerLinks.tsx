@@ -1,4 +1,4 @@
-/** Where an off-page connector continues, with links to the other sheet. */
+/** The continuation of an off-page connector, with links to the other sheet. */
 import { Link } from "react-router";
 import type { GraphNode } from "../../features/drawing/model";
 import { ButtonLink } from "../../ui/Button";

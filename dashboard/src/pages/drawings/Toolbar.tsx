@@ -1,4 +1,4 @@
-/** What can be done with a drawing: the actions, the comparison and the joined sheets. */
+/** Buttons of a drawing: the actions, the comparison and the joined sheets. */
 import {
   ArrowDownToLine,
   ArrowUpToLine,

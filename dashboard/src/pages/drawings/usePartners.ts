@@ -8,7 +8,7 @@ export interface Partner {
   sheet: GraphRow;
   /** The connector on the other sheet, if it has one that fits. */
   connector: string | null;
-  /** Whether the service has answered which connector fits. */
+  /** Set once the service has answered which connector fits. */
   isKnown: boolean;
 }
 

@@ -151,7 +151,7 @@ function Workbench({ graphId, search, setSearch }: WorkbenchProps) {
 interface OutcomeProps {
   graphId: string;
   run: ReturnType<typeof useResult>;
-  /** Whether the error is shown at its place in the query. */
+  /** Set if the error is shown at its place in the query. */
   isExplained: boolean;
   view: ResultView;
   onView: (view: ResultView) => void;

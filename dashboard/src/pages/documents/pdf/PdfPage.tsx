@@ -158,7 +158,7 @@ function passageBoxes(loaded: LoadedPage | null, items: TextItem[], passage: str
   });
 }
 
-/** Whether an element is in view, or about to be. */
+/** Returns whether an element is in view, or about to be. */
 function useIsNear(ref: React.RefObject<HTMLElement | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {

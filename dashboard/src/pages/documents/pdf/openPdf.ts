@@ -9,7 +9,7 @@ export interface OpenedPdf {
   document: PDFDocumentProxy;
 }
 
-/** Where the build puts the files that PDF.js loads by name, see vite.config.ts. */
+/** The place of the files that PDF.js loads by name, see vite.config.ts. */
 const ASSETS = "/pdfjs/";
 
 /** One worker serves all documents. */
