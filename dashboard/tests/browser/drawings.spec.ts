@@ -1,4 +1,5 @@
 /** The pages of the drawings: the list, a drawing, isolation, lists. */
+import { readFile } from "node:fs/promises";
 import { expect, expectAccessible, test } from "./fixtures";
 
 test("lists the drawings and opens one", async ({ page }) => {
@@ -29,6 +30,45 @@ test("says what stays open when an item is isolated", async ({ page }) => {
   await expect(result.getByRole("region", { name: "Stays open" })).toContainText("E-102");
   await expect(result.getByRole("region", { name: "To close" })).toContainText("HV-1015");
   await expect(result).toContainText('isolate("V-101")');
+});
+
+test("finds an item by what it does, and says when there is none", async ({ page }) => {
+  await page.goto("/drawings/plant-100");
+  const field = page.getByRole("combobox", { name: "Find an item" });
+  await field.fill("feed pump");
+  await expect(page.getByRole("option").first()).toContainText("P-101A");
+  await field.fill("submarine");
+  await expect(page.getByText("No item has this tag, class or service.")).toBeVisible();
+});
+
+test("keeps an isolation while its items are looked at, and saves it as a list", async ({ page }) => {
+  await page.goto("/drawings/plant-100?node=V-101&view=isolate");
+  const result = page.getByRole("region", { name: "Result", exact: true });
+  await result
+    .getByRole("region", { name: "Relief devices" })
+    .getByRole("button", { name: "PSV-1106" })
+    .click();
+  const looked = page.getByRole("region", { name: "Item of the result" });
+  await expect(looked).toContainText("set pressure");
+  await expect(result).toContainText('isolate("V-101")');
+  await page.reload();
+  await expect(looked.getByRole("heading", { name: "PSV-1106" })).toBeVisible();
+  const download = page.waitForEvent("download");
+  await result.getByRole("button", { name: "Save as CSV" }).click();
+  const saved = await readFile(await (await download).path(), "utf8");
+  expect(saved).toContain("Stays open,E-102,shell and tube heat exchanger");
+  expect(saved).toContain("To close,HV-1015,gate valve");
+  await looked.getByRole("button", { name: "Isolate this" }).click();
+  await expect(result).toContainText('isolate("PSV-1106")');
+});
+
+test("shows the items of a loop by what they do, all in view", async ({ page }) => {
+  await page.goto("/drawings/plant-100?node=LIC-1103&view=loop");
+  const result = page.getByRole("region", { name: "Result" });
+  await expect(result.getByRole("region", { name: "Final elements" })).toContainText(
+    "LV-1103 control valve, fails closed",
+  );
+  await expect(result.getByRole("region", { name: "Sensors" })).toContainText("LT-1103");
 });
 
 test("finds a path to a second item", async ({ page }) => {
@@ -143,7 +183,9 @@ test("shows what changed and what was removed between two revisions", async ({ p
     const { versions } = await (await fetch("/graph/revised/versions")).json();
     return versions.map((version: { change_version: string }) => version.change_version) as string[];
   });
-  await page.goto(`/drawings/revised?panel=changes&old=${versions[1]}`);
+  expect(versions).toHaveLength(2);
+  // The previous version is the default.
+  await page.goto("/drawings/revised?panel=changes");
   const legend = page.getByRole("status", { name: "Marked items" });
   await expect(legend).toContainText("removed");
   await expect(page.getByRole("region", { name: "critical" })).toContainText("PSV-1106");
@@ -163,8 +205,28 @@ test("shows what changed and what was removed between two revisions", async ({ p
   await page.evaluate(() => fetch("/graph/revised", { method: "DELETE" }));
 });
 
+test("the next revision is uploaded where revisions are compared", async ({ page }) => {
+  const id = `next-${Date.now()}`;
+  await page.goto("/drawings");
+  const revised = await page.evaluate(async (id) => {
+    const { pid_graph: graph } = await (await fetch("/graph/plant-100")).json();
+    const document = { pid_graph: { ...graph, metadata: { ...graph.metadata, job_id: id } } };
+    const headers = { "Content-Type": "application/json" };
+    await fetch(`/graph/${id}`, { method: "PUT", headers, body: JSON.stringify(document) });
+    for (const node of document.pid_graph.nodes) if (node.id === "PSV-1106") node.set_pressure = 12;
+    return JSON.stringify(document);
+  }, id);
+  await page.goto(`/drawings/${id}?panel=changes`);
+  await expect(page.getByText("There is one version only")).toBeVisible();
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Upload a new version" }).click();
+  const file = { name: "plant rev B.json", mimeType: "application/json", buffer: Buffer.from(revised) };
+  await (await chooser).setFiles(file);
+  await expect(page.getByRole("region", { name: "critical" })).toContainText("PSV-1106");
+  await page.evaluate((id) => fetch(`/graph/${id}`, { method: "DELETE" }), id);
+});
+
 for (const path of [
-  "/drawings",
   "/drawings/plant-100?node=V-101&view=isolate",
   "/drawings/plant-100?panel=lines",
   "/drawings/plant-100?with=storage-100",
@@ -182,6 +244,9 @@ test("marks the result of a query", async ({ page }) => {
     `/drawings/plant-100?highlight=${encodeURIComponent('valveList() | filter(.fail_action == "open")')}`,
   );
   await expect(page.getByRole("status", { name: "Marked items" })).toHaveText("2 found");
+  await expect(
+    page.getByRole("region", { name: "Result" }).getByRole("button", { name: "PV-1104" }),
+  ).toBeVisible();
 });
 
 test.describe("on a phone", () => {

@@ -210,6 +210,13 @@ test.describe("change of the page", () => {
   }
 });
 
+test("an address that has no page says so, also one with a line break", async ({ page }) => {
+  for (const path of ["/nowhere", "/drawings%0Ax", "/%0A", "/users/%0D%0A"]) {
+    await page.goto(path);
+    await expect(page.getByRole("heading", { level: 1, name: "There is no such page" }), path).toBeVisible();
+  }
+});
+
 test.describe("a page that fails", () => {
   test.use({ expectedErrors: [/Failed to load resource|dynamically imported module/] });
 

@@ -33,7 +33,7 @@ async function watch(context: BrowserContext, origin: string): Promise<string[]>
   return found;
 }
 
-/** What a page may contain besides its own elements: nothing. Looks into shadow roots, too. */
+/** Elements that are not the page's own, of which there may be none. Looks into shadow roots, too. */
 async function expectOnlyText(page: Page): Promise<void> {
   const found = await page.evaluate(() => {
     const elements =

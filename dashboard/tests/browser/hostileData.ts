@@ -23,7 +23,7 @@ export interface HostileData {
   otherPipelineIds: string[];
 }
 
-/** What these tests read of responses of the API. */
+/** Fields of responses of the API that these tests read. */
 interface Body {
   id: string;
   name: string;

@@ -48,7 +48,6 @@ test("an event appears as it happens, with its fields", async ({ page }) => {
   );
   await expectAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-  await expectAccessible(page);
   await page.getByRole("button", { name: "Type" }).click();
   await page.getByRole("option", { name: "All types" }).click();
   await expect(page.getByRole("row", { name: /Document ready/ }).first()).toBeVisible();
