@@ -90,8 +90,14 @@ function FrameDialogs({ frame: { dialog, open } }: { frame: Frame }) {
   );
 }
 
+/** Windows in which a wide navigation takes too much of the page; on a phone, it is at the bottom. */
+const TABLET = "(min-width: 721px) and (max-width: 1100px)";
+
 function useNarrowSidebar(): [isNarrow: boolean, toggle: () => void] {
-  const [isNarrow, setNarrow] = useState(() => localStorage.getItem("pidq.sidebar") === "narrow");
+  const [isNarrow, setNarrow] = useState(() => {
+    const chosen = localStorage.getItem("pidq.sidebar");
+    return chosen === null ? matchMedia(TABLET).matches : chosen === "narrow";
+  });
   const toggle = () => {
     localStorage.setItem("pidq.sidebar", isNarrow ? "wide" : "narrow");
     setNarrow(!isNarrow);

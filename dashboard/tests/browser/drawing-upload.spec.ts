@@ -23,7 +23,7 @@ test("a Proteus drawing is uploaded, and its findings are listed", async ({ page
   await expect(result).toContainText("version 2");
   await result.getByRole("link", { name: "S1", exact: true }).click();
   await expect(page).toHaveURL(new RegExp(`/drawings/${id}\\?node=S1$`));
-  await expect(page.getByRole("heading", { level: 1, name: id })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 2, name: "S1" })).toBeVisible();
 });
 
 test("a drawing is uploaded as two CSV files", async ({ page }) => {

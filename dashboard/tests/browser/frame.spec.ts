@@ -210,8 +210,8 @@ test.describe("change of the page", () => {
   }
 });
 
-test("an address that has no page says so, also one with a line break", async ({ page }) => {
-  for (const path of ["/nowhere", "/drawings%0Ax", "/%0A", "/users/%0D%0A"]) {
+test("an address with a line break is no page", async ({ page }) => {
+  for (const path of ["/drawings%0Ax", "/%0A", "/users/%0D%0A"]) {
     await page.goto(path);
     await expect(page.getByRole("heading", { level: 1, name: "There is no such page" }), path).toBeVisible();
   }

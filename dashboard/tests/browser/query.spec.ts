@@ -73,6 +73,15 @@ test("an address shares the query, the drawing and the view", async ({ page }) =
   await expect(page).toHaveURL(/result=json/);
 });
 
+test("a row leads to its item on the drawing", async ({ page }) => {
+  await page.goto(address('valveList() | filter(.fail_action == "closed")'));
+  await page
+    .getByRole("region", { name: "Rows of the result" })
+    .getByRole("link", { name: "LV-1103" })
+    .click();
+  await expect(page).toHaveURL(/\/drawings\/plant-100\?node=LV-1103/);
+});
+
 test("the history lists the queries that were run, and deletes them", async ({ page }) => {
   await page.goto("/query?graph=plant-100");
   const editor = page.getByRole("textbox", { name: "Query" });

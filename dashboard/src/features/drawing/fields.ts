@@ -37,7 +37,7 @@ function fieldRow(key: string, name: string, value: unknown, unit: unknown): Fie
 
 /** The text of a value at any depth: names of items by their tag, objects as `field: value`. */
 export function fieldText(value: unknown): string {
-  if (value === null || value === undefined) return "not stated";
+  if (value === null || value === undefined || value === "") return "not stated";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(fieldText).join(", ");
   if (typeof value !== "object") return String(value);

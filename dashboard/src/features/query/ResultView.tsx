@@ -1,12 +1,13 @@
 /** The result of a query as a table, as JSON or as the plan of its run. */
-import { Copy, Workflow } from "lucide-react";
+import { Copy, Link as LinkIcon, Workflow } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
+import { Link } from "react-router";
 import { Button, ButtonLink } from "../../ui/Button";
 import { copyText } from "../../ui/CopyButton";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Empty } from "../../ui/Empty";
 import { Tabs } from "../../ui/Tabs";
-import { cellOf, columnsOf, isObject, type ResultRow, valueText } from "./columns";
+import { cellOf, columnsOf, isObject, itemOf, type ResultRow, valueText } from "./columns";
 import { Downloads } from "./Downloads";
 import { PlanTable } from "./PlanTable";
 import type { QueryAnswer } from "./service";
@@ -38,6 +39,9 @@ export function Answer({ graphId, answer, view, onView }: AnswerProps) {
         <ButtonLink size="small" href={drawing}>
           <Workflow size={15} aria-hidden /> Show on the drawing
         </ButtonLink>
+        <Button size="small" onPress={() => copyText(window.location.href)}>
+          <LinkIcon size={15} aria-hidden /> Copy the link
+        </Button>
         <Downloads graphId={graphId} query={answer.query} />
       </div>
       <Tabs
@@ -45,7 +49,7 @@ export function Answer({ graphId, answer, view, onView }: AnswerProps) {
         selected={view}
         onSelect={(id) => onView(id as ResultView)}
         tabs={[
-          { id: "table", label: "Table", content: <ResultTable rows={answer.result} /> },
+          { id: "table", label: "Table", content: <ResultTable graphId={graphId} rows={answer.result} /> },
           {
             id: "json",
             label: "JSON",
@@ -62,10 +66,10 @@ function kindText(kind: "value" | "none"): string {
   return kind === "value" ? "One value" : "No value";
 }
 
-function ResultTable({ rows }: { rows: unknown[] }) {
+function ResultTable({ graphId, rows }: { graphId: string; rows: unknown[] }) {
   const table = useMemo(
-    () => ({ columns: tableColumns(rows), rows: rows.map((value, index) => ({ index, value })) }),
-    [rows],
+    () => ({ columns: tableColumns(graphId, rows), rows: rows.map((value, index) => ({ index, value })) }),
+    [graphId, rows],
   );
   if (rows.length === 0) {
     return (
@@ -79,14 +83,25 @@ function ResultTable({ rows }: { rows: unknown[] }) {
   );
 }
 
-function tableColumns(rows: unknown[]): TableColumn<ResultRow>[] {
-  return columnsOf(rows).map((name) => ({
+function tableColumns(graphId: string, rows: unknown[]): TableColumn<ResultRow>[] {
+  const names = columnsOf(rows);
+  const linked = names.includes("tag") ? "tag" : "id";
+  return names.map((name) => ({
     id: name || "(empty)",
     header: name || "(empty)",
     value: (row) => sortValue(cellOf(row.value, name)),
-    cell: (row) => <Cell value={cellOf(row.value, name)} />,
+    cell: (row) => {
+      const cell = <Cell value={cellOf(row.value, name)} />;
+      const item = name === linked ? itemOf(row.value) : null;
+      return item === null ? cell : <ItemCell graphId={graphId} item={item} text={cell} />;
+    },
     ...(rows.every((row) => isEndAligned(cellOf(row, name))) ? { align: "end" as const } : {}),
   }));
+}
+
+/** The item of a row, at its place on the drawing. */
+function ItemCell({ graphId, item, text }: { graphId: string; item: string; text: ReactNode }) {
+  return <Link to={`/drawings/${encodeURIComponent(graphId)}?node=${encodeURIComponent(item)}`}>{text}</Link>;
 }
 
 function sortValue(value: unknown): string | number {

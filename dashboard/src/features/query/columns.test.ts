@@ -1,6 +1,6 @@
 /** Tests of `columns.ts`. */
 import { describe, expect, it } from "vitest";
-import { columnsOf, valueText } from "./columns";
+import { columnsOf, itemOf, valueText } from "./columns";
 
 describe("columns of a result", () => {
   it("are the fields of all rows, the tag first", () => {
@@ -15,4 +15,11 @@ describe("columns of a result", () => {
     expect(valueText([{ tag: "P-1" }, { tag: "N1", qualified_tag: "P-1-N1" }])).toBe("P-1, P-1-N1");
     expect(valueText({ low: 1, unit: null })).toBe("low: 1; unit: ");
   });
+});
+
+it("finds the item that a row is about", () => {
+  expect(itemOf({ id: "HV-1", class: "piping_component.gate_valve" })).toBe("HV-1");
+  expect(itemOf({ id: "rule", message: "text" })).toBeNull();
+  expect(itemOf({ id: 7, tag: "HV-1" })).toBeNull();
+  expect(itemOf("HV-1")).toBeNull();
 });

@@ -26,6 +26,15 @@ export function cellOf(row: unknown, column: string): unknown {
   return isObject(row) && column !== VALUE_COLUMN ? row[column] : isObject(row) ? (row[column] ?? row) : row;
 }
 
+/** Fields that rows about an item have besides its id. */
+const OF_ITEMS = ["tag", "class", "node_type", "edge_type"];
+
+/** The id of the item that a row is about: a node, an edge, or a row of a list. */
+export function itemOf(row: unknown): string | null {
+  if (!isObject(row) || typeof row.id !== "string") return null;
+  return OF_ITEMS.some((field) => field in row) ? row.id : null;
+}
+
 /** A value in one line: nested items by their tags, objects by their fields. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return "";

@@ -33,8 +33,8 @@ export default function QueryPage() {
   const graphId = search.get("graph") ?? graphs.data?.[0]?.job_id ?? null;
   const choices = (graphs.data ?? []).map((graph) => ({
     id: graph.job_id,
-    label: graph.job_id,
-    description: graph.drawing_name ?? "",
+    label: graph.drawing_name ?? graph.job_id,
+    description: graph.job_id,
   }));
   const select = (
     <Select
@@ -135,6 +135,7 @@ function Workbench({ graphId, search, setSearch }: WorkbenchProps) {
         isExplained={findings.some((finding) => finding.severity === "error")}
         view={view}
         onView={(result) => setSearch((old) => changed(old, { result }), { replace: true })}
+        onGallery={() => setDialog("gallery")}
       />
       <Gallery isOpen={dialog === "gallery"} onClose={() => setDialog(null)} onChoose={choose} />
       <HistoryDialog
@@ -155,15 +156,21 @@ interface OutcomeProps {
   isExplained: boolean;
   view: ResultView;
   onView: (view: ResultView) => void;
+  onGallery: () => void;
 }
 
-function Outcome({ graphId, run, isExplained, view, onView }: OutcomeProps) {
+function Outcome({ graphId, run, isExplained, view, onView, onGallery }: OutcomeProps) {
   if (run.isFetching) return <Loading label="Running the query" />;
   if (run.error) return isExplained ? null : <ProblemMessage error={run.error} />;
   if (run.data) return <Answer graphId={graphId} answer={run.data} view={view} onView={onView} />;
   return (
     <Empty icon={SquareTerminal} title="Run a query, or start from a question">
       <p>The editor completes functions, fields, tags and values of the drawing.</p>
+      <p>
+        <Button onPress={onGallery}>
+          <BookOpen size={16} aria-hidden /> Questions engineers ask
+        </Button>
+      </p>
     </Empty>
   );
 }
