@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import {
   bySignificance,
   type Change,
+  changeList,
   changeMarks,
   fieldName,
   nextChanged,
@@ -66,4 +67,20 @@ it("says which of the alternatives of a reason applies", () => {
   ].map(reasonOf);
   expect(texts).toEqual(["pipe removed", "valve moved", "valve or blind removed"]);
   expect(fieldName("attributes.rated_flow")).toBe("rated flow");
+});
+
+it("lists the changes with the values before and after", () => {
+  const change = {
+    ...row("PSV-1", "changed", "critical"),
+    reason: "set pressure changed",
+    field: "set_pressure",
+  };
+  expect(changeList([{ ...change, before: 16, after: null }])[1]).toEqual([
+    "critical",
+    "PSV-1",
+    "set pressure changed",
+    "set pressure",
+    "16",
+    "not stated",
+  ]);
 });

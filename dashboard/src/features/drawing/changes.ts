@@ -1,4 +1,5 @@
 /** Changes between two versions of a drawing: groups, order, and how they are marked. */
+import { fieldText } from "./fields";
 import { type Marks, marksOf } from "./marks";
 import type { DrawingGraph } from "./model";
 import type { Picture, PictureItem } from "./picture";
@@ -69,6 +70,24 @@ export function reasonOf(change: Change): string {
 /** `attributes.rated_flow` as "rated flow". */
 export function fieldName(field: string): string {
   return field.replace(/^attributes\./, "").replaceAll("_", " ");
+}
+
+/** The name of what has changed: its tag, its ends, or its id. */
+export function nameOfChange(change: Change): string {
+  return change.tag ?? change.ends?.join(" → ") ?? change.id ?? "";
+}
+
+/** The changes as rows under a row of headings. */
+export function changeList(changes: Change[]): string[][] {
+  const rows = changes.map((change) => [
+    change.significance,
+    nameOfChange(change),
+    reasonOf(change),
+    ...(change.field
+      ? [fieldName(change.field), fieldText(change.before), fieldText(change.after)]
+      : ["", "", ""]),
+  ]);
+  return [["Significance", "Item", "Change", "Field", "Before", "After"], ...rows];
 }
 
 export function idsOf(changes: Change[], kind: ReturnType<typeof kindOf>): string[] {

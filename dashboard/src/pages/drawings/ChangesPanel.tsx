@@ -5,8 +5,10 @@ import { useEffect, useRef } from "react";
 import {
   bySignificance,
   type Change,
+  changeList,
   fieldName,
   kindOf,
+  nameOfChange,
   nextChanged,
   reasonOf,
   SHOWN,
@@ -19,6 +21,7 @@ import { IconButton } from "../../ui/Button";
 import { Select } from "../../ui/fields";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import { SaveCsvButton } from "../../ui/SaveCsvButton";
 import type { ChangeState, DrawingState } from "./state";
 import type { Comparison } from "./useComparison";
 
@@ -133,6 +136,9 @@ function Differences({ graphId, comparison, state, change, onSelect }: Differenc
           </ul>
         </section>
       ))}
+      <div>
+        <SaveCsvButton name={`Changes ${graphId}`} rows={() => changeList(changes.data)} />
+      </div>
     </>
   );
 }
@@ -150,10 +156,9 @@ function ChangeRow({ row, isCurrent, onSelect }: ChangeRowProps) {
   useEffect(() => {
     if (isCurrent) ref.current?.scrollIntoView({ block: "nearest" });
   }, [isCurrent]);
-  const name = row.tag ?? row.ends?.join(" → ") ?? id;
   const text = (
     <>
-      <span className="tag">{name}</span> {reasonOf(row)}
+      <span className="tag">{nameOfChange(row)}</span> {reasonOf(row)}
       {row.field && (
         <small className="muted">
           {fieldName(row.field)}: {fieldText(row.before)} → {fieldText(row.after)}

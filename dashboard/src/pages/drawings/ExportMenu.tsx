@@ -8,8 +8,8 @@ const FORMATS = [
   { id: "svg", label: "Picture (SVG)", extension: "svg" },
   { id: "json", label: "Graph (JSON)", extension: "json" },
   { id: "graphml", label: "GraphML", extension: "graphml" },
-  { id: "csv", label: "List (CSV)", extension: "csv" },
-  { id: "xlsx", label: "Lists (XLSX)", extension: "xlsx" },
+  { id: "csv", label: "Items (CSV)", extension: "csv" },
+  { id: "xlsx", label: "Items and connections (XLSX)", extension: "xlsx" },
   { id: "dexpi", label: "DEXPI 2.0", extension: "dexpi.xml" },
   { id: "proteus", label: "Proteus XML", extension: "proteus.xml" },
 ];

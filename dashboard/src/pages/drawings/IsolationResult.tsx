@@ -1,5 +1,5 @@
 /** Isolation points of an item, the branches that stay open, and what is uncertain. */
-import { Download, Printer } from "lucide-react";
+import { Printer } from "lucide-react";
 import {
   type Isolation,
   type IsolationGroup,
@@ -11,8 +11,7 @@ import {
 } from "../../features/drawing/isolation";
 import type { DrawingGraph } from "../../features/drawing/model";
 import { Button } from "../../ui/Button";
-import { csvOf } from "../../ui/csv";
-import { saveFile } from "../../ui/saveFile";
+import { SaveCsvButton } from "../../ui/SaveCsvButton";
 import { ItemLink } from "./ItemLink";
 
 interface IsolationResultProps {
@@ -25,8 +24,6 @@ interface IsolationResultProps {
 
 export function IsolationResult({ graph, name, result, onSelect }: IsolationResultProps) {
   const verdict = VERDICTS[verdictOf(result)];
-  const save = () =>
-    saveFile(new Blob([csvOf(isolationList(result))], { type: "text/csv" }), `Isolation ${name}.csv`);
   return (
     <>
       <p className="verdict" data-tone={verdict.tone} role="status">
@@ -42,9 +39,7 @@ export function IsolationResult({ graph, name, result, onSelect }: IsolationResu
         <Button size="small" onPress={() => window.print()}>
           <Printer size={14} aria-hidden /> Print
         </Button>
-        <Button size="small" onPress={save}>
-          <Download size={14} aria-hidden /> Save as CSV
-        </Button>
+        <SaveCsvButton name={`Isolation ${name}`} rows={() => isolationList(result)} />
       </div>
     </>
   );

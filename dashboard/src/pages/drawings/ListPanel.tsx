@@ -9,6 +9,7 @@ import { DataTable } from "../../ui/DataTable";
 import { SearchField } from "../../ui/fields";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import { SaveCsvButton } from "../../ui/SaveCsvButton";
 import { sheetNamed } from "./usePartners";
 
 type Row = Record<string, unknown>;
@@ -146,7 +147,10 @@ export function ListPanel({ list, scope, graph, selected, onSelect }: ListPanelP
   }));
   return (
     <div className="stack">
-      <SearchField label={`Filter ${list.label.toLowerCase()}`} value={filter} onChange={setFilter} />
+      <div className="row list-head">
+        <SearchField label={`Filter ${list.label.toLowerCase()}`} value={filter} onChange={setFilter} />
+        <SaveCsvButton name={`${list.label} ${scope.id}`} rows={() => listRows(list, rows)} />
+      </div>
       <DataTable
         label={list.label}
         columns={columns}
@@ -161,6 +165,11 @@ export function ListPanel({ list, scope, graph, selected, onSelect }: ListPanelP
       />
     </div>
   );
+}
+
+function listRows({ columns }: List, rows: Row[]): string[][] {
+  const cells = (row: Row) => columns.map(([field, , text = cellText]) => text(row[field]));
+  return [columns.map(([, header]) => header), ...rows.map(cells)];
 }
 
 /** The drawing of the other sheet, as a link if it is stored. */

@@ -24,8 +24,8 @@ interface PanelsProps {
 
 export function Panels({ scope, graph, comparison, partner, state, change, onSelect }: PanelsProps) {
   const [opened, setOpen] = useState<boolean | null>(null);
-  // The answer of an action is what the person waits for.
-  const isOpen = opened ?? (state.view !== null && state.node !== null);
+  // The answer of an action, or a list of the address, is what the person waits for.
+  const isOpen = opened ?? ((state.view !== null && state.node !== null) || state.panel !== null);
   const lists = LISTS.map((list) => ({
     id: list.id,
     label: list.label,
@@ -73,7 +73,10 @@ export function Panels({ scope, graph, comparison, partner, state, change, onSel
         label="Panels"
         tabs={tabs}
         selected={selected}
-        onSelect={(panel) => change({ panel: panel === "item" ? null : panel })}
+        onSelect={(panel) => {
+          setOpen(true);
+          change({ panel: panel === "item" ? null : panel });
+        }}
       />
     </aside>
   );
