@@ -158,6 +158,11 @@ function DocumentNotices({ document, actions, onAction }: DocumentNoticesProps) 
           <Button size="small" onPress={() => onAction({ kind: "replace", document })}>
             Upload a new revision
           </Button>
+          {hasStopped && (
+            <Button size="small" kind="danger" onPress={() => onAction({ kind: "delete", document })}>
+              Delete
+            </Button>
+          )}
         </FailureMessage>
       )}
       {status === "cancelled" && !error && <p className="row">Processing was cancelled. {retry}</p>}
