@@ -66,7 +66,7 @@ pub fn assets(settings: &Settings) -> Result<Assets, OpenError> {
     Ok(Assets::read(&dir).map_err(invalid)?)
 }
 
-/// Opens the listeners of the dashboard.
+/// Reserves the listeners of the dashboard.
 ///
 /// # Errors
 /// If an address cannot be bound.

@@ -38,7 +38,8 @@ pub(crate) enum Phase {
 /// Serves an app on listeners until shutdown is requested and running requests are complete.
 ///
 /// After the first shutdown request `/readyz` returns 503, and everything else continues for `limits.shutdown_delay`,
-/// in which load balancers notice; then no connection is accepted, and open ones have `limits.shutdown_grace` to finish.
+/// in which load balancers notice: each HTTP/1 response ends its connection, so that none is kept for later. Then no
+/// connection is accepted, and open ones have `limits.shutdown_grace` to finish.
 /// The delay is left out if no client has connected for a minute, and after Ctrl-C. A second shutdown request stops the
 /// server immediately.
 pub async fn serve<S: Send + Sync + 'static>(
@@ -91,7 +92,7 @@ impl ServiceGroup {
     ///
     /// # Errors
     ///
-    /// Fails if the runtime rejects a socket.
+    /// Fails if the runtime rejects a socket, or if another socket listens on its address.
     pub fn add<S: Send + Sync + 'static>(&mut self, service: Service<S>, listeners: Vec<Listener>) -> io::Result<()> {
         let limits = service.0.limits;
         let state = ServerState {
@@ -126,6 +127,7 @@ impl ServiceGroup {
             let _ = timeout(limits.shutdown_delay, shutdown.requested_times(2)).await;
         }
         let _ = phase.send(Phase::Draining);
+        shutdown.refuse_connections();
         tokio::select! {
             _ = all_done.recv() => tracing::info!("stopped: all requests were answered"),
             () = sleep(limits.shutdown_grace) => tracing::warn!("stopped: some requests exceeded the shutdown grace period and were aborted"),
@@ -167,8 +169,9 @@ fn run_listener<S: Send + Sync + 'static>(
     listener: Listener,
     state: ServerState<S>,
 ) -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    listener.listen()?;
     let Listener { socket, tls, kind } = listener;
-    let socket = TcpListener::from_std(socket)?;
+    let socket = TcpListener::from_std(socket.into())?;
     Ok(async move {
         let _reloads = tls.clone().map(|tls| tls.spawn_reload_task(state.service.0.info.clone()));
         let mut phases = state.phases.clone();

@@ -1,7 +1,7 @@
 //! Listening sockets, with or without TLS.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use listenfd::ListenFd;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -9,9 +9,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::message::conn_info::ListenerKind;
 use crate::tls::Tls;
 
-/// Listening socket.
+/// Listening socket, or one that is bound and will listen.
 pub struct Listener {
-    pub(super) socket: TcpListener,
+    pub(super) socket: Socket,
     pub(super) tls: Option<Tls>,
     pub(super) kind: ListenerKind,
 }
@@ -22,29 +22,59 @@ const BACKLOG: i32 = 4096;
 impl Listener {
     /// Binds plain HTTP on loopback. Other addresses are an error: use `tls` or `insecure`.
     pub fn plain(address: SocketAddr) -> io::Result<Self> {
-        require_loopback(address)?;
-        Listener::insecure(address)
+        Listener::reserve(address, None, false)?.listening()
     }
 
     /// Binds plain HTTP on any address, for networks with encryption elsewhere.
     pub fn insecure(address: SocketAddr) -> io::Result<Self> {
-        Ok(Listener { socket: bind(address)?, tls: None, kind: ListenerKind::Public })
+        Listener::reserve(address, None, true)?.listening()
     }
 
     /// Binds HTTPS.
     pub fn tls(address: SocketAddr, tls: Tls) -> io::Result<Self> {
-        Ok(Listener { socket: bind(address)?, tls: Some(tls), kind: ListenerKind::Public })
+        Listener::reserve(address, Some(tls), false)?.listening()
     }
 
     /// Binds the admin listener: `/metrics`, `/livez` and `/readyz`, plain HTTP on loopback.
     pub fn admin(address: SocketAddr) -> io::Result<Self> {
-        require_loopback(address)?;
-        Listener::insecure_admin(address)
+        Listener::reserve_admin(address, false)?.listening()
     }
 
     /// Binds the admin listener on any address, for networks that only operators can reach.
     pub fn insecure_admin(address: SocketAddr) -> io::Result<Self> {
-        Ok(Listener { socket: bind(address)?, tls: None, kind: ListenerKind::Admin })
+        Listener::reserve_admin(address, true)?.listening()
+    }
+
+    /// Binds an address without listening, so that a mistake in the address is known at once, while connections are
+    /// refused until the service can serve them: load balancers try another replica then, instead of waiting for a start
+    /// that may fail. Plain HTTP needs loopback or `insecure`.
+    pub(crate) fn reserve(address: SocketAddr, tls: Option<Tls>, insecure: bool) -> io::Result<Self> {
+        if tls.is_none() && !insecure {
+            require_loopback(address)?;
+        }
+        Ok(Listener { socket: bind(address)?, tls, kind: ListenerKind::Public })
+    }
+
+    /// Binds an admin address without listening.
+    pub(crate) fn reserve_admin(address: SocketAddr, insecure: bool) -> io::Result<Self> {
+        Ok(Listener { kind: ListenerKind::Admin, ..Listener::reserve(address, None, insecure)? })
+    }
+
+    /// Listens from now on: connections wait until the service accepts them. [`serve`](crate::serve) does this too.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another socket has begun to listen on the address.
+    pub fn listen(&self) -> io::Result<()> {
+        self.socket.listen(BACKLOG).map_err(|error| {
+            let address = self.address().map_or_else(|_| "the address".to_owned(), |address| address.to_string());
+            io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
+        })
+    }
+
+    fn listening(self) -> io::Result<Self> {
+        self.listen()?;
+        Ok(self)
     }
 
     /// Returns the sockets passed by a service manager (`LISTEN_FDS`); none without one. Since the socket outlives
@@ -60,7 +90,7 @@ impl Listener {
             if tls.is_none() && !insecure {
                 require_loopback(socket.local_addr()?)?;
             }
-            listeners.push(Listener { socket, tls: tls.cloned(), kind: ListenerKind::Public });
+            listeners.push(Listener { socket: socket.into(), tls: tls.cloned(), kind: ListenerKind::Public });
         }
         Ok(listeners)
     }
@@ -87,7 +117,8 @@ impl Listener {
 
     /// Returns the bound address, with the actual port if 0 was requested.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        let not_an_address = || io::Error::new(io::ErrorKind::InvalidInput, "the socket has no internet address");
+        self.socket.local_addr()?.as_socket().ok_or_else(not_an_address)
     }
 }
 
@@ -103,11 +134,10 @@ fn require_loopback(address: SocketAddr) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, hint))
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(socket.into())
+    Ok(socket)
 }

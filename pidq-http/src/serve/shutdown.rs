@@ -5,9 +5,13 @@ use std::io;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// Receiver of shutdown requests.
+/// Receiver of shutdown requests. Clones belong to the same server.
 #[derive(Clone)]
-pub struct Shutdown(watch::Receiver<Requests>);
+pub struct Shutdown {
+    requests: watch::Receiver<Requests>,
+    /// Whether the server has stopped accepting connections.
+    refuses_connections: watch::Sender<bool>,
+}
 
 /// Sender of shutdown requests.
 #[derive(Clone)]
@@ -42,8 +46,8 @@ impl Shutdown {
     /// Creates a manual shutdown, for embedders and tests. If every `Stop` is dropped, the server runs until the
     /// process ends.
     pub fn manual() -> (Stop, Self) {
-        let (sender, receiver) = watch::channel(Requests::default());
-        (Stop(sender), Shutdown(receiver))
+        let (sender, requests) = watch::channel(Requests::default());
+        (Stop(sender), Shutdown { requests, refuses_connections: watch::Sender::new(false) })
     }
 
     /// Waits for the first request.
@@ -57,14 +61,25 @@ impl Shutdown {
     }
 
     pub(super) async fn requested_times(&mut self, times: usize) {
-        if self.0.wait_for(|requests| requests.count >= times).await.is_err() {
+        if self.requests.wait_for(|requests| requests.count >= times).await.is_err() {
             std::future::pending().await
         }
     }
 
     /// Returns whether a person has requested the shutdown at a terminal.
     pub(super) fn is_interrupted(&self) -> bool {
-        self.0.borrow().interrupted
+        self.requests.borrow().interrupted
+    }
+
+    /// Waits until the server accepts no more connections: after the first request, and the delay in which load balancers
+    /// notice. A client whose response ends now connects to another replica.
+    pub async fn connections_refused(self) {
+        // The sender lives as long as `self`.
+        let _ = self.refuses_connections.subscribe().wait_for(|refuses| *refuses).await;
+    }
+
+    pub(super) fn refuse_connections(&self) {
+        self.refuses_connections.send_replace(true);
     }
 }
 

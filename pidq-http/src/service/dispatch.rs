@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
@@ -44,7 +45,7 @@ struct RequestContext {
     permit: Option<ConcurrencyPermit>,
     /// Unread rest of the request body.
     unread_body: UnreadBody,
-    /// True if the connection must close because the start of the next request is unknown.
+    /// True if the connection must close: the start of the next request is unknown, or the server stops soon.
     close: bool,
 }
 
@@ -77,6 +78,9 @@ pub(crate) async fn dispatch<S: Send + Sync + 'static>(
 
 fn begin<S>(service: &ServiceState<S>, conn: &ConnInfo, parts: hyper::http::request::Parts) -> RequestContext {
     let id = ids::request_id(&parts.headers);
+    // A proxy that kept the connection could send a request in the moment in which the server closes it. HTTP/2 needs no
+    // such header: there, the server says which requests it has not accepted.
+    let close = parts.version < Version::HTTP_2 && service.info.draining.load(Relaxed);
     let access_log =
         AccessLog::start(service.info.clone(), conn.activity.clone(), id.clone(), method_name(&parts.method));
     let head = Head {
@@ -97,7 +101,7 @@ fn begin<S>(service: &ServiceState<S>, conn: &ConnInfo, parts: hyper::http::requ
         rate_decisions: Vec::new(),
         permit: None,
         unread_body: UnreadBody::default(),
-        close: false,
+        close,
     };
     context.access_log.traceparent = context.head.traceparent.clone();
     context.access_log.head = Some(context.head.clone());

@@ -113,7 +113,8 @@ impl CommonSettings<'_> {
         }
     }
 
-    /// Opens the listeners: the sockets of the service manager if there are any, else the configured addresses.
+    /// Reserves the listeners: the sockets of the service manager if there are any, else the configured addresses.
+    /// Connections are refused until [`Listener::listen`] or [`serve`](crate::serve) is called.
     pub fn listeners(&self) -> Result<Vec<Listener>, SettingError> {
         let (tls, insecure) = (self.tls()?, self.0.get(&INSECURE_HTTP)?);
         let wrong = |error: io::Error| self.0.invalid(&LISTEN, &error.to_string());
@@ -129,23 +130,22 @@ impl CommonSettings<'_> {
         Ok(listeners)
     }
 
-    /// Opens listeners on the addresses of another setting, with the certificate of the common settings, if there is
+    /// Reserves listeners on the addresses of another setting, with the certificate of the common settings, if there is
     /// one.
     pub fn listeners_at(&self, row: &dyn AnySetting, addresses: &[SocketAddr]) -> Result<Vec<Listener>, SettingError> {
         let (tls, insecure) = (self.tls()?, self.0.get(&INSECURE_HTTP)?);
         let open = |address: &SocketAddr| {
             let bind_error = |error| self.0.invalid(row, &listen_error(*address, &error));
-            listener(*address, tls.as_ref(), insecure).map_err(bind_error)
+            Listener::reserve(*address, tls.clone(), insecure).map_err(bind_error)
         };
         addresses.iter().map(open).collect()
     }
 
-    /// Opens the admin listener, if it is not turned off.
+    /// Reserves the admin listener, if it is not turned off.
     pub fn admin_listener(&self) -> Result<Option<Listener>, SettingError> {
         let Some(address) = self.0.get(&ADMIN_LISTEN)? else { return Ok(None) };
         let bind_error = |error| self.0.invalid(&ADMIN_LISTEN, &listen_error(address, &error));
-        let open = if self.0.get(&INSECURE_HTTP)? { Listener::insecure_admin } else { Listener::admin };
-        open(address).map(Some).map_err(bind_error)
+        Listener::reserve_admin(address, self.0.get(&INSECURE_HTTP)?).map(Some).map_err(bind_error)
     }
 
     fn tls(&self) -> Result<Option<Tls>, SettingError> {
@@ -161,14 +161,6 @@ impl CommonSettings<'_> {
             (Some(_), None) => both_needed(&TLS_CERT, &TLS_KEY),
             (None, Some(_)) => both_needed(&TLS_KEY, &TLS_CERT),
         }
-    }
-}
-
-fn listener(address: SocketAddr, tls: Option<&Tls>, insecure: bool) -> io::Result<Listener> {
-    match tls {
-        Some(tls) => Listener::tls(address, tls.clone()),
-        None if insecure => Listener::insecure(address),
-        None => Listener::plain(address),
     }
 }
 
@@ -238,6 +230,20 @@ mod tests {
         );
         let error = error(&[("PIDQ_CORS_ORIGINS", "https://a.example, *")]);
         assert!(error.contains("`PIDQ_CORS_ORIGINS`") && error.ends_with("found `*`"), "{error}");
+    }
+
+    #[test]
+    fn a_reserved_address_refuses_connections_until_it_listens() {
+        let given = settings(&[("PIDQ_LISTEN", "127.0.0.1:0"), ("PIDQ_ADMIN_LISTEN", "")]);
+        let listener = CommonSettings(&given).listeners().expect("a free port").remove(0);
+        let address = listener.address().expect("it is bound");
+        let connect = || std::net::TcpStream::connect(address).map(drop).map_err(|error| error.kind());
+        assert_eq!(connect(), Err(io::ErrorKind::ConnectionRefused));
+        listener.listen().expect("nothing else listens there");
+        assert_eq!(connect(), Ok(()));
+        let taken = settings(&[("PIDQ_LISTEN", &address.to_string()), ("PIDQ_ADMIN_LISTEN", "")]);
+        let error = CommonSettings(&taken).listeners().err().expect("it is taken");
+        assert!(error.to_string().contains("already in use"), "{error}");
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-use pidq_http::Listener;
+use pidq_http::{Listener, Shutdown, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
@@ -81,6 +81,47 @@ async fn a_draining_server_is_not_ready_but_still_serves() {
     assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
     server.stop.stop();
     assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test]
+async fn a_draining_server_keeps_no_connection_for_a_later_request() {
+    let mut app = app();
+    app.limits.shutdown_delay = Duration::from_secs(60);
+    let server = Server::start(app);
+    let request = b"GET /things/1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut kept = server.connect().await;
+    kept.write_all(request).await.expect("it is open");
+    let mut head = [0; 4096];
+    let length = kept.read(&mut head).await.expect("a response");
+    let head = String::from_utf8_lossy(&head[..length]).into_owned();
+    assert_eq!((status(&head), header(&head, "connection")), (200, None));
+    server.stop.stop();
+    while status(&server.request("GET /readyz HTTP/1.1", "").await) != 503 {}
+    kept.write_all(request).await.expect("an idle connection stays open: a request may be in transit");
+    let last = rest(kept).await;
+    assert_eq!((status(&last), header(&last, "connection")), (200, Some("close")), "{last}");
+    server.stop.stop();
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test]
+async fn connections_are_refused_after_the_delay_and_not_before() {
+    let mut app = app();
+    app.limits.shutdown_delay = Duration::from_secs(60);
+    let listener = Listener::plain(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let address = listener.address().expect("it is bound");
+    let (stop, shutdown) = Shutdown::manual();
+    let mut refused = tokio::spawn(shutdown.clone().connections_refused());
+    let done = tokio::spawn(serve(app, vec![listener], shutdown));
+    // Without a client, there is no delay.
+    let mut client = tokio::net::TcpStream::connect(address).await.expect("it listens");
+    client.write_all(b"GET /things/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.expect("it is open");
+    assert_eq!(status(&rest(client).await), 200);
+    stop.stop();
+    assert!(timeout(Duration::from_millis(200), &mut refused).await.is_err(), "balancers may not have noticed");
+    stop.stop();
+    assert!(timeout(Duration::from_secs(10), refused).await.is_ok(), "it tells when connections are refused");
+    assert!(done.await.is_ok_and(|ended| ended.is_ok()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

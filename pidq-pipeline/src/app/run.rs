@@ -80,6 +80,7 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
             let app = open(settings).await?;
             let background_tasks = BackgroundTasks::spawn(&app, settings, &listeners, &shutdown)?;
             for listener in &listeners {
+                listener.listen()?;
                 tracing::info!(address = %listener.address()?, "listening");
             }
             let result = serve(app, listeners, shutdown).await;
@@ -128,9 +129,10 @@ impl BackgroundTasks {
         tasks.spawn(partition_refresh::run(Arc::clone(&app.state)));
         tasks.spawn(gauges::count_jobs_periodically(Arc::clone(&app.state)));
         tasks.spawn(maintenance::save_snapshots(Arc::clone(&app.state)));
-        let (platform, shutdown) = (Arc::clone(&app.state), shutdown.clone().requested());
+        let (platform, connections_refused) = (Arc::clone(&app.state), shutdown.clone().connections_refused());
         tokio::spawn(async move {
-            shutdown.await;
+            // Not before: clients resume their streams at once, and would come back here.
+            connections_refused.await;
             platform.messaging.feed.close();
         });
         Ok(BackgroundTasks { platform: Arc::clone(&app.state), _tasks: tasks })

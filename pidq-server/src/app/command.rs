@@ -57,9 +57,10 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         let shutdown = Shutdown::on_signals()?;
-        // Bind first: the generated credentials are shown once and must not be lost when the start fails.
+        // Bind and listen first: the generated credentials are shown once and must not be lost when the start fails.
         let listeners = CommonSettings(&settings).listeners()?;
         let app = open(&settings).await?;
+        listeners.iter().try_for_each(Listener::listen)?;
         first_credentials::deliver(&app.state, &settings)?;
         start_background_tasks(&app.state, &settings, &listeners)?;
         for listener in &listeners {

@@ -46,6 +46,7 @@ impl RunningService {
         let settings = Settings::read(&[COMMON, SETTINGS], [], given).expect("settings");
         let listeners = CommonSettings(&settings).listeners().expect("an address");
         let address = listeners[0].address().expect("an address");
+        listeners[0].listen().expect("a free port");
         let app = open(&settings).await.expect("a service");
         let (stop, shutdown) = Shutdown::manual();
         let running = tokio::spawn(serve(app, listeners, shutdown));

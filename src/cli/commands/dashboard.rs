@@ -48,6 +48,7 @@ async fn serve_dashboard(settings: &Settings) -> Result {
     let mut listeners = pidq_dashboard::listeners(settings).map_err(Failure::usage)?;
     listeners.extend(CommonSettings(settings).admin_listener().map_err(Failure::usage)?);
     for listener in &listeners {
+        listener.listen().map_err(Failure::usage)?;
         tracing::info!(address = %listener.address().map_err(Failure::usage)?, "listening");
     }
     serve(app, listeners, shutdown).await.map_err(Failure::usage)?;

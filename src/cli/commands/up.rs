@@ -146,6 +146,7 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
     if start.is_demo {
         demo::add_missing(&graphs.state, &documents).await?;
     }
+    listeners.iter().try_for_each(Listener::listen).map_err(Failure::usage)?;
     announce(&graphs.state, settings, &listeners, dashboard_url.as_deref())?;
     if let Some(url) = &dashboard_url {
         graphs.start_page.clone_from(url);

@@ -54,6 +54,9 @@ struct EventStream {
 /// `GET /api/events`.
 pub(crate) async fn stream_events(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let filter = parse_filter(&request)?;
+    if platform.messaging.feed.is_closed() {
+        return Ok(ended_stream());
+    }
     let permit = platform.messaging.feed.acquire_permit().ok_or_else(|| {
         Problem::new(codes::TOO_MANY_STREAMS)
             .detail("Too many event streams are open. Try again later.")
@@ -66,6 +69,13 @@ pub(crate) async fn stream_events(platform: &Arc<Platform>, request: Request) ->
     let (events, response) = Response::events();
     tokio::spawn(stream.run(events));
     Ok(response)
+}
+
+/// Returns a stream that ends at once: browsers resume streams that end, and give up after any status other than 200.
+fn ended_stream() -> Response {
+    let (events, response) = Response::events();
+    tokio::spawn(events.finish());
+    response
 }
 
 fn parse_filter(request: &Request) -> Result<EventFilter, Problem> {

@@ -20,13 +20,13 @@ const CLIENT_KEY: &str = "dashboard-client";
 pub struct Dashboard {
     /// Front end.
     pub assets: Assets,
-    /// Open listeners.
+    /// Its listeners.
     pub listeners: Vec<Listener>,
     /// URL of its start page.
     pub url: String,
 }
 
-/// Opens the listeners of the dashboard; `None` if it is turned off, or not part of this build.
+/// Reserves the listeners of the dashboard; `None` if it is turned off, or not part of this build.
 pub fn prepare(settings: &Settings) -> Result<Option<Dashboard>> {
     if !pidq_dashboard::is_enabled(settings).map_err(Failure::usage)? {
         return Ok(None);
