@@ -91,7 +91,7 @@ pub use password::{HashCost, check_password};
 pub use secret::Secret;
 pub use timestamp::Timestamp;
 
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/identity.sql") }];
+const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/identity_1.sql") }];
 
 /// Options of accounts and tokens.
 #[derive(Clone, Debug)]

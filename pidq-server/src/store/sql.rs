@@ -24,7 +24,7 @@ use super::{
 };
 use crate::store::validation::GraphDraft;
 
-const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "graphs", include_str!("../../migrations/graphs/0001_graphs.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "graphs", include_str!("../../migrations/graphs_1.sql"))];
 
 /// Number of versions verified per query.
 const VERIFY_PAGE_SIZE: i64 = 16;
