@@ -42,7 +42,13 @@ pub use reindexes::{OLD_GENERATION_GRACE, Reindex, ReindexTarget, SwapOutcome};
 pub use usage::{Amount, AnswerStats, CLIENT_GONE, DailyUsage, QuestionStats, UsageFilter};
 pub use webhooks::{Delivery, DeliveryOutcome};
 
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
+    Migration { version: 2, sql: include_str!("../migrations/platform_2.sql") },
+];
+
+/// Pipeline and id of a document. Ids are unique, but a database that is partitioned by pipeline finds a row by both.
+type DocumentKey<'a> = (&'a str, &'a str);
 
 /// The database of the platform.
 #[derive(Clone, Debug)]

@@ -268,6 +268,11 @@ impl DocumentCounts {
 }
 
 impl Document {
+    /// Returns its pipeline and id, by which statements find it.
+    pub(crate) fn key(&self) -> (&str, &str) {
+        (&self.pipeline_id, &self.id)
+    }
+
     /// Returns the entity tag of its state.
     pub fn etag(&self) -> String {
         format!("{}-{}-{}", self.id, self.revision, self.updated_at)

@@ -4,7 +4,7 @@ use pidq_http::auth::Timestamp;
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::Value;
 
-use super::{Result, Store, from_json};
+use super::{DocumentKey, Result, Store, from_json};
 
 /// An answer to store.
 pub struct NewAnswer<'a> {
@@ -41,19 +41,21 @@ type Row = (String, String, String, Option<i64>, Option<String>, i64);
 
 const INSERT: &str = "insert into answers (id, pipeline_id, classification, document_count, answer, created_at)
   values ($1, $2, $3, $4, $5, $6)";
-const INSERT_DOCUMENT: &str = "insert into answer_documents (document_id, answer_id) values ($1, $2)";
+const INSERT_DOCUMENT: &str = "insert into answer_documents (document_id, answer_id, pipeline_id) values ($1, $2, $3)";
 const BY_ID: &str = "select a.pipeline_id, a.classification, a.answer, a.rating, a.comment, a.created_at from answers a
   where a.id = $1 and a.created_at > $2 and a.document_count =
     (select count(*) from answer_documents source join documents d on d.id = source.document_id
       where source.answer_id = a.id and d.classification = a.classification and d.status <> 'deleting')";
 const RATE: &str = "update answers set rating = $2, comment = $3 where id = $1";
-const DELETE_BY_DOCUMENT: &str =
-    "delete from answers where id in (select answer_id from answer_documents where document_id = $1)";
+const DELETE_BY_DOCUMENT: &str = "delete from answers where pipeline_id = $2 and id in (select answer_id from answer_documents where document_id = $1)";
 const PURGE: &str = "delete from answers where created_at <= $1";
 
 /// Deletes the answers that cite a document that is deleted or reclassified.
-pub(super) async fn delete_by_document(tx: &mut Transaction, document: &str) -> std::result::Result<(), DatabaseError> {
-    tx.execute(DELETE_BY_DOCUMENT, &[document.into()]).await.map(drop)
+pub(super) async fn delete_by_document(
+    tx: &mut Transaction,
+    (pipeline, document): DocumentKey<'_>,
+) -> std::result::Result<(), DatabaseError> {
+    tx.execute(DELETE_BY_DOCUMENT, &[document.into(), pipeline.into()]).await.map(drop)
 }
 
 impl Store {
@@ -74,7 +76,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await?;
         for document in new.documents {
-            tx.execute(INSERT_DOCUMENT, &[document.into(), new.id.into()]).await?;
+            tx.execute(INSERT_DOCUMENT, &[document.into(), new.id.into(), new.pipeline_id.into()]).await?;
         }
         tx.commit().await?;
         Ok(())

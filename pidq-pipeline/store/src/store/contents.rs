@@ -6,7 +6,7 @@ use std::io;
 use pidq_http::database::Transaction;
 use tokio::sync::mpsc::Sender;
 
-use super::{Result, Store, StoreError};
+use super::{DocumentKey, Result, Store, StoreError};
 use crate::spool::SpooledUpload;
 
 /// Content of a document to store.
@@ -51,8 +51,10 @@ impl<'a> Content<'a> {
 /// Size of a block in bytes.
 const BLOCK_SIZE: usize = 256 << 10;
 
-const INSERT: &str = "insert into document_contents (document_id, revision, content) values ($1, $2, $3)";
-const INSERT_BLOCK: &str = "insert into content_blocks (document_id, revision, number, block) values ($1, $2, $3, $4)";
+const INSERT: &str =
+    "insert into document_contents (document_id, revision, content, pipeline_id) values ($1, $2, $3, $4)";
+const INSERT_BLOCK: &str =
+    "insert into content_blocks (document_id, revision, number, block, pipeline_id) values ($1, $2, $3, $4, $5)";
 /// A single statement, so that all blocks come from one snapshot.
 const CONTENT: &str = "select c.content, b.block from document_contents c
   left join content_blocks b on b.document_id = c.document_id and b.revision = c.revision
@@ -62,9 +64,14 @@ const INLINE_CONTENT: &str = "select content from document_contents where docume
 const ONE_BLOCK: &str = "select block from content_blocks where document_id = $1 and revision = $2 and number = $3";
 
 /// Inserts the content of a revision.
-pub(super) async fn add(tx: &mut Transaction, document: &str, revision: i64, content: Content<'_>) -> Result<()> {
+pub(super) async fn add(
+    tx: &mut Transaction,
+    (pipeline, document): DocumentKey<'_>,
+    revision: i64,
+    content: Content<'_>,
+) -> Result<()> {
     let inline = content.in_memory().unwrap_or_default();
-    tx.execute(INSERT, &[document.into(), revision.into(), inline.into()]).await?;
+    tx.execute(INSERT, &[document.into(), revision.into(), inline.into(), pipeline.into()]).await?;
     let Content::SpooledUpload(upload) = content else { return Ok(()) };
     if upload.in_memory().is_some() {
         return Ok(());
@@ -72,7 +79,8 @@ pub(super) async fn add(tx: &mut Transaction, document: &str, revision: i64, con
     for number in 0..upload.size().div_ceil(BLOCK_SIZE as u64) {
         let block =
             upload.read_block(number * BLOCK_SIZE as u64, BLOCK_SIZE).await.map_err(StoreError::UploadUnreadable)?;
-        let arguments = [document.into(), revision.into(), (number as i64).into(), block.as_slice().into()];
+        let number = number as i64;
+        let arguments = [document.into(), revision.into(), number.into(), block.as_slice().into(), pipeline.into()];
         tx.execute(INSERT_BLOCK, &arguments).await?;
     }
     Ok(())

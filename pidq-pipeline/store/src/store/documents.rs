@@ -163,24 +163,25 @@ const EXTRACTED: &str = "select extracted, pages from document_contents where do
 const UPDATE: &str = "update documents set classification = coalesce($4, classification),
   filename = coalesce($5, filename), metadata = coalesce($6, metadata), updated_at = $3,
   indexed_at = case when indexed_at >= $3 then indexed_at + 1 else $3 end
-  where id = $1 and updated_at = $2 and status <> 'deleting'";
+  where id = $1 and pipeline_id = $7 and updated_at = $2 and status <> 'deleting'";
 const RECLASSIFY_CHUNKS: &str = "update chunks set classification = $2 where document_id = $1";
 const QUEUE: &str = "update documents set status = 'queued', attempts = 0, progress = '{}', updated_at = $2
-  where id = $1 and status in ('ready', 'failed', 'cancelled')";
+  where id = $1 and pipeline_id = $3 and status in ('ready', 'failed', 'cancelled')";
 const REPLACE: &str = "update documents set revision = revision + 1, filename = $3, content_type = $4, size = $5,
   sha256 = $6, status = 'queued', attempts = 0, progress = '{}',
   updated_at = case when updated_at >= $7 then updated_at + 1 else $7 end
-  where id = $1 and revision = $2 and status in ('ready', 'failed', 'cancelled')";
+  where id = $1 and pipeline_id = $8 and revision = $2 and status in ('ready', 'failed', 'cancelled')";
 /// Deletes revisions that were replaced before they became searchable.
 const DELETE_SUPERSEDED: &str = "delete from document_contents where document_id = $1 and revision < $2
-  and revision <> (select coalesce(searchable_revision, 0) from documents where id = $1)";
+  and revision <> (select coalesce(searchable_revision, 0) from documents where id = $1 and pipeline_id = $3)";
 const CANCEL: &str = "update documents set
   status = case when searchable_revision = revision then 'ready' else 'cancelled' end,
-  updated_at = $2 where id = $1 and status in ('queued', 'parsing', 'splitting', 'embedding', 'indexing')";
+  updated_at = $2 where id = $1 and pipeline_id = $3
+  and status in ('queued', 'parsing', 'splitting', 'embedding', 'indexing')";
 const PAGES: &str = "select pages from document_contents where document_id = $1 and revision = $2";
-const CHUNKS: &str = "select count(*) from chunks where document_id = $1 and revision = $2
+const CHUNKS: &str = "select count(*) from chunks where document_id = $1 and revision = $2 and pipeline_id = $3
   and generation = (select generation from pipelines where id = $3)";
-const PROGRESS: &str = "update documents set progress = $2 where id = $1";
+const PROGRESS: &str = "update documents set progress = $2 where id = $1 and pipeline_id = $3";
 const IDS_BY_PIPELINE: &str = "select id from documents where pipeline_id = $1 limit $2";
 const MARK_DELETING: &str = "update documents set status = 'deleting', searchable_revision = null, updated_at = $3
   where id = $1 and pipeline_id = $2 and status <> 'deleting'";
@@ -188,7 +189,7 @@ const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1";
 const DELETE_CONTENTS: &str = "delete from document_contents where document_id = $1";
 const DELETE_REINDEX_DOCUMENTS: &str = "delete from reindex_documents where document_id = $1";
 const DELETE_JOBS: &str = "delete from jobs where document_id = $1";
-const DELETE: &str = "delete from documents where id = $1";
+const DELETE: &str = "delete from documents where id = $1 and pipeline_id = $2";
 
 /// Attempts to insert a document while a duplicate is created and deleted concurrently.
 const INSERT_ATTEMPTS: usize = 4;
@@ -276,11 +277,11 @@ impl Store {
         count_limits::check(&mut tx, ("documents", COUNT_DOCUMENTS), limit).await?;
         tx.execute(INSERT, &arguments).await?;
         audit_context::set_resource(id);
-        contents::add(&mut tx, id, 1, new.content).await?;
+        contents::add(&mut tx, (new.pipeline_id, id), 1, new.content).await?;
         jobs::add(&mut tx, JobKind::Ingest, new.pipeline_id, Some((id, 1)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, new.pipeline_id, new.classification, amount).await?;
-        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, id, None).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, (new.pipeline_id, id), None).await?;
         Ok(self.outbox.commit(tx).await?)
     }
 
@@ -388,6 +389,7 @@ impl Store {
             change.classification.into(),
             change.filename.into(),
             metadata.as_deref().into(),
+            (&document.pipeline_id).into(),
         ];
         let mut tx = self.database.begin().await?;
         match tx.execute(UPDATE, &arguments).await {
@@ -404,10 +406,12 @@ impl Store {
         }
         if let Some(classification) = change.classification {
             tx.execute(RECLASSIFY_CHUNKS, &[(&document.id).into(), classification.into()]).await?;
-            answers::delete_by_document(&mut tx, &document.id).await?;
+            answers::delete_by_document(&mut tx, document.key()).await?;
             if classification != document.classification {
                 let previous = Some(document.classification.as_str());
-                self.outbox.emit_document_event(&mut tx, event::DOCUMENT_RECLASSIFIED, &document.id, previous).await?;
+                self.outbox
+                    .emit_document_event(&mut tx, event::DOCUMENT_RECLASSIFIED, document.key(), previous)
+                    .await?;
             }
         }
         self.outbox.commit(tx).await?;
@@ -421,12 +425,12 @@ impl Store {
     pub async fn requeue_document(&self, document: &Document) -> Result<()> {
         let now = Timestamp::now().0;
         let mut tx = self.database.begin().await?;
-        if tx.execute(QUEUE, &[(&document.id).into(), now.into()]).await? == 0 {
+        if tx.execute(QUEUE, &[(&document.id).into(), now.into(), (&document.pipeline_id).into()]).await? == 0 {
             return Err(StoreError::Conflict);
         }
         let target = Some((document.id.as_str(), document.revision));
         jobs::add(&mut tx, JobKind::Ingest, &document.pipeline_id, target, now).await?;
-        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, &document.id, None).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, document.key(), None).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
@@ -451,6 +455,7 @@ impl Store {
             new.content.size().into(),
             new.sha256.into(),
             now.into(),
+            (&document.pipeline_id).into(),
         ];
         let mut tx = self.database.begin().await?;
         match tx.execute(REPLACE, &arguments).await {
@@ -459,12 +464,13 @@ impl Store {
             Err(error) if error.is_duplicate() => return Err(StoreError::DuplicateContent),
             Err(error) => return Err(error.into()),
         }
-        tx.execute(DELETE_SUPERSEDED, &[(&document.id).into(), revision.into()]).await?;
-        contents::add(&mut tx, &document.id, revision, new.content).await?;
+        let superseded = [(&document.id).into(), revision.into(), (&document.pipeline_id).into()];
+        tx.execute(DELETE_SUPERSEDED, &superseded).await?;
+        contents::add(&mut tx, document.key(), revision, new.content).await?;
         jobs::add(&mut tx, JobKind::Ingest, &document.pipeline_id, Some((&document.id, revision)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, &document.pipeline_id, &document.classification, amount).await?;
-        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, &document.id, None).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_QUEUED, document.key(), None).await?;
         self.outbox.commit(tx).await?;
         Ok(())
     }
@@ -475,12 +481,13 @@ impl Store {
     /// If the database does not answer.
     pub async fn cancel_document(&self, document: &Document) -> Result<()> {
         let mut tx = self.database.begin().await?;
-        if tx.execute(CANCEL, &[(&document.id).into(), Timestamp::now().0.into()]).await? > 0 {
+        let arguments = [(&document.id).into(), Timestamp::now().0.into(), (&document.pipeline_id).into()];
+        if tx.execute(CANCEL, &arguments).await? > 0 {
             tx.execute(DELETE_JOBS, &[(&document.id).into()]).await?;
             if document.searchable_revision == Some(document.revision) {
                 restore_counts(&mut tx, document).await?;
             }
-            self.outbox.emit_document_event(&mut tx, event::DOCUMENT_CANCELLED, &document.id, None).await?;
+            self.outbox.emit_document_event(&mut tx, event::DOCUMENT_CANCELLED, document.key(), None).await?;
             self.outbox.commit(tx).await?;
         }
         Ok(())
@@ -508,12 +515,13 @@ impl Store {
         if tx.execute(MARK_DELETING, &[id.into(), pipeline.into(), Timestamp::now().0.into()]).await? == 0 {
             return Ok(false);
         }
-        partitions::record_document_change(&mut tx, id).await?;
-        answers::delete_by_document(&mut tx, id).await?;
-        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_DELETED, id, None).await?;
-        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_REINDEX_DOCUMENTS, DELETE_JOBS, DELETE] {
+        partitions::record_document_change(&mut tx, (pipeline, id)).await?;
+        answers::delete_by_document(&mut tx, (pipeline, id)).await?;
+        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_DELETED, (pipeline, id), None).await?;
+        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_REINDEX_DOCUMENTS, DELETE_JOBS] {
             tx.execute(statement, &[id.into()]).await?;
         }
+        tx.execute(DELETE, &[id.into(), pipeline.into()]).await?;
         self.outbox.commit(tx).await?;
         Ok(true)
     }
@@ -528,7 +536,7 @@ async fn restore_counts(tx: &mut Transaction, document: &Document) -> Result<()>
     let pages: Option<Vec<Value>> = pages.map(|pages| from_json("pages", &pages)).transpose()?;
     let (chunk_count, page_count) = (Some(chunks), pages.map(|pages| pages.len() as i64));
     let progress = Progress { done: chunks, total: chunk_count, chunk_count, page_count, ..Progress::default() };
-    tx.execute(PROGRESS, &[id.into(), (&to_json(&progress)?).into()]).await?;
+    tx.execute(PROGRESS, &[id.into(), (&to_json(&progress)?).into(), (&document.pipeline_id).into()]).await?;
     Ok(())
 }
 

@@ -102,7 +102,7 @@ const YIELD: &str = "update jobs set lease_owner = null, lease_until = null, run
 /// Locks the row without changing it, so that no other worker takes the job before the transaction ends.
 const LOCK_LEASE: &str = "update jobs set lease_owner = $2 where id = $1 and lease_owner = $2 and lease_until >= $3";
 const SET_PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
-  where id = $1 and status not in ('deleting', 'cancelled')";
+  where id = $1 and pipeline_id = $6 and status not in ('deleting', 'cancelled')";
 const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
 const DELETE_OLD_CONTENTS: &str = "delete from document_contents where document_id = $1 and revision < $2";
 const SET_EXTRACTED: &str =
@@ -111,7 +111,7 @@ const SET_EXTRACTED: &str =
 const SET_READY: &str =
     "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
   indexed_at = case when indexed_at >= $5 then indexed_at + 1 else $5 end, updated_at = $5, attempts = $6
-  where id = $1 and status not in ('deleting', 'cancelled') returning classification";
+  where id = $1 and pipeline_id = $7 and status not in ('deleting', 'cancelled') returning classification";
 
 /// Adds a job, or restarts the existing one of the document.
 pub(super) async fn add(
@@ -292,7 +292,8 @@ impl Store {
         end: Option<&'static event::EventKind>,
     ) -> Result<()> {
         let document = job.document_id.as_deref().unwrap_or_default();
-        Ok(self.outbox.emit_stage_events(tx, document, &job.pending_stages, end).await?)
+        let key = (job.pipeline_id.as_str(), document);
+        Ok(self.outbox.emit_stage_events(tx, key, &job.pending_stages, end).await?)
     }
 
     /// Marks a document as failed, or schedules a retry.
@@ -360,6 +361,7 @@ impl Store {
             (&ingested.content_type).into(),
             Timestamp::now().0.into(),
             job.attempts.into(),
+            (&job.pipeline_id).into(),
         ];
         // The row lock keeps the classification unchanged until the commit.
         let Some((classification,)) = tx.row::<(String,)>(SET_READY, &arguments).await? else {
@@ -423,8 +425,14 @@ pub(super) async fn holds_lease(tx: &mut Transaction, job: &Job) -> Result<bool>
 async fn set_progress(tx: &mut Transaction, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
     let Some(document) = &job.document_id else { return Ok(false) };
     let progress = to_json(progress)?;
-    let arguments =
-        [document.into(), status.as_str().into(), job.attempts.into(), (&progress).into(), Timestamp::now().0.into()];
+    let arguments = [
+        document.into(),
+        status.as_str().into(),
+        job.attempts.into(),
+        (&progress).into(),
+        Timestamp::now().0.into(),
+        (&job.pipeline_id).into(),
+    ];
     Ok(tx.execute(SET_PROGRESS, &arguments).await? > 0)
 }
 

@@ -13,7 +13,7 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::{Result, Store, StoreError, audit, from_json};
+use super::{DocumentKey, Result, Store, StoreError, audit, from_json};
 use crate::domain::audit_context::AuditEntry;
 use crate::domain::event::{self, Event, EventKind};
 use crate::domain::model::Status;
@@ -98,7 +98,8 @@ const INSERT_FIVE: &str =
   values ($1, $2, $3, $4, $5, $6, $7, $8), ($9, $10, $11, $12, $13, $14, $15, $16),
   ($17, $18, $19, $20, $21, $22, $23, $24), ($25, $26, $27, $28, $29, $30, $31, $32),
   ($33, $34, $35, $36, $37, $38, $39, $40)";
-const DOCUMENT: &str = "select pipeline_id, classification, revision, status, filename from documents where id = $1";
+const DOCUMENT: &str =
+    "select classification, revision, status, filename from documents where id = $1 and pipeline_id = $2";
 const UNSEQUENCED: &str = "select id from events where position is null limit 1";
 /// Locks the counter until the transaction ends, without changing it.
 const LOCK_COUNTER: &str = "update counters set value = value where name = 'events'";
@@ -141,12 +142,15 @@ struct DocumentState {
 }
 
 impl DocumentState {
-    async fn load(tx: &mut Transaction, document: &str) -> std::result::Result<Option<DocumentState>, DatabaseError> {
-        type Row = (String, String, i64, String, String);
-        let row = tx.row::<Row>(DOCUMENT, &[document.into()]).await?;
-        Ok(row.map(|(pipeline, classification, revision, status, filename)| DocumentState {
+    async fn load(
+        tx: &mut Transaction,
+        (pipeline, document): DocumentKey<'_>,
+    ) -> std::result::Result<Option<DocumentState>, DatabaseError> {
+        type Row = (String, i64, String, String);
+        let row = tx.row::<Row>(DOCUMENT, &[document.into(), pipeline.into()]).await?;
+        Ok(row.map(|(classification, revision, status, filename)| DocumentState {
             id: document.to_owned(),
-            pipeline,
+            pipeline: pipeline.to_owned(),
             classification,
             revision,
             status,
@@ -191,7 +195,7 @@ impl Outbox {
         &self,
         tx: &mut Transaction,
         kind: &'static EventKind,
-        document: &str,
+        document: DocumentKey<'_>,
         previous: Option<&str>,
     ) -> std::result::Result<(), DatabaseError> {
         let Some(state) = DocumentState::load(tx, document).await? else { return Ok(()) };
@@ -203,7 +207,7 @@ impl Outbox {
     pub(super) async fn emit_stage_events(
         &self,
         tx: &mut Transaction,
-        document: &str,
+        document: DocumentKey<'_>,
         stages: &[StageTransition],
         end: Option<&'static EventKind>,
     ) -> std::result::Result<(), DatabaseError> {

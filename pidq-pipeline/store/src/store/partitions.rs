@@ -5,7 +5,7 @@ use std::mem::take;
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::{Map, Value};
 
-use super::{Result, Store, from_json};
+use super::{DocumentKey, Result, Store, from_json};
 use crate::domain::model::Chunk;
 
 /// A searchable document.
@@ -83,7 +83,7 @@ const ASSIGN_SNAPSHOT_KEY: &str = "update partitions set snapshot_key = coalesce
   where pipeline_id = $1 and classification = $2 and change_count = $3 returning snapshot_key";
 const SNAPSHOT_KEYS: &str = "select p.id, p.generation, s.classification, s.snapshot_key from partitions s
   join pipelines p on p.id = s.pipeline_id where s.snapshot_key is not null";
-const PARTITION_OF_DOCUMENT: &str = "select pipeline_id, classification from documents where id = $1";
+const CLASSIFICATION_OF_DOCUMENT: &str = "select classification from documents where id = $1 and pipeline_id = $2";
 const INDEXED_REVISIONS: &str = "select id, searchable_revision, coalesce(indexed_at, 0) from documents
   where pipeline_id = $1 and classification = $2 and searchable_revision is not null";
 macro_rules! searchable {
@@ -128,10 +128,10 @@ pub(super) async fn record_addition(
 /// Records a change in the partition of a document and invalidates its snapshots.
 pub(super) async fn record_document_change(
     tx: &mut Transaction,
-    document: &str,
+    (pipeline, document): DocumentKey<'_>,
 ) -> std::result::Result<(), DatabaseError> {
-    match tx.row::<(String, String)>(PARTITION_OF_DOCUMENT, &[document.into()]).await? {
-        Some((pipeline, classification)) => record_change(tx, &pipeline, &classification).await,
+    match tx.row::<(String,)>(CLASSIFICATION_OF_DOCUMENT, &[document.into(), pipeline.into()]).await? {
+        Some((classification,)) => record_change(tx, pipeline, &classification).await,
         None => Ok(()),
     }
 }

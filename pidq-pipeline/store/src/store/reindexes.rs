@@ -89,7 +89,7 @@ macro_rules! missing {
             "select ",
             $select,
             " from documents d where d.pipeline_id = $1 and d.searchable_revision is not null and not exists \
-             (select 1 from reindex_documents s where s.document_id = d.id and s.generation = $2 \
+             (select 1 from reindex_documents s where s.document_id = d.id and s.pipeline_id = $1 and s.generation = $2 \
              and s.revision = d.searchable_revision)",
             $end
         )
@@ -108,7 +108,11 @@ macro_rules! locked {
         }
     };
 }
-locked!(lock_document, "select searchable_revision, classification from documents where id = $1", " for no key update");
+locked!(
+    lock_document,
+    "select searchable_revision, classification from documents where id = $1 and pipeline_id = $2",
+    " for no key update"
+);
 locked!(
     lock_pipeline,
     "select generation from pipelines where id = $1 and status = 'reindexing'",
@@ -128,7 +132,7 @@ const APPLY_TEXTS: &str = "update document_contents set extracted = s.extracted,
 const APPLY_STATES: &str = "update documents set progress = s.progress, content_type = s.content_type,
   updated_at = case when updated_at >= $3 then updated_at + 1 else $3 end
   from reindex_documents s where s.pipeline_id = $1 and s.generation = $2
-  and documents.id = s.document_id and documents.status = 'ready' and documents.searchable_revision = s.revision";
+  and documents.id = s.document_id and documents.pipeline_id = $1 and documents.status = 'ready' and documents.searchable_revision = s.revision";
 const ACTIVATE_GENERATION: &str = "update pipelines set generation = $2, embedding_model = $3, embedding_dimensions = $4,
   text_splitter = $5, splitter_parameters = $6, status = 'active', revision = revision + 1, updated_at = $7 where id = $1";
 const DELETE_DOCUMENTS: &str = "delete from reindex_documents where pipeline_id = $1 and generation = $2";
@@ -256,7 +260,8 @@ impl Store {
             return Ok(false);
         }
         let sql = if self.is_postgres() { lock_document::POSTGRES } else { lock_document::SQLITE };
-        let found = tx.row::<(Option<i64>, String)>(sql, &[document.into()]).await?;
+        let key = [document.into(), (&job.pipeline_id).into()];
+        let found = tx.row::<(Option<i64>, String)>(sql, &key).await?;
         let Some((_, classification)) = found.filter(|found| found.0 == Some(job.revision)) else { return Ok(true) };
         tx.execute(DELETE_CHUNKS, &[document.into(), reindex.generation.into()]).await?;
         let context = chunks::ChunkContext {
