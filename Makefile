@@ -1,6 +1,6 @@
 # Commands of this project, implemented with Cargo.
 
-.PHONY: help run demo docs test test-integrations soak fmt compare compare-setup eval dist release
+.PHONY: help run demo docs test test-integrations failover soak fmt compare compare-setup eval dist release
 
 help: ## List the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 20
@@ -21,6 +21,9 @@ demo: ## Build everything and start the demo with the dashboard: drawings, docum
 
 docs: ## Build the documentation site into target/site
 	@scripts/docs.sh build
+
+failover: ## Run three replicas on PostgreSQL with Patroni, and kill the primary (two minutes)
+	@scripts/deploy_test.sh failover
 
 soak: ## Run long tests for hours: fuzzing (MINUTES=30 per target), hostile inputs, properties, power cuts
 	@scripts/soak.sh

@@ -3,6 +3,7 @@
 #
 #   scripts/deploy_test.sh                  all tests; builds the command if PIDQ_PROGRAM does not name it
 #   scripts/deploy_test.sh -k chart         only the tests selected by pytest
+#   scripts/deploy_test.sh failover         the failover of PostgreSQL with Patroni, which takes minutes
 #
 # What cannot be had here (Python packages, root, servers) is named, and the tests that need it are skipped.
 set -euo pipefail
@@ -40,6 +41,27 @@ if [ ! -e "$schema" ]; then
 fi
 [ ! -e "$schema" ] || export PIDQ_COMPOSE_SCHEMA=$schema
 
+# What only the failover needs: Patroni and etcd, which is not installed but unpacked.
+marker=(-m "not failover")
+if [ "${1:-}" = failover ]; then
+    shift
+    marker=(-m failover -s)
+    # For the Python of the system, which the account of PostgreSQL can run.
+    patroni=$work/patroni
+    if ! cmp -s tests/deploy/failover_requirements.txt "$patroni/requirements.txt"; then
+        "$python" -m pip --python /usr/bin/python3 install --quiet --disable-pip-version-check --upgrade --target "$patroni" \
+            -r tests/deploy/failover_requirements.txt
+        cp tests/deploy/failover_requirements.txt "$patroni/requirements.txt"
+    fi
+    etcd=$work/etcd/usr/bin/etcd
+    if [ ! -x "$etcd" ]; then
+        mkdir -p "$work/etcd"
+        (cd "$work/etcd" && apt-get download --quiet etcd-server 2>/dev/null && dpkg-deb --extract etcd-server_*.deb .) ||
+            { echo "SKIPPED: the failover: etcd (Debian: etcd-server) cannot be fetched" && exit 0; }
+    fi
+    export PIDQ_TEST_ETCD=$etcd PIDQ_TEST_PATRONI=$patroni
+fi
+
 # The compiler of the program that renders the chart compiles its own library only once.
 export GOCACHE=$work/go-cache
 
@@ -50,4 +72,4 @@ if [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; then
     export PIDQ_TEST_NAMESPACE=yes
 fi
 
-"${isolate[@]}" "$python" -m pytest -q -rs -p no:cacheprovider tests/deploy "$@"
+"${isolate[@]}" "$python" -m pytest -q -rs -p no:cacheprovider "${marker[@]}" tests/deploy "$@"

@@ -17,6 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "failover: takes minutes; run by scripts/deploy_test.sh failover only")
+
+
 def enable_loopback() -> None:
     """Brings up the loopback interface of a new network namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
