@@ -83,7 +83,10 @@ function ItemTitle({ node }: { node: GraphNode }) {
 /** An item of the result, below it. */
 function LookedAt({ node, children }: { node: GraphNode; children: ReactNode }) {
   const ref = useRef<HTMLElement>(null);
-  useEffect(() => ref.current?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => {
+    // New browsers return a promise, which is no way to clean up.
+    ref.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <section className="stack" aria-label="Item of the result" ref={ref}>
       <div className="row">

@@ -21,7 +21,12 @@ interface List {
   columns: [field: string, header: string, text?: (value: unknown) => string][];
   /** The item of the drawing that a row is about. */
   item: (row: Row) => unknown;
+  /** Rows with a lower rank come first. */
+  rank?: (row: Row) => number;
 }
+
+/** The most severe findings first; unknown severities at the end. */
+const SEVERITIES = ["info", "warning", "error"];
 
 const className = (name: unknown) => (typeof name === "string" ? classOf({ node_classification: name }) : "");
 const words = (value: unknown) => cellText(value).replaceAll("_", " ");
@@ -107,6 +112,7 @@ export const LISTS: List[] = [
       ["ids", "Items"],
     ],
     item: (row) => (row.ids as unknown[] | undefined)?.[0],
+    rank: (row) => -SEVERITIES.indexOf(String(row.severity)),
   },
   {
     id: "sheets",
@@ -135,7 +141,10 @@ export function ListPanel({ list, scope, graph, selected, onSelect }: ListPanelP
   const [filter, setFilter] = useState("");
   if (result.isPending) return <Loading label={list.label} />;
   if (result.isError) return <ProblemMessage error={result.error} onRetry={() => result.refetch()} />;
-  const rows = result.data.map((row, index) => ({ ...(row as Row), key: String(index) }));
+  const { rank = () => 0 } = list;
+  const rows = result.data
+    .map((row, index): Row & { key: string } => ({ ...(row as Row), key: String(index) }))
+    .sort((a, b) => rank(a) - rank(b));
   if (rows.length === 0) return <p className="muted">The drawing has none.</p>;
   const selectedRow = rows.find((row) => list.item(row) === selected);
   const columns = list.columns.map(([field, header, text = cellText]) => ({
