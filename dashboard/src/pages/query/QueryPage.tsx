@@ -168,7 +168,7 @@ function Outcome({ graphId, run, isExplained, view, onView, onGallery }: Outcome
       <p>The editor completes functions, fields, tags and values of the drawing.</p>
       <p>
         <Button onPress={onGallery}>
-          <BookOpen size={16} aria-hidden /> Questions engineers ask
+          <BookOpen size={16} aria-hidden /> Choose a question
         </Button>
       </p>
     </Empty>
