@@ -182,7 +182,14 @@ impl SvgWriter<'_, '_, '_> {
         self.layer("marks", |svg| svg.highlights());
         let pipes = self.scene.routes.iter().filter(|route| route.role == EdgeRole::Flow);
         let crossings = Crossings::new(pipes.map(|route| route.points.as_slice()));
-        self.layer("lines", |svg| svg.scene.routes.iter().for_each(|route| svg.route(route, &crossings)));
+        self.layer("lines", |svg| {
+            svg.scene.routes.iter().for_each(|route| svg.route(route, &crossings));
+            let scene = svg.scene;
+            scene
+                .stubs
+                .iter()
+                .for_each(|stub| svg.write_fmt(format_args!("<path class=\"p\" d=\"{}\"/>\n", path(stub))));
+        });
         self.layer("nodes", |svg| (0..svg.scene.placed_symbols.len()).for_each(|index| svg.node(index)));
         self.layer("texts", |svg| labels.iter().for_each(|label| svg.label(label)));
         self.legend(bounds(self.scene, labels));
@@ -306,10 +313,7 @@ impl SvgWriter<'_, '_, '_> {
         let Some(placed) = &self.scene.placed_symbols[index] else { return };
         let node = &self.symbols.model.nodes[index];
         let (x, y) = placed.at;
-        let mut body = body(placed);
-        if symbol_marks::is_normally_closed(node, placed.symbol) {
-            body = body.replace("class=\"s\"", "class=\"f\"");
-        }
+        let mut body = symbol_marks::body_of(node, placed.symbol, &body(placed));
         if let Some(frame) = symbol_marks::frame(node).filter(|_| placed.symbol.placement == Placement::Bubble) {
             body = frame.to_owned();
         }

@@ -526,14 +526,14 @@ fn exchanger(w: f64, h: f64) -> String {
     }
     let lines: String = match w > h {
         true => {
-            let tube = |n: i32| format!("M{:.1} {:.1}H{:.1}", -w * 0.75, f64::from(n) * h * 0.5, w * 0.75);
+            let tube = |side: f64| format!("M{:.1} {:.1}H{:.1}", -w * 0.75, side * h * 0.2, w * 0.75);
             let sheets = format!("M{:.1} {:.1}V{h:.1}M{:.1} {:.1}V{h:.1}", -w * 0.75, -h, w * 0.75, -h);
-            sheets + &(-1..=1).map(tube).collect::<String>()
+            sheets + &tube(-1.0) + &tube(1.0)
         }
         false => {
-            let tube = |n: i32| format!("M{:.1} {:.1}V{:.1}", f64::from(n) * w * 0.5, -h * 0.75, h * 0.75);
+            let tube = |side: f64| format!("M{:.1} {:.1}V{:.1}", side * w * 0.2, -h * 0.75, h * 0.75);
             let sheets = format!("M{:.1} {:.1}H{w:.1}M{:.1} {:.1}H{w:.1}", -w, -h * 0.75, -w, h * 0.75);
-            sheets + &(-1..=1).map(tube).collect::<String>()
+            sheets + &tube(-1.0) + &tube(1.0)
         }
     };
     format!("{}<path class=\"n\" d=\"{lines}\"/>", block(w, h))
@@ -604,6 +604,23 @@ pub fn with_outlet(symbol: &'static Symbol, right_angles: i32) -> &'static Symbo
         _ => return symbol,
     };
     SYMBOLS.iter().find(|other| other.name == name).unwrap_or(symbol)
+}
+
+/// Heights above the axis and lengths to the right of springs, stems and the like that extend beyond the size of a symbol.
+const STEMS: &[(&str, (f64, f64))] = &[
+    ("safety_valve", (20.0, 0.0)),
+    ("angle_safety_valve", (0.0, 18.0)),
+    ("angle_safety_valve_left", (0.0, 18.0)),
+    ("breather", (13.0, 0.0)),
+    ("control_valve", (21.0, 0.0)),
+    ("diaphragm_valve", (10.0, 0.0)),
+    ("spectacle_blind", (16.0, 0.0)),
+    ("thermowell", (9.0, 0.0)),
+];
+
+/// Returns the height above the axis and the length to the right up to which a symbol extends; 0 if that is its size.
+pub fn stem(symbol: &Symbol) -> (f64, f64) {
+    STEMS.iter().find(|(name, _)| *name == symbol.name).map_or((0.0, 0.0), |(_, size)| *size)
 }
 
 /// Returns the symbol without an actuator, for a valve whose actuator is drawn separately.

@@ -25,7 +25,7 @@ impl CollisionGrid {
     pub fn from_scene(scene: &Scene) -> CollisionGrid {
         let mut grid = CollisionGrid::default();
         for placed in scene.placed_symbols.iter().flatten() {
-            grid.add(placed.bounds());
+            grid.add(placed.outline());
         }
         for route in &scene.routes {
             for pair in route.points.windows(2) {

@@ -141,7 +141,7 @@ fn bubble_labels(index: usize, placed: &PlacedSymbol, text: &str, scale: f64) ->
     let lines = bubble_lines(text);
     let label = |(row, line): (usize, &&str)| {
         let available = placed.half.0 * 1.8 / (line.chars().count().max(1) as f64 * LETTER_WIDTH);
-        let shift = (row as f64 - (lines.len() - 1) as f64 / 2.0) * 8.0 * scale;
+        let shift = (row as f64 - (lines.len() - 1) as f64 / 2.0) * 9.0 * scale;
         let at = (placed.at.0, placed.at.1 + shift);
         Label {
             at,
@@ -175,10 +175,9 @@ fn place_label(
     labels: &mut Vec<Label>,
 ) {
     let half = (text.chars().count() as f64 * size * LETTER_WIDTH / 2.0, size * 0.6);
-    let [left, top, right, bottom] = placed.bounds();
+    let [left, top, right, bottom] = placed.outline();
     let (x, y) = placed.at;
-    // Stems and domes of valves extend above the symbol.
-    let above = if placed.symbol.placement == Placement::Inline && placed.symbol.half.1 >= 8.0 { 12.0 } else { 2.0 };
+    let above = 2.0;
     let has_space = placed.half.0 > half.0 + 2.0 && placed.half.1 > 2.5 * half.1;
     let is_inside = has_space && HOLLOW.contains(&placed.symbol.name);
     let mut candidates = vec![

@@ -39,7 +39,8 @@ pub fn scene(symbols: &NodeSymbols<'_, '_>) -> Scene {
     layout.route_pipes();
     let LayeredLayout { mut placed_symbols, routes, .. } = layout;
     routes::rotate_symbols(&mut placed_symbols, &routes, symbols);
-    let mut scene = Scene { placed_symbols, routes, scale: 1.0 };
+    let stubs = routes::stubs(symbols, &placed_symbols);
+    let mut scene = Scene { placed_symbols, routes, stubs, scale: 1.0 };
     add_instruments(symbols, &mut scene);
     scene
 }

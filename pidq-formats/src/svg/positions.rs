@@ -14,6 +14,10 @@ use super::signals::{self, PipeSections};
 
 /// Target distance of neighbors in a pipe, in pixels.
 const SPACING: f64 = 30.0;
+/// Largest growth of a sheet for the sake of its bubbles and equipment, and largest number of nodes whose distances are
+/// compared.
+const MAX_GROWTH: f64 = 2.0;
+const MAX_COMPARED: usize = 3_000;
 /// Minimum and maximum width or height of the sheet.
 const MIN_EXTENT: f64 = 300.0;
 const MAX_EXTENT: f64 = 6000.0;
@@ -147,10 +151,49 @@ pub fn scene(symbols: &NodeSymbols<'_, '_>) -> Scene {
         .enumerate()
         .map(|(index, at)| at.map(|at| place_symbol(symbols, index, at, &transform, &pixels)))
         .collect();
+    settle_nozzles(symbols, &mut placed_symbols);
     let routes = routes(symbols, &placed_symbols, &transform);
     routes::rotate_symbols(&mut placed_symbols, &routes, symbols);
     lift_actuators(&mut placed_symbols);
-    Scene { placed_symbols, routes, scale: transform.symbols }
+    let stubs = routes::stubs(symbols, &placed_symbols);
+    Scene { placed_symbols, routes, stubs, scale: transform.symbols }
+}
+
+/// Moves nozzles that are inside of their equipment to its side: that of their pipe, or else the nearest one.
+fn settle_nozzles(symbols: &NodeSymbols<'_, '_>, placed_symbols: &mut [Option<PlacedSymbol>]) {
+    /// Depth up to which a nozzle may be inside.
+    const DEPTH: f64 = 2.0;
+    let mut neighbors: Vec<Option<usize>> = vec![None; placed_symbols.len()];
+    for (_, _, from, to) in symbols.drawn_edges() {
+        for (node, other) in [(from, to), (to, from)] {
+            if symbols.visibility.owner[node] != Some(other) {
+                neighbors[node].get_or_insert(other);
+            }
+        }
+    }
+    let side = |index: usize, placed_symbols: &[Option<PlacedSymbol>]| {
+        let nozzle = placed_symbols[index].as_ref().filter(|placed| placed.symbol.name == "nozzle")?;
+        let owner = placed_symbols[symbols.visibility.owner[index]?].as_ref()?;
+        let [left, top, right, bottom] = owner.bounds();
+        let (x, y) = nozzle.at;
+        let depth = [x - left, right - x, y - top, bottom - y].into_iter().fold(f64::MAX, f64::min);
+        if depth <= DEPTH {
+            return None;
+        }
+        let sides = [(left, y), (right, y), (x, top), (x, bottom)];
+        let Some(pipe) = neighbors[index].and_then(|other| placed_symbols[other].as_ref()) else {
+            let distance = |side: &Point| (side.0 - x).abs() + (side.1 - y).abs();
+            return sides.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        };
+        let (dx, dy) = (pipe.at.0 - x, pipe.at.1 - y);
+        Some(sides[if dx.abs() >= dy.abs() { usize::from(dx > 0.0) } else { 2 + usize::from(dy > 0.0) }])
+    };
+    for index in 0..placed_symbols.len() {
+        let at = side(index, placed_symbols);
+        if let (Some(at), Some(nozzle)) = (at, &mut placed_symbols[index]) {
+            nozzle.at = at;
+        }
+    }
 }
 
 /// Moves an actuator placed on its valve next to it, and draws the valve without its own actuator.
@@ -237,7 +280,9 @@ impl PixelTransform {
         let extent = (max.0 - min.0).max(max.1 - min.1);
         // A single position has no extent.
         let extent = if extent > 1e-6 { extent } else { 1.0 };
-        let target_scale = SPACING / spacing(symbols, at).unwrap_or(extent / 10.0);
+        let target_scale = pipe_scale(symbols, at).unwrap_or(SPACING / (extent / 10.0));
+        let crowded = [bubble_scale(symbols, at), equipment_scale(symbols, at)].into_iter().flatten();
+        let target_scale = crowded.fold(target_scale, f64::max).min(target_scale * MAX_GROWTH);
         let scale = target_scale.clamp(MIN_EXTENT / extent, MAX_EXTENT / extent);
         let flip = is_y_up(symbols);
         let origin = if flip { (min.0, max.1) } else { min };
@@ -255,16 +300,74 @@ impl PixelTransform {
     }
 }
 
-/// Returns the 10th percentile of the distances between neighbors in pipes.
-fn spacing(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Option<f64> {
+/// Returns the scale at which neighbors in pipes have their distance, for all but the closest tenth of them.
+fn pipe_scale(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Option<f64> {
+    let distances = neighbors(symbols, at).map(|(_, (dx, dy))| dx.hypot(dy));
+    lowest_of_most(distances.map(|distance| SPACING / distance).collect())
+}
+
+/// Returns the scale at which the symbols of equipment do not overlap their neighbors in pipes, for all but the closest tenth.
+fn equipment_scale(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Option<f64> {
+    let scale = |([from, to], (dx, dy)): ([usize; 2], Point)| {
+        let reach = |node: usize| own_half(symbols, node).map_or(0.0, |half| if dx >= dy { half.0 } else { half.1 });
+        let reach = reach(from) + reach(to);
+        (reach > 0.0).then(|| (reach + SPACING / 2.0) / dx.hypot(dy))
+    };
+    lowest_of_most(neighbors(symbols, at).filter_map(scale).collect())
+}
+
+/// Returns the neighbors in pipes that are at different places, with their distances along both axes.
+fn neighbors<'s>(
+    symbols: &'s NodeSymbols<'_, '_>,
+    at: &'s [Option<Point>],
+) -> impl Iterator<Item = ([usize; 2], Point)> + 's {
     let flow = symbols.drawn_edges().filter(|(_, role, ..)| *role == EdgeRole::Flow);
     let distances = flow.filter_map(|(_, _, from, to)| {
         let (a, b) = (at[from]?, at[to]?);
-        Some((a.0 - b.0).hypot(a.1 - b.1))
+        Some(([from, to], ((a.0 - b.0).abs(), (a.1 - b.1).abs())))
     });
-    let mut distances: Vec<f64> = distances.filter(|distance| *distance > 0.0).collect();
-    distances.sort_by(f64::total_cmp);
-    distances.get(distances.len() / 10).copied()
+    distances.filter(|(_, (dx, dy))| dx.hypot(*dy) > 0.0)
+}
+
+/// Returns half the size of equipment that has it from its symbol: without nozzles and a size on the drawing.
+fn own_half(symbols: &NodeSymbols<'_, '_>, node: usize) -> Option<Point> {
+    let symbol = symbols.symbols[node];
+    let is_equipment = symbol.placement == Placement::Upright && symbol.name != "actuator";
+    let has_size = !symbols.parts[node].is_empty() || half_size(&symbols.model.nodes[node]).is_some();
+    (is_equipment && !has_size).then_some(symbol.half)
+}
+
+/// Returns the scale at which bubbles do not overlap each other and the symbols in pipes, for all but the closest tenth of
+/// them.
+fn bubble_scale(symbols: &NodeSymbols<'_, '_>, at: &[Option<Point>]) -> Option<f64> {
+    let placement = |node: usize| symbols.symbols[node].placement;
+    let is_in_pipe = |node: usize| {
+        placement(node) == Placement::Inline && !matches!(symbols.symbols[node].name, "nozzle" | "tee" | "open_end")
+    };
+    let placed: Vec<(usize, Point)> = (0..at.len()).filter_map(|node| Some((node, at[node]?))).collect();
+    if placed.len() > MAX_COMPARED {
+        return None;
+    }
+    let scale = |(bubble, (x, y)): &(usize, Point)| {
+        let others = placed.iter().filter(|(node, _)| node != bubble);
+        let needed = |(node, (other_x, other_y)): &(usize, Point)| {
+            let half = symbols.symbols[*node].half;
+            let needed = match placement(*node) {
+                Placement::Bubble => symbols.symbols[*bubble].half.0 + half.0 + 2.0,
+                Placement::Inline if is_in_pipe(*node) => symbols.symbols[*bubble].half.0 + half.1 + 2.0,
+                _ => return None,
+            };
+            Some(needed / (x - other_x).hypot(y - other_y)).filter(|scale| scale.is_finite())
+        };
+        others.filter_map(needed).reduce(f64::max)
+    };
+    lowest_of_most(placed.iter().filter(|(node, _)| placement(*node) == Placement::Bubble).filter_map(scale).collect())
+}
+
+/// Returns the 90th percentile.
+fn lowest_of_most(mut scales: Vec<f64>) -> Option<f64> {
+    scales.sort_by(|a, b| b.total_cmp(a));
+    scales.get(scales.len() / 10).copied()
 }
 
 /// Places a symbol. Equipment has its size on the drawing, or the extent of its nozzles; everything else has the size

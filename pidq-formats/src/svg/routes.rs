@@ -67,6 +67,22 @@ fn exit_axis(symbols: &NodeSymbols<'_, '_>, placed_symbols: &[Option<PlacedSymbo
     Some(if dx.abs() >= dy.abs() { Axis::Horizontal } else { Axis::Vertical })
 }
 
+/// Returns the lines from nozzles to their equipment. They end in its middle, under its symbol, so that they reach it
+/// whatever its outline is.
+pub fn stubs(symbols: &NodeSymbols<'_, '_>, placed_symbols: &[Option<PlacedSymbol>]) -> Vec<[Point; 2]> {
+    let stub = |index: usize| {
+        let placed = placed_symbols[index].as_ref().filter(|placed| placed.symbol.name == "nozzle")?;
+        let owner = placed_symbols[symbols.visibility.owner[index]?].as_ref()?;
+        let [left, top, right, bottom] = owner.bounds();
+        let (x, y) = placed.at;
+        match exit_axis(symbols, placed_symbols, index)? {
+            Axis::Horizontal => (top..=bottom).contains(&y).then_some([(x, y), (owner.at.0, y)]),
+            Axis::Vertical => (left..=right).contains(&x).then_some([(x, y), (x, owner.at.1)]),
+        }
+    };
+    (0..placed_symbols.len()).filter_map(stub).collect()
+}
+
 /// Rotates the symbols in a pipe along it.
 pub fn rotate_symbols(placed_symbols: &mut [Option<PlacedSymbol>], routes: &[Route], symbols: &NodeSymbols<'_, '_>) {
     let mut angles: Vec<Option<i32>> = vec![None; placed_symbols.len()];

@@ -13,6 +13,8 @@ pub struct Scene {
     /// Placed symbols by node; `None` for nodes that are not drawn.
     pub placed_symbols: Vec<Option<PlacedSymbol>>,
     pub routes: Vec<Route>,
+    /// Lines from nozzles to their equipment, which covers the ends inside of it.
+    pub stubs: Vec<[Point; 2]>,
     /// Scale of symbols and text, 1 if there is enough space.
     pub scale: f64,
 }
@@ -152,6 +154,21 @@ fn represented_nodes(model: &Model<'_>, is_abstract: &[bool], is_instrument: &[b
 }
 
 impl PlacedSymbol {
+    /// Returns the bounding box of the symbol with its spring, stem or actuator: left, top, right, bottom.
+    pub fn outline(&self) -> [f64; 4] {
+        let [left, top, right, bottom] = self.bounds();
+        let scale = self.half.0 / self.symbol.half.0;
+        let (height, length) = symbols::stem(self.symbol);
+        let (up, along) = ((height * scale - self.half.1).max(0.0), (length * scale - self.half.0).max(0.0));
+        match self.angle {
+            90 => [left, top, right + up, bottom + along],
+            // Symbols in a pipe that runs to the left are mirrored.
+            180 => [left - along, top - up, right, bottom],
+            270 => [left - up, top - along, right, bottom],
+            _ => [left, top - up, right + along, bottom],
+        }
+    }
+
     /// Returns the bounding box of the symbol: left, top, right, bottom.
     pub fn bounds(&self) -> [f64; 4] {
         let (w, h) = if self.angle % 180 == 0 { self.half } else { (self.half.1, self.half.0) };

@@ -14,7 +14,7 @@ mod paint;
 mod source;
 mod substitute;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
 use pidq_core::Value;
@@ -24,7 +24,7 @@ use crate::model::{EdgeRole, text};
 use crate::xml::escape;
 
 use super::scene::{NodeSymbols, Point};
-use super::{DrawOptions, MAX_BYTES, Style, signals};
+use super::{DrawOptions, MAX_BYTES, Style, signals, symbol_marks};
 
 use bounds::Bounds;
 use outline::{Align, Drawn, LINE_SPACING, MissingUse, Outline, Outliner, Step};
@@ -75,7 +75,8 @@ pub fn draw(options: &DrawOptions, symbols: &NodeSymbols<'_, '_>, source: &Sourc
     let palette = Palette::new(options.style, source.sheets.first().and_then(|sheet| sheet.background));
     let flanged = flanged_nozzles(symbols);
     let items = pictures.iter().filter(|picture| picture.item.is_some()).filter_map(Picture::bounds).collect();
-    let writer = SheetWriter { options, symbols, source, palette, view, flanged, items, out: String::new() };
+    let widening = symbol_marks::widening_reducers(symbols.model, &symbols.symbols);
+    let writer = SheetWriter { options, symbols, source, palette, view, flanged, widening, items, out: String::new() };
     writer.write(&pictures, is_extract)
 }
 
@@ -168,6 +169,8 @@ struct SheetWriter<'d, 'm, 'a> {
     view: Bounds,
     /// Nozzles next to a flange or a blind in the pipe.
     flanged: HashSet<usize>,
+    /// Reducers that are drawn mirrored.
+    widening: BTreeSet<usize>,
     /// Extents of the items.
     items: Vec<Bounds>,
     out: String,

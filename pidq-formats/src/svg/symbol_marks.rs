@@ -64,9 +64,18 @@ pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
     fail.into_iter().chain(lock).chain(set.map(|set| format!("SET {set}"))).collect()
 }
 
-/// Returns true for a valve that is closed in normal operation, whose body is filled.
-pub fn is_normally_closed(node: &Node<'_>, symbol: &Symbol) -> bool {
-    symbol.name.ends_with("valve") && node.first_text("normal_position").is_some_and(|word| node.is_closed_value(word))
+/// Returns the body of a symbol in the position that the drawing states: a valve that is normally closed is filled, and a
+/// closed spectacle blind has its plate in the pipe.
+pub fn body_of(node: &Node<'_>, symbol: &Symbol, body: &str) -> String {
+    let is_closed = || node.first_text("normal_position").is_some_and(|word| node.is_closed_value(word));
+    match symbol.name {
+        "spectacle_blind" if is_closed() => body
+            .replace("class=\"f\"", "class=\"\"")
+            .replace("class=\"s\"", "class=\"f\"")
+            .replace("class=\"\"", "class=\"s\""),
+        name if name.contains("valve") && is_closed() => body.replace("class=\"s\"", "class=\"f\""),
+        _ => body.to_owned(),
+    }
 }
 
 /// Returns the bubble of an instrument in a system; `None` for a plain one.

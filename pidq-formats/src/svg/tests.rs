@@ -480,3 +480,63 @@ fn a_pipe_jumps_over_a_pipe_that_it_crosses() {
         "{svg}"
     );
 }
+
+/// Returns the drawing of a tank with a nozzle at a place, and a valve in its pipe.
+fn tank_with_nozzle(nozzle: [i32; 2], valve: [i32; 2]) -> String {
+    let [[x, y], [valve_x, valve_y]] = [nozzle, valve];
+    draw(&format!(
+        r#"{{"nodes": [{{"id": "T", "class": "tank", "orig_x": 100, "orig_y": 100, "orig_bbox_width": 80, "orig_bbox_height": 80}},
+        {{"id": "N", "class": "nozzle", "orig_x": {x}, "orig_y": {y}}}, {{"id": "V", "class": "gate_valve", "orig_x": {valve_x}, "orig_y": {valve_y}}},
+        {{"id": "W", "class": "gate_valve", "orig_x": 300, "orig_y": 300}}],
+        "edges": [{{"from": "T", "to": "N", "edge_type": "physically_has_a"}}, {{"id": "e", "from": "N", "to": "V"}}, {{"from": "V", "to": "W"}}]}}"#
+    ))
+}
+
+#[test]
+fn a_nozzle_inside_of_its_equipment_is_moved_to_the_side_of_its_pipe() {
+    let outside = tank_with_nozzle([60, 100], [20, 100]);
+    assert_eq!(at(&tank_with_nozzle([75, 100], [20, 100]), "N"), at(&outside, "N"));
+    let below = tank_with_nozzle([110, 110], [110, 200]);
+    assert!(at(&below, "N").1 > at(&below, "T").1 + 20.0, "{below}");
+}
+
+#[test]
+fn a_line_leads_from_a_nozzle_to_its_equipment() {
+    let svg = tank_with_nozzle([125, 60], [125, 20]);
+    // From the nozzle above the slope of the roof down to the middle of the tank, which covers the end.
+    let ((x, y), (_, middle)) = (at(&svg, "N"), at(&svg, "T"));
+    assert!(svg.contains(&format!("<path class=\"p\" d=\"M{x:.1} {y:.1}L{x:.1} {middle:.1}\"/>")), "{svg}");
+}
+
+#[test]
+fn bubbles_and_equipment_have_space() {
+    let json = r#"{"nodes": [{"id": "T", "class": "tank", "orig_x": 0, "orig_y": 0}, {"id": "V", "class": "gate_valve", "orig_x": 10, "orig_y": 0},
+        {"id": "W", "class": "gate_valve", "orig_x": 20, "orig_y": 0}, {"id": "X", "class": "gate_valve", "orig_x": 30, "orig_y": 0},
+        {"id": "A", "tag": "FT-1", "class": "instrument", "orig_x": 20, "orig_y": 8}, {"id": "B", "tag": "FI-1", "class": "instrument", "orig_x": 20, "orig_y": 16}],
+        "edges": [{"from": "T", "to": "V"}, {"from": "V", "to": "W"}, {"from": "W", "to": "X"}]}"#;
+    let svg = draw(json);
+    let distance = |a: &str, b: &str| {
+        let (a, b) = (at(&svg, a), at(&svg, b));
+        (a.0 - b.0).hypot(a.1 - b.1)
+    };
+    assert!(distance("A", "B") > 32.0 && distance("A", "W") > 23.0 && distance("T", "V") > 38.0, "{svg}");
+}
+
+#[test]
+fn a_tag_is_not_over_the_spring_of_a_relief_valve() {
+    let svg = draw(
+        r#"{"nodes": [{"id": "a", "class": "tank", "orig_x": 0, "orig_y": 100}, {"id": "v", "tag": "PSV-1106", "class": "safety_valve", "orig_x": 0, "orig_y": 50},
+        {"id": "b", "class": "gate_valve", "orig_x": 0, "orig_y": 0}], "edges": [{"from": "a", "to": "v"}, {"from": "v", "to": "b"}]}"#,
+    );
+    let ((x, y), half) = (at(&svg, "v"), 8.0 * 8.0 * 0.64 / 2.0);
+    let tag =
+        svg.split_once("data-of=\"v\"").map(|(before, _)| before.rsplit("<text").next().unwrap_or_default().to_owned());
+    let tag = tag.expect("the tag is drawn");
+    let number = |key: &str| -> f64 {
+        let (_, rest) = tag.split_once(&format!(" {key}=\"")).expect("a place");
+        rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number")
+    };
+    // The pipe runs up, so that the spring is on the left, 20 pixels long.
+    let (is_right, is_left) = (number("x") - half > x, number("x") + half < x - 20.0);
+    assert!(is_right || is_left || (number("y") - y).abs() > 8.0, "{svg}");
+}

@@ -34,11 +34,14 @@ pub struct Paint {
 /// Line types of the document with their dashes.
 const DASHES: &[(&str, &str)] = &[
     ("dash", "3 1.5"),
-    ("long_dash", "6 2"),
+    ("long_dash", "3 3"),
     ("short_dash", "1.5 1"),
     ("dot", "0.3 1"),
     ("dash_dot", "5 1.2 0.4 1.2"),
     ("dash_dot_dot", "5 1.2 0.4 1.2 0.4 1.2"),
+    ("dash_short_dash", "3 1 1 1"),
+    ("long_dash_short_dash", "5 1.2 1 1.2"),
+    ("long_dash_short_dash_short_dash", "5 1.2 1 1.2 1 1.2"),
 ];
 
 /// White whose parts were written from 0 to 1 and read from 0 to 255. Such a fill covers what is below it, and its outline is

@@ -3,7 +3,7 @@
 use pidq_core::Value;
 
 use crate::svg::scene::Point;
-use crate::svg::symbol_marks::attribute as stated;
+use crate::svg::symbol_marks::{attribute as stated, body_of};
 use crate::symbols::{self, Body, Placement, Shape, Symbol, without_actuator};
 use crate::xml::escape;
 
@@ -26,6 +26,10 @@ const BUBBLES: std::ops::RangeInclusive<f64> = 2.0..=10.0;
 pub const DISPLAY_NAMES: &[&str] = &["ObjectDisplayNameAssignmentClass", "ObjectDisplayName"];
 /// Distance from a nozzle to the end of the side of the equipment that it is on, in millimeters.
 const NOZZLE_MARGIN: f64 = 4.0;
+/// Length of a nozzle without a connection point, in millimeters.
+const NOZZLE_LENGTH: f64 = 4.0;
+/// Symbols in a pipe that keep their proportions.
+const ROUND: &[&str] = &["rotameter", "coriolis_meter", "spectacle_blind", "steam_trap", "strainer"];
 /// Equipment with space for its tag inside.
 const HOLLOW: &[&str] = &["vessel", "tank", "drum", "standing_drum", "reactor", "column", "equipment"];
 
@@ -101,7 +105,10 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let end = self.ports(picture, node).first().copied().unwrap_or(start);
         let start = self.outside_circle(picture, node, start, end);
         let length = (end.0 - start.0).hypot(end.1 - start.1);
-        let angle = if length > 0.1 { (end.1 - start.1).atan2(end.0 - start.0).to_degrees() } else { direction(usage) };
+        // One without a connection point, such as a manhole, has its size.
+        let has_length = length > 0.1;
+        let length = if has_length { length } else { NOZZLE_LENGTH };
+        let angle = if has_length { (end.1 - start.1).atan2(end.0 - start.0).to_degrees() } else { direction(usage) };
         let [x, y, angle, end, gap] = [start.0, start.1, angle, length, (length - 0.8).max(0.0)].map(number);
         let path = match self.flanged.contains(&node) {
             true => format!("M0 0H{end}"),
@@ -157,7 +164,8 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             if !elevation.is_empty() {
                 // It stands on its line.
                 let at = (at.0, at.1 - 0.6 * TAG_HEIGHT);
-                self.own_text(&format!("EL: {elevation}"), at, 0.0, TAG_HEIGHT, "middle");
+                let anchor = if usage.placement.vector((1.0, 0.0)).0 < -1e-9 { "end" } else { "start" };
+                self.own_text(&format!("EL: {elevation}"), at, 0.0, TAG_HEIGHT, anchor);
             }
             return;
         }
@@ -219,10 +227,12 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             Body::Stretched(draw) => (draw(half.0 / SCALE, half.1 / SCALE), (SCALE, SCALE)),
             Body::Fixed(body) => {
                 let scale = (half.0 / symbol.half.0, half.1 / symbol.half.1);
-                (with_stroke(body, STROKE / (scale.0 * scale.1).sqrt().max(1e-6)), scale)
+                let body = body_of(&self.symbols.model.nodes[node], symbol, body);
+                (with_stroke(&body, STROKE / (scale.0 * scale.1).sqrt().max(1e-6)), scale)
             }
         };
-        let [x, y, turn, sx, sy] = [center.0, center.1, angle, scale.0 * flip.0, scale.1 * flip.1].map(number);
+        let mirror = if self.widening.contains(&node) { -1.0 } else { 1.0 };
+        let [x, y, turn, sx, sy] = [center.0, center.1, angle, scale.0 * flip.0 * mirror, scale.1 * flip.1].map(number);
         self.write_fmt(format_args!("<g transform=\"translate({x} {y}) rotate({turn}) scale({sx} {sy})\">{body}</g>"));
         self.tag_unless_written(picture, node, &fitted);
     }
@@ -238,13 +248,64 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         });
         let has_label = !is_equipment && picture.missing.iter().any(|usage| usage.role == "label");
         if !has_text && !has_label {
-            self.tag_of(node, fitted);
+            self.tag_of(picture, node, fitted);
+        }
+    }
+
+    /// Writes texts along a pipe, below a symbol in it or to its right, where actuators and leaders are rare.
+    fn inline_texts(&mut self, texts: &[String], fitted: &Fitted) {
+        let angle = upright(fitted.angle);
+        let (sin, cos) = angle.to_radians().sin_cos();
+        for (row, text) in texts.iter().filter(|text| !text.is_empty()).enumerate() {
+            let distance = fitted.half.1 + (1.4 + row as f64) * TAG_HEIGHT;
+            let (x, y) = fitted.center;
+            self.own_text(text, (x - sin * distance, y + cos * distance), angle, TAG_HEIGHT, "middle");
+        }
+    }
+
+    /// Returns the stated size of an item in a pipe, or both sizes of a reducer; empty if there is none.
+    fn sizes(&self, node: usize) -> String {
+        let node = &self.symbols.model.nodes[node];
+        let first = |names: [&str; 2]| names.iter().map(|name| stated(node, name)).find(|size| !size.is_empty());
+        let inlet = first(["NominalDiameterIn", "NominalDiameterRepresentationIn"]);
+        let outlet = first(["NominalDiameterOut", "NominalDiameterRepresentationOut"]);
+        match (inlet, outlet) {
+            (Some(inlet), Some(outlet)) => format!("{inlet}x{outlet}"),
+            _ => stated(node, "NominalDiameter"),
+        }
+    }
+
+    /// Writes the tag of equipment inside of it, or next to it on a side without nozzles.
+    fn equipment_tag(&mut self, picture: &Picture<'a>, node: usize, fitted: &Fitted, text: &str) {
+        let ((x, y), half) = (fitted.center, fitted.half);
+        let width = text.chars().count() as f64 * TAG_HEIGHT * 0.6;
+        if HOLLOW.contains(&fitted.symbol.name) && width < 2.0 * half.0 {
+            // Notes and nozzles are in the middle and at the bottom of a vessel.
+            return self.own_text(text, (x, y - 0.4 * half.1), 0.0, TAG_HEIGHT, "middle");
+        }
+        let nozzles: Vec<Point> =
+            self.symbols.parts[node].iter().filter_map(|part| self.place(picture, *part)).collect();
+        // The pipe of a nozzle at this side crosses the text.
+        let is_crossed = |side: f64| {
+            let is_at_side = |nozzle: &&Point| (nozzle.1 - y) * side > 0.5 * half.1;
+            nozzles.iter().filter(is_at_side).any(|nozzle| (nozzle.0 - x).abs() < 0.5 * width + 1.0)
+        };
+        let shift = half.1 + 1.6 * TAG_HEIGHT;
+        match [1.0, -1.0].into_iter().find(|side| !is_crossed(*side)) {
+            Some(side) => self.own_text(text, (x, y + side * shift), 0.0, TAG_HEIGHT, "middle"),
+            None => self.own_text(text, (x + half.0 + 2.0, y), 0.0, TAG_HEIGHT, "start"),
         }
     }
 
     /// Writes the tag of a node inside or next to its symbol.
-    fn tag_of(&mut self, node: usize, fitted: &Fitted) {
-        let Some(text) = self.displayed_tag(node) else { return };
+    fn tag_of(&mut self, picture: &Picture<'a>, node: usize, fitted: &Fitted) {
+        let Some(text) = self.displayed_tag(node) else {
+            if fitted.symbol.name == "reducer" {
+                let sizes = self.sizes(node);
+                self.inline_texts(&[sizes], fitted);
+            }
+            return;
+        };
         let (x, y) = fitted.center;
         match (fitted.symbol.placement, fitted.symbol.name) {
             (_, "actuator" | "nozzle" | "tee" | "flange" | "property_break" | "other" | "open_end" | "part") => {}
@@ -252,19 +313,15 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 self.bubble_tag(&text, fitted.center, fitted.half.0);
             }
             (Placement::Inline, _) => {
-                let angle = upright(fitted.angle);
-                let (sin, cos) = angle.to_radians().sin_cos();
-                let distance = fitted.half.1 + SMALL_HEIGHT;
-                self.own_text(&text, (x + sin * distance, y - cos * distance), angle, SMALL_HEIGHT, "middle");
+                let sizes = self.sizes(node);
+                self.inline_texts(&[text, sizes], fitted);
             }
-            (Placement::Connector, _) => self.own_text(&text, (x, y), upright(fitted.angle), SMALL_HEIGHT, "middle"),
-            (Placement::Upright, name) => {
-                let width = text.chars().count() as f64 * TAG_HEIGHT * 0.6;
-                let is_inside = HOLLOW.contains(&name) && width < 2.0 * fitted.half.0;
-                // Notes and nozzles are in the middle and at the bottom of a vessel.
-                let shift = if is_inside { -0.4 * fitted.half.1 } else { fitted.half.1 + 1.6 * TAG_HEIGHT };
-                self.own_text(&text, (x, y + shift), 0.0, TAG_HEIGHT, "middle");
+            (Placement::Connector, _) => {
+                let letters = text.chars().count().max(1) as f64;
+                let height = (fitted.half.0 * 2.6 / letters).clamp(SMALL_HEIGHT, TAG_HEIGHT);
+                self.own_text(&text, (x, y), upright(fitted.angle), height, "middle");
             }
+            (Placement::Upright, _) => self.equipment_tag(picture, node, fitted, &text),
         }
     }
 
@@ -305,9 +362,21 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 let is_circle = symbol.shape == Shape::Circle && matches!(symbol.body, Body::Fixed(_));
                 let half = if is_circle { half } else { (half.0.max(sides.0), half.1.max(sides.1)) };
                 let (x, _) = usage.placement.vector((1.0, 0.0));
-                Fitted { half, angle: 0.0, flip: (if x < -1e-9 { -1.0 } else { 1.0 }, 1.0), ..placed }
+                let center = if symbol.name == "electric_heater" { self.from_its_end(picture, node, at) } else { at };
+                Fitted { center, half, angle: 0.0, flip: (if x < -1e-9 { -1.0 } else { 1.0 }, 1.0), ..placed }
             }
         })
+    }
+
+    /// Returns the center of equipment whose place is its end: a connection point for its supply is there, and its nozzles are
+    /// on one side of it.
+    fn from_its_end(&self, picture: &Picture<'a>, node: usize, at: Point) -> Point {
+        let is_end = self.ports(picture, node).iter().any(|port| (port.0 - at.0).hypot(port.1 - at.1) < 0.5);
+        let places: Vec<Point> =
+            self.symbols.parts[node].iter().filter_map(|part| self.place(picture, *part)).collect();
+        let mean = places.iter().map(|place| place.0 - at.0).sum::<f64>() / places.len().max(1) as f64;
+        let is_one_sided = places.iter().all(|place| (place.0 - at.0) * mean > 1.0);
+        if is_end && is_one_sided { (at.0 + mean, at.1) } else { at }
     }
 
     /// Returns the angle of an off-page connector, which points along the flow whatever its shape does; `None` if its class
@@ -408,7 +477,8 @@ fn between(placed: Fitted, start: Point, end: Option<Point>) -> Fitted {
     let half = dx.hypot(dy) / 2.0;
     let scale = half / placed.symbol.half.0;
     let center = ((start.0 + end.0) / 2.0, (start.1 + end.1) / 2.0);
-    let height = (placed.symbol.half.1 * scale).clamp(1.2, placed.half.1);
+    let height = placed.symbol.half.1 * scale;
+    let height = if ROUND.contains(&placed.symbol.name) { height } else { height.clamp(1.2, placed.half.1) };
     Fitted { center, half: (half, height), angle: dy.atan2(dx).to_degrees(), ..placed }
 }
 

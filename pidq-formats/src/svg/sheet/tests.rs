@@ -450,3 +450,81 @@ fn a_property_break_shows_its_values() {
     assert!(both.contains(">AS1<") && both.contains(">AD7<"), "{both}");
     assert!(!substitute("piping_component.property_break", "", "", "").contains("<text"));
 }
+
+#[test]
+fn items_in_a_pipe_have_their_tag_and_size_below() {
+    let ports = r#"{"x": 16, "y": 20}, {"x": 24, "y": 20}"#;
+    let members =
+        r#""tag": "HV-7", "attributes": [{"name": "NominalDiameterRepresentationAssignmentClass", "value": "4 in"}],"#;
+    let valve = substitute("piping_component.gate_valve", members, ports, "");
+    // The valve is 30 mm from the upper side of the sheet.
+    let height = |text: &str| {
+        let before = valve.split(&format!(">{text}</text>")).next().expect("the first part");
+        let place = before.rsplit("translate(20 ").next().and_then(|rest| rest.split(')').next()).expect("a place");
+        place.parse::<f64>().expect("a number")
+    };
+    assert!(30.0 < height("HV-7") && height("HV-7") < height("4 in"), "{valve}");
+    let sizes = r#""attributes": [{"name": "NominalDiameterIn", "value": "100"}, {"name": "NominalDiameterOut", "value": "80"}],"#;
+    assert!(substitute("piping_component.pipe_reducer", sizes, ports, "").contains(">100x80</text>"));
+    assert!(!substitute("piping_component.gate_valve", "", ports, "").contains("<text"));
+}
+
+#[test]
+fn the_position_of_a_blind_and_of_a_valve_is_visible() {
+    let ports = r#"{"x": 16, "y": 20}, {"x": 24, "y": 20}"#;
+    let is_filled = |class: &str, position: &str| {
+        let members = format!(r#""normal_position": "{position}","#);
+        let item = substitute(class, &members, ports, "");
+        let body = item.split_once("<g transform").expect("a symbol").1;
+        body.contains("class=\"f\" r=\"4\"") || body.contains("class=\"f\" d=\"M-10 -7")
+    };
+    for class in ["piping_component.spectacle_blind", "piping_component.gate_valve"] {
+        assert_eq!([is_filled(class, "open"), is_filled(class, "closed")], [false, true], "{class}");
+    }
+}
+
+#[test]
+fn a_nozzle_without_a_connection_point_has_a_length() {
+    let nozzle = substitute("equipment_component.nozzle", "", "", "");
+    assert!(nozzle.contains("d=\"M0 0H3.2M3.2 -1.6V1.6M4 -1.6V1.6\""), "{nozzle}");
+}
+
+#[test]
+fn every_line_type_of_both_formats_has_dashes() {
+    for dash in ["dash", "long_dash", "dash_short_dash", "long_dash_short_dash", "long_dash_short_dash_short_dash"] {
+        let svg = element(&format!(r#"{{"type": "polyline", "points": [1, 2, 3, 4], "dash": "{dash}"}}"#));
+        assert!(svg.contains("stroke-dasharray"), "{dash}: {svg}");
+    }
+}
+
+#[test]
+fn the_tag_of_equipment_is_on_a_side_without_nozzles() {
+    let json = |nozzles: &[[i32; 2]]| {
+        let shape = |at: [i32; 2]| format!(r#""graphics": [{{"type": "use", "shape": "MISSING", "at": {at:?}}}]"#);
+        let nodes: Vec<String> = nozzles
+            .iter()
+            .enumerate()
+            .map(|(index, at)| format!(r#"{{"id": "N{index}", "class": "nozzle", {}}}"#, shape(*at)))
+            .collect();
+        let edges: Vec<String> = (0..nozzles.len())
+            .map(|index| format!(r#"{{"from": "P", "to": "N{index}", "edge_type": "physically_has_a"}}"#))
+            .collect();
+        format!(
+            r#"{{"pid_graph": {{"nodes": [{{"id": "P", "tag": "P-1", "class": "centrifugal_pump", {}}}, {}], "edges": [{}], "metadata": {{{UP}}}}}}}"#,
+            shape([50, 25]),
+            nodes.join(","),
+            edges.join(",")
+        )
+    };
+    let place = |nozzles: &[[i32; 2]]| {
+        let svg = draw(&json(nozzles));
+        let before = svg.split(">P-1</text>").next().expect("the first part").to_owned();
+        let place = before.rsplit("translate(").next().and_then(|rest| rest.split(')').next()).expect("a place");
+        let (x, y) = place.split_once(' ').expect("two numbers");
+        (x.parse::<f64>().expect("a number"), y.parse::<f64>().expect("a number"))
+    };
+    // The pump is at (50, 25) from the upper left corner.
+    assert!(place(&[[40, 25], [60, 25]]).1 > 25.0);
+    assert!(place(&[[40, 25], [50, 15]]).1 < 25.0);
+    assert!(place(&[[50, 35], [50, 15]]).0 > 60.0);
+}
