@@ -145,13 +145,13 @@ LINES = [
 
 INSTRUMENTS = [
     ("TT-2101", "temperature_transmitter", "TW-2101", "field", 190, 180),
-    ("TIC-2101", "temperature_controller", None, "control room", 150, 150),
+    ("TIC-2101", "temperature_controller", None, "control room", 150, 120),
     ("FT-2102", "flow_transmitter", "FE-2102", "field", 630, 220),
     ("FIC-2102", "flow_controller", None, "control room", 660, 205),
-    ("LT-2103", "level_transmitter", "T-201A-N4", "field", 380, 160),
-    ("LI-2103", "level_indicator", None, "control room", 400, 140),
-    ("LT-2104", "level_transmitter", "T-201B-N4", "field", 380, 360),
-    ("LI-2104", "level_indicator", None, "control room", 400, 340),
+    ("LT-2103", "level_transmitter", "T-201A-N4", "field", 390, 160),
+    ("LI-2103", "level_indicator", None, "control room", 412, 140),
+    ("LT-2104", "level_transmitter", "T-201B-N4", "field", 390, 360),
+    ("LI-2104", "level_indicator", None, "control room", 412, 340),
     ("PI-2105A", "pressure_indicator", "P-201A-N2", "field", 530, 220),
     ("PI-2105B", "pressure_indicator", "P-201B-N2", "field", 530, 300),
 ]
