@@ -6,6 +6,7 @@ statement which partitions it touches. What touches one partition is sent to one
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from compose_stack import POSTGRES_BIN
 from conftest import needs
 from partition_exceptions import EXCEPTIONS, KEY_NOT_IN_PRIMARY_KEY, PARTITIONED, REFERENCE
 from replicas import start_postgres
-from schema_versions import Postgres
+from schema_versions import Postgres, steps
 from statements import Statement, statements
 from test_migrations import migrate
 
@@ -91,6 +92,27 @@ def test_each_statement_touches_one_partition_or_is_a_declared_exception(databas
     new, gone = sorted(set(several) - declared), sorted(declared - set(several))
     assert not new, "these touch several partitions:\n" + "\n".join(f"{name}: {several[name]}" for name in new)
     assert not gone, f"no longer exceptions: {gone}"
+
+
+def test_sqlite_finds_a_row_by_its_id_and_not_all_rows_of_its_pipeline():
+    """The key must not cost anything in SQLite: without statistics, it may prefer an index by pipeline to one by id."""
+    database = sqlite3.connect(":memory:")
+    for step in steps("platform"):
+        database.executescript(step.path.read_text())
+    # These read all rows of a pipeline, and its own row by id.
+    of_all_rows = {"reindexes.NEXT_GENERATION", "reindexes.SWEEP"}
+    checked = set()
+    for statement in statements("platform"):
+        if statement.database == "postgres" or not re.search(r"\b(document_)?id (= \$|in \()", statement.sql):
+            continue
+        count = max(map(int, re.findall(r"\$(\d+)", statement.sql)), default=0)
+        sql = re.sub(r"\$(\d+)", r"?\1", statement.sql)
+        plan = [row[3] for row in database.execute(f"explain query plan {sql}", [None] * count)]
+        name = f"{statement.file}.{statement.name}"
+        by_pipeline = [line for line in plan if re.search(r"_by_(pipeline|partition) \(pipeline_id=\?(?! AND id=)", line)]
+        assert not by_pipeline or name in of_all_rows, f"{name}: {plan}"
+        checked.add(name)
+    assert of_all_rows < checked and len(checked) > 50
 
 
 def touched(database: Postgres, statement: Statement) -> str:

@@ -4,7 +4,7 @@ use pidq_http::auth::Timestamp;
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::Value;
 
-use super::{DocumentKey, Result, Store, from_json};
+use super::{Result, Store, from_json};
 
 /// An answer to store.
 pub struct NewAnswer<'a> {
@@ -47,15 +47,13 @@ const BY_ID: &str = "select a.pipeline_id, a.classification, a.answer, a.rating,
     (select count(*) from answer_documents source join documents d on d.id = source.document_id
       where source.answer_id = a.id and d.classification = a.classification and d.status <> 'deleting')";
 const RATE: &str = "update answers set rating = $2, comment = $3 where id = $1";
-const DELETE_BY_DOCUMENT: &str = "delete from answers where pipeline_id = $2 and id in (select answer_id from answer_documents where document_id = $1)";
+const DELETE_BY_DOCUMENT: &str =
+    "delete from answers where id in (select answer_id from answer_documents where document_id = $1)";
 const PURGE: &str = "delete from answers where created_at <= $1";
 
 /// Deletes the answers that cite a document that is deleted or reclassified.
-pub(super) async fn delete_by_document(
-    tx: &mut Transaction,
-    (pipeline, document): DocumentKey<'_>,
-) -> std::result::Result<(), DatabaseError> {
-    tx.execute(DELETE_BY_DOCUMENT, &[document.into(), pipeline.into()]).await.map(drop)
+pub(super) async fn delete_by_document(tx: &mut Transaction, document: &str) -> std::result::Result<(), DatabaseError> {
+    tx.execute(DELETE_BY_DOCUMENT, &[document.into()]).await.map(drop)
 }
 
 impl Store {

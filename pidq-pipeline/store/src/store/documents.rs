@@ -406,7 +406,7 @@ impl Store {
         }
         if let Some(classification) = change.classification {
             tx.execute(RECLASSIFY_CHUNKS, &[(&document.id).into(), classification.into()]).await?;
-            answers::delete_by_document(&mut tx, document.key()).await?;
+            answers::delete_by_document(&mut tx, &document.id).await?;
             if classification != document.classification {
                 let previous = Some(document.classification.as_str());
                 self.outbox
@@ -516,7 +516,7 @@ impl Store {
             return Ok(false);
         }
         partitions::record_document_change(&mut tx, (pipeline, id)).await?;
-        answers::delete_by_document(&mut tx, (pipeline, id)).await?;
+        answers::delete_by_document(&mut tx, id).await?;
         self.outbox.emit_document_event(&mut tx, event::DOCUMENT_DELETED, (pipeline, id), None).await?;
         for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_REINDEX_DOCUMENTS, DELETE_JOBS] {
             tx.execute(statement, &[id.into()]).await?;
