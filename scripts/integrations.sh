@@ -42,8 +42,9 @@ spark() {
     environment "$folder" integrations/spark/requirements-test.txt
     install_pidq "$folder"
     export PYTHONDONTWRITEBYTECODE=1
-    "$folder/bin/ruff" check --quiet --no-cache integrations/spark integrations/*.py
-    "$folder/bin/ruff" format --quiet --no-cache --check integrations/spark integrations/*.py
+    local style=(--quiet --no-cache --config integrations/spark/pyproject.toml)
+    "$folder/bin/ruff" check "${style[@]}" integrations/spark integrations/*.py
+    "$folder/bin/ruff" format --check "${style[@]}" integrations/spark integrations/*.py
     "$folder/bin/python" -m pytest -q -rs -p no:cacheprovider integrations/spark/tests "$@"
 }
 

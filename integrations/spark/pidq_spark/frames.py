@@ -66,10 +66,13 @@ def boundary(frame: DataFrame, walk: Walk = Walk(), **options: Any) -> DataFrame
 
 
 def stitch(boundaries: DataFrame, walk: Walk = Walk()) -> Network:
-    """Returns the boundary graph of a fleet from the rows of `boundary` with the same walk. Runs in the driver."""
+    """Returns the boundary graph of a fleet from the rows of `boundary` with the same walk. Runs in the driver.
+
+    The drawings that failed are in its attribute `failed`.
+    """
     identifier = boundaries.columns[0]
     rows = boundaries.select(identifier, "connectors", "stub").sort(identifier).toLocalIterator(prefetchPartitions=True)
-    return _stitch(((row[0], [entry.asDict() for entry in row[1] or []], row[2]) for row in rows), walk)
+    return _stitch(((row[0], row[1] and [entry.asDict() for entry in row[1]], row[2]) for row in rows), walk)
 
 
 def expand(
@@ -85,7 +88,7 @@ def expand(
 
     Only the drawing of the start and the drawings that the walk enters are read: two passes, over one drawing and over
     these. A row has the drawing, the id and the tag of an item. A drawing that fails is a row with an error, and the
-    walk may be incomplete behind it: check the errors of the boundary, too.
+    walk may be incomplete behind it, as it is behind the drawings in `network.failed`.
     """
     from pyspark.sql import functions
 

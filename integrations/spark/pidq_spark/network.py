@@ -107,6 +107,8 @@ class Network:
     #: Findings of `joinSheets`: connectors without a partner and with several.
     unmatched: list[dict[str, Any]]
     ambiguous: list[dict[str, Any]]
+    #: Drawings that failed: walks end before them, although the flow may go on.
+    failed: list[Any]
 
     def __post_init__(self) -> None:
         self._numbers = {connector: at for at, connector in enumerate(self.connectors)}
@@ -143,14 +145,18 @@ class Network:
 def stitch(drawings: Iterable[tuple[Any, Optional[list[dict[str, Any]]], Optional[str]]], walk: Walk) -> Network:
     """Returns the boundary graph of some drawings: their id, connectors and reduced drawing, as in a boundary.
 
-    Drawings without connectors, and those that failed, take no part.
+    Drawings without connectors take no part. Those that failed have neither connectors nor a reduced drawing.
     """
     connectors: list[tuple[Any, str]] = []
     reach: list[list[int]] = []
     directions: list[str] = []
     stubs: list[str] = []
+    failed: list[Any] = []
     for drawing, found, stub in drawings:
-        if not found or stub is None:
+        if found is None or stub is None:
+            failed.append(drawing)
+            continue
+        if not found:
             continue
         numbers = {connector["id"]: len(connectors) + at for at, connector in enumerate(found)}
         connectors += [(drawing, connector["id"]) for connector in found]
@@ -167,7 +173,7 @@ def stitch(drawings: Iterable[tuple[Any, Optional[list[dict[str, Any]]], Optiona
         pairs.append((source, target))
         if not any(directions[at] in ("in", "out") for at in (source, target)):
             pairs.append((target, source))
-    return Network(walk, connectors, pairs, reach, joined["unmatched"], joined["ambiguous"])
+    return Network(walk, connectors, pairs, reach, joined["unmatched"], joined["ambiguous"], failed)
 
 
 def _join(stubs: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A small generated fleet, and its answers by plain pidq in one process."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,12 @@ INTEGRATIONS = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(INTEGRATIONS))
 
 import generate_fleet  # noqa: E402
+
+
+def documented(language):
+    """Returns the code blocks of a language in the manual."""
+    page = (INTEGRATIONS.parent / "docs/fleet.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 class Fleet:
@@ -45,7 +52,8 @@ class Fleet:
         return sorted(tuple(identifier.split("#")) for identifier in reached)
 
     def starts(self, count):
-        """Returns some items on different drawings: their drawing and id."""
+        """Yields some items on different drawings: their drawing and id. The first one is a compressor."""
+        yield "100-PID-0001", "C-01010"
         for at, (name, text) in enumerate(self.texts.items()):
             nodes = json.loads(text)["pid_graph"]["nodes"]
             if at % max(1, len(self.texts) // count) == 0:

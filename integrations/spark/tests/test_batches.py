@@ -6,6 +6,7 @@ import json
 import pidq
 import pyarrow as pa
 import pytest
+
 from pidq_spark import DrawingQuery
 from pidq_spark.batches import infer_schema
 

@@ -4,6 +4,8 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from conftest import documented
+
 from pidq_spark.__main__ import main
 from pidq_spark.item_catalog import build
 
@@ -51,6 +53,13 @@ def test_attributes_of_items_are_columns(catalog, fleet):
     assert expected
     query = "select drawing, tag, material from catalog where kind = 'equipment' and design_pressure::double > 60"
     assert sorted(answers(catalog, query)) == sorted((row["drawing"], row["tag"], row["material"]) for row in expected)
+
+
+def test_questions_in_the_manual_have_answers(catalog):
+    questions = [one for block in documented("sql") for one in block.split(";") if one.strip()]
+    assert len(questions) >= 4
+    for question in questions:
+        assert duckdb.sql(question.replace("'catalog.parquet'", f"'{catalog}'")).fetchall(), question
 
 
 def test_pyarrow_reads_only_what_a_question_needs(catalog):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pidq
 import pyarrow as pa
 import pytest
+
 from pidq_spark import DrawingQuery, Walk
 from pidq_spark.network import BOUNDARY_SCHEMA, EXITS_SCHEMA, TRACE_SCHEMA, stitch
 
@@ -95,7 +96,7 @@ def link(drawing, label):
 
 
 def test_pairs_without_a_direction_are_followed_both_ways():
-    one, other = (sheet(own, (1, link(to, "x")), direction="both") for own, to in ("AB", "BA"))
+    one, other = (sheet(own, (1, link(to, "x")), direction="both") for own, to in (("A", "B"), ("B", "A")))
     texts = {"a": one, "b": other}
     network = stitch(boundaries(texts, Walk()), Walk())
     assert network.pairs == [(0, 1), (1, 0)]
@@ -112,6 +113,7 @@ def test_drawings_of_the_same_name_keep_their_ids():
 def test_fleets_without_connectors_have_no_pairs():
     network = stitch([("a", None, None), ("b", [], "{}")], Walk())
     assert (network.connectors, network.pairs, network.to_arrow().num_rows) == ([], [], 0)
+    assert network.failed == ["a"]
     assert network.entries([("a", "1")]) == {}
 
 
