@@ -10,7 +10,7 @@ import dataclasses
 import json
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from typing import Any, Optional
 
 import pidq
 import pyarrow as pa
@@ -128,9 +128,7 @@ class DrawingQuery:
     def _run(self, batch: pa.RecordBatch, at: int) -> pa.Table:
         """Returns the result of the query on one drawing."""
         graph = pidq.Graph.from_json(_document(batch.column(self.graph)[at], self.max_bytes))
-        params = {}
-        if self.params is not None:
-            params = json.loads(batch.column(self.params)[at].as_py() or "{}")
+        params = {} if self.params is None else _params(batch.column(self.params)[at].as_py())
         return graph.run(self.text, limits=self.limits, **params).to_arrow()
 
 
@@ -141,6 +139,17 @@ def infer_schema(query: DrawingQuery, batches: Iterable[pa.RecordBatch]) -> pa.S
         raise ValueError("the query has no rows in the first drawings: state the schema of its columns")
     schema = pa.unify_schemas(schemas, promote_options="permissive")
     return pa.schema([field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in schema])
+
+
+def _params(text: Optional[str]) -> dict[str, Any]:
+    """Returns the parameters of a query: a JSON object, or none."""
+    try:
+        params = json.loads(text or "{}")
+    except ValueError as error:
+        raise DrawingError("params_invalid", f"the parameters are not JSON: {error}") from error
+    if not isinstance(params, dict):
+        raise DrawingError("params_invalid", "the parameters are not a JSON object")
+    return params
 
 
 def _document(value: pa.Scalar, max_bytes: int) -> bytes:

@@ -115,6 +115,13 @@ def test_parameters_are_those_of_the_drawing():
     assert [(row["drawing"], row["tag"]) for row in rows] == [("D0", "P-1"), ("D1", "P-2")]
 
 
+def test_parameters_that_are_no_object_are_an_error_of_the_drawing():
+    query = DrawingQuery(".nodes | filter(.tag == $tag)", TAGS, params="params")
+    rows = run(query, DRAWING, DRAWING, DRAWING, DRAWING, params=["{", "[1]", None, '{"tag": "P-1"}'])
+    assert [row["error"] and row["error"]["code"] for row in rows[:2]] == ["params_invalid"] * 2
+    assert rows[2]["error"]["code"].startswith("PQ") and rows[3]["error"] is None
+
+
 def test_a_mistake_is_reported_before_any_drawing_is_read():
     with pytest.raises(pidq.SyntaxError):
         DrawingQuery(".nodes | fliter(.tag)", TAGS)
