@@ -4,7 +4,7 @@
 
 Each engine runs in a process of its own with one thread. CPU seconds are those of the process; elapsed time also shows
 the load of the machine. pidq and pandas run the functions that Spark calls in its executors (`mapInArrow` and
-`mapInPandas`), without Spark; `--spark` also runs both in Spark. Needs pidq, pidq-spark, pandas and duckdb.
+`mapInPandas`), without Spark. Needs pidq, pidq-spark, pandas, networkx and duckdb.
 """
 
 from __future__ import annotations
@@ -139,27 +139,6 @@ def run_read(folder: Path) -> int:
     return sum(batch.num_rows for batch in batches(folder))
 
 
-def run_spark(folder: Path, engine: str, cores: int) -> int:
-    from pyspark.sql import SparkSession
-
-    import pidq_spark
-
-    builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
-    spark = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "2g").getOrCreate()
-    frame = spark.read.parquet(str(folder)).select("drawing", "graph")
-    # Starts the processes of Python.
-    spark.range(cores).repartition(cores).mapInArrow(iter, "id long").count()
-    started = time.perf_counter()
-    if engine == "pidq":
-        rows = pidq_spark.query(frame, _PIDQ_FIELDS, "tag string, class string, line string, size long").count()
-    else:
-        types = "drawing string, tag string, class string, line string, size long"
-        rows = frame.mapInPandas(pandas_rows, types).count()
-    print(json.dumps({"rows": rows, "elapsed": time.perf_counter() - started}))
-    spark.stop()
-    return rows
-
-
 def run_boundary(folder: Path) -> int:
     """Map and stitch: the boundaries of all drawings, and the boundary graph."""
     from pidq_spark import DrawingQuery, Walk
@@ -202,8 +181,6 @@ RUNS = {
     "networkx, reach": run_networkx_reach,
     "boundary": run_boundary,
     "catalog build": run_catalog_build,
-    "spark pidq": lambda folder: run_spark(folder, "pidq", 2),
-    "spark pandas": lambda folder: run_spark(folder, "pandas", 2),
 }
 
 
@@ -280,10 +257,10 @@ def measure_catalog(path: Path, threads: int) -> dict[str, tuple[float, float, i
     return found
 
 
-def print_queries(folder: Path, names: list[str], size: int) -> None:
+def print_queries(folder: Path, size: int) -> None:
     print(f"{'':16} {'rows':>9} {'CPU s':>8} {'elapsed':>8} {'MB/s of CPU':>12} {'memory MB':>10}")
     results = {}
-    for name in names:
+    for name in RUNS:
         result = results[name] = measure(folder, name)
         print_figures(name, result, size)
         for part in ("parts", "bytes_per_item"):
@@ -307,7 +284,6 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=300)
     parser.add_argument("--catalog-rows", type=int, default=10_000_000, help="0: no catalog")
     parser.add_argument("--passes", type=int, default=8, help="1: no long run (default: %(default)s)")
-    parser.add_argument("--spark", action="store_true", help="also run in Spark")
     parser.add_argument("--only", choices=RUNS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.only:
@@ -320,8 +296,7 @@ def main() -> None:
     disk = sum(path.stat().st_size for path in folder.glob("*.parquet"))
     load = os.getloadavg()[0]
     print(f"{drawings} drawings, {size / 1e6:.0f} MB of JSON, {disk / 1e6:.0f} MB of Parquet; load average {load:.1f}")
-    names = [name for name in RUNS if given.spark or not name.startswith("spark")]
-    print_queries(folder, names, size)
+    print_queries(folder, size)
     if given.passes > 1:
         print(f"the same drawings {given.passes} times: {given.passes * size / 1e9:.1f} GB of JSON")
         for name in ("pidq", "pandas"):
