@@ -12,7 +12,7 @@ run: ## Run two example queries on a drawing
 test: ## Run all checks: format, lints, tests, documentation, examples, benchmarks
 	@scripts/test.sh
 
-test-integrations: ## Test the integrations with Apache Spark on real clusters; downloads 850 MB
+test-integrations: ## Test the integrations with Apache Spark and Ballista on real clusters; downloads 850 MB, builds 400 crates
 	@scripts/integrations.sh
 
 demo: ## Build everything and start the demo with the dashboard: drawings, documents, questions

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Tests the integrations with engines for many machines; not part of the test command, because of their downloads.
+# Tests the integrations with engines for many machines; not part of the test command, because of their downloads and builds.
 #
 #   scripts/integrations.sh                    all integrations
 #   scripts/integrations.sh spark [OPTION...]  Apache Spark: a cluster of real processes (850 MB of packages, JDK 17);
 #                                              options are those of pytest, such as -k killed
+#   scripts/integrations.sh datafusion         DataFusion and Ballista: 400 crates, a cluster of real processes
+#   scripts/integrations.sh compare-datafusion [DRAWINGS] [NODES]
+#                                              CPU time per drawing, beside DataFusion's JSON functions and Python
 #
 # With PIDQ_LIBRARY=path/to/libpidq_ffi.so, the Python package is used from its sources with that library; else its wheel
 # is built and installed.
@@ -48,8 +51,30 @@ spark() {
     "$folder/bin/python" -m pytest -q -rs -p no:cacheprovider integrations/spark/tests "$@"
 }
 
+# All commands build the same targets: with others, Cargo would select other features, and build the dependencies again.
+datafusion() {
+    local workspace=integrations/datafusion
+    cargo fmt --manifest-path "$workspace/Cargo.toml" --all --check
+    if command -v cargo-deny >/dev/null; then
+        cargo deny --manifest-path "$workspace/Cargo.toml" check --config "$workspace/deny.toml"
+    else
+        echo "missing: cargo-deny; advisories are not checked" >&2
+        scripts/check_licenses.py "$workspace"
+    fi
+    cargo clippy --manifest-path "$workspace/Cargo.toml" --locked --workspace --all-targets -- -D warnings
+    cargo test --manifest-path "$workspace/Cargo.toml" --locked --workspace
+}
+
+compare_datafusion() {
+    local workspace=integrations/datafusion
+    cargo build --manifest-path "$workspace/Cargo.toml" --locked --workspace --all-targets
+    "${CARGO_TARGET_DIR:-$workspace/target}/debug/examples/compare" "$@"
+}
+
 case ${1:-all} in
-all) spark ;;
+all) spark && datafusion ;;
 spark) spark "${@:2}" ;;
+datafusion) datafusion ;;
+compare-datafusion) compare_datafusion "${@:2}" ;;
 *) sed -n '/^#   /s/^# *//p' "$0" >&2 && exit 2 ;;
 esac
