@@ -90,11 +90,14 @@ impl Connection {
         for (name, value) in &self.settings {
             config.options_mut().set(name, value)?;
         }
-        let state = session::state(config, &Functions::default())?;
+        let functions = Functions::default();
+        let state = session::state(config, &functions)?;
         let ctx = match &self.scheduler {
             Some(url) => SessionContext::remote_with_state(url, state).await?,
             None => SessionContext::new_with_state(state),
         };
+        // A remote session has only the functions of Ballista.
+        functions.register(&ctx);
         for (name, path) in &self.tables {
             let quoted = path.replace('\'', "''");
             let is_json = [".json", ".ndjson", ".jsonl"].iter().any(|end| path.ends_with(end));

@@ -108,7 +108,7 @@ async fn limits_apply_to_each_drawing_and_are_settings() -> Result<()> {
         ("fuel = 15", ".nodes | map([.kw, .kw, .kw, .kw, .kw, .kw, .kw, .kw])", "PQ4001"),
         ("output = 10", ".nodes", "PQ4003"),
         ("drawing_size = 20", "size()", "raise `pidq.drawing_size`"),
-        ("memory = 100", ".nodes | map({a: .kw, b: .tag})", "PQ4002"),
+        ("memory = 4000", ".nodes | map(padStart(.tag, 5000))", "PQ4007"),
     ] {
         rows(&ctx, &format!("SET pidq.{setting}")).await?;
         let found =
