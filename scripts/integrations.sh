@@ -72,7 +72,10 @@ compare_datafusion() {
 }
 
 case ${1:-all} in
-all) spark && datafusion ;;
+all)
+    spark
+    datafusion
+    ;;
 spark) spark "${@:2}" ;;
 datafusion) datafusion ;;
 compare-datafusion) compare_datafusion "${@:2}" ;;
