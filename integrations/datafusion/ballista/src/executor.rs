@@ -70,9 +70,8 @@ impl Options {
 
 /// Runs an executor until SIGTERM or SIGINT. Running tasks are finished.
 pub(crate) async fn run(options: Options) -> Result<()> {
-    // Removed at the end.
-    let temporary = TempDir::with_prefix("pidq-executor-")?;
-    let work_dir = options.work_dir.clone().or_else(|| temporary.path().to_str().map(String::from));
+    // A temporary directory is removed at the end.
+    let (work_dir, _temporary) = work_dir(options.work_dir.clone())?;
     let functions = Functions::with_ceiling(options.ceiling());
     let state = session::state(session::config(), &functions)?;
     let config = ExecutorProcessConfig {
@@ -87,7 +86,7 @@ pub(crate) async fn run(options: Options) -> Result<()> {
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             tasks => tasks,
         },
-        work_dir,
+        work_dir: Some(work_dir),
         memory_pool_size: Some(options.memory.0 as u64),
         executor_heartbeat_interval_seconds: options.heartbeat,
         job_data_ttl_seconds: 3600,
@@ -98,4 +97,15 @@ pub(crate) async fn run(options: Options) -> Result<()> {
     };
     println!("executor: {} tasks, listening on {}:{}", config.vcores, options.bind, options.port);
     Ok(start_executor_process(Arc::new(config)).await?)
+}
+
+fn work_dir(given: Option<String>) -> Result<(String, Option<TempDir>)> {
+    match given {
+        Some(path) => Ok((path, None)),
+        None => {
+            let temporary = TempDir::with_prefix("pidq-executor-")?;
+            let path = temporary.path().to_str().ok_or("the path of the temporary directory is not UTF-8")?.to_owned();
+            Ok((path, Some(temporary)))
+        }
+    }
 }
