@@ -7,7 +7,8 @@ use http_body_util::combinators::UnsyncBoxBody;
 use hyper::{Request, Response, Uri};
 use pidq_http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use pidq_http::{
-    BodyError, Bytes, Fut, Head, HttpsClient, Problem, RequestBody, Service, StatusCode, codes, https_client,
+    BodyError, Bytes, Fut, Head, HttpsClient, Problem, RequestBody, Service, SpanKind, StatusCode, TRACEPARENT, Trace,
+    codes, https_client,
 };
 
 /// Response body of the API. Dropping it cancels the request.
@@ -21,6 +22,8 @@ pub(crate) struct Browser {
     /// Host and port that the browser has in its address bar.
     pub host: String,
     pub request_id: String,
+    /// Position of the request of the browser in its trace.
+    pub trace: Trace,
 }
 
 impl Browser {
@@ -30,6 +33,7 @@ impl Browser {
             is_secure: head.secure,
             host: authority(head).unwrap_or_else(|| "localhost".to_owned()),
             request_id: head.id.to_string(),
+            trace: head.trace.clone(),
         }
     }
 }
@@ -68,6 +72,7 @@ impl<S: Send + Sync + 'static> Api for LocalApi<S> {
         Box::pin(async move {
             insert(request.headers_mut(), HOST, &browser.host);
             insert(request.headers_mut(), REQUEST_ID, &browser.request_id);
+            insert_trace(request.headers_mut(), &browser.trace);
             let response = self.0.forward(request, browser.address, browser.is_secure).await;
             Ok(response.map(BodyExt::boxed_unsync))
         })
@@ -104,6 +109,8 @@ impl Api for RemoteApi {
         browser: &'a Browser,
     ) -> Fut<'a, Result<Response<ApiBody>, Problem>> {
         Box::pin(async move {
+            let mut span = browser.trace.span(SpanKind::Client, request.method().to_string());
+            span.set("http.request.method", request.method().to_string());
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
             *request.uri_mut() = format!("{}{path}", self.url)
                 .parse::<Uri>()
@@ -111,11 +118,24 @@ impl Api for RemoteApi {
             let headers = request.headers_mut();
             headers.remove(HOST);
             insert(headers, REQUEST_ID, &browser.request_id);
+            insert_trace(headers, span.trace());
             insert(headers, FORWARDED_FOR, &browser.address.to_string());
             insert(headers, FORWARDED_PROTO, if browser.is_secure { "https" } else { "http" });
-            let response = self.client.request(request).await.map_err(|error| unreachable(&error))?;
+            let response = self.client.request(request).await.map_err(|error| {
+                span.fail("unreachable");
+                unreachable(&error)
+            })?;
+            span.set("http.response.status_code", response.status().as_u16());
             Ok(response.map(|body| body.map_err(Into::into).boxed_unsync()))
         })
+    }
+}
+
+/// Sets the trace context, also in place of that of the browser.
+fn insert_trace(headers: &mut HeaderMap, trace: &Trace) {
+    headers.remove(TRACEPARENT);
+    if let Some(traceparent) = trace.traceparent() {
+        insert(headers, TRACEPARENT, traceparent);
     }
 }
 

@@ -141,6 +141,7 @@ fn open(
     };
     app.headers = security_headers::all();
     CommonSettings(settings).apply_to(&mut app)?;
+    app.tracer = CommonSettings(settings).tracer(app.name, env!("CARGO_PKG_VERSION"))?;
     // The API limits the rate of each person; a page with many files is one visit. Other origins have no business here.
     app.rate_limit = None;
     app.origins = Vec::new();

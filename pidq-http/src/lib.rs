@@ -60,6 +60,7 @@ pub mod oauth;
 mod limits;
 mod message;
 mod metrics;
+mod otlp;
 mod principal;
 mod problem;
 mod process;
@@ -70,6 +71,7 @@ mod serve;
 mod service;
 mod settings;
 mod tls;
+mod trace;
 
 pub use bytes::Bytes;
 pub use hyper::{Method, StatusCode, Uri, header};
@@ -112,3 +114,4 @@ pub use crate::settings::{
     environment, mismatch, settings_help, settings_table,
 };
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};
+pub use crate::trace::{Span, SpanKind, SpanValue, TRACEPARENT, Trace, Tracer};

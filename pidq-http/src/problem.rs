@@ -62,6 +62,8 @@ pub fn pointer_step(name: &str) -> String {
 pub(crate) struct Occurrence<'a> {
     pub path: &'a str,
     pub request_id: &'a str,
+    /// Id of the trace, if it is recorded.
+    pub trace_id: Option<&'a str>,
 }
 
 impl Problem {
@@ -214,6 +216,7 @@ impl Problem {
             instance: format!("{}#{}", occurrence.path, occurrence.request_id),
             code: code.name,
             request_id: occurrence.request_id,
+            trace_id: occurrence.trace_id,
             fields: &self.0.fields,
         };
         serde_json::to_value(body).unwrap_or_default()
@@ -250,6 +253,10 @@ pub(crate) struct ProblemBody<'a> {
     code: &'static str,
     /// Id of the request in the log.
     request_id: &'a str,
+    /// Id of the trace of the request, if the service records it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    trace_id: Option<&'a str>,
     #[serde(flatten)]
     fields: &'a Map<String, Value>,
 }
@@ -294,7 +301,7 @@ fn oauth_error(status: StatusCode) -> &'static str {
 mod tests {
     use super::*;
 
-    const OCCURRENCE: Occurrence<'_> = Occurrence { path: "/graph/7", request_id: "r-1" };
+    const OCCURRENCE: Occurrence<'_> = Occurrence { path: "/graph/7", request_id: "r-1", trace_id: None };
 
     fn body(problem: Problem) -> Value {
         problem.to_body(&OCCURRENCE).1

@@ -24,6 +24,7 @@ use activity::Activity;
 use connection::Connection;
 
 use crate::limits::Limits;
+use crate::message::boxed_future::Fut;
 use crate::message::conn_info::ListenerKind;
 use crate::service::{App, Service};
 
@@ -69,6 +70,7 @@ pub struct ServiceGroup {
     activity: Activity,
     accept_tasks: JoinSet<()>,
     drain: Vec<Box<dyn Fn() + Send + Sync>>,
+    flush_traces: Vec<Fut<'static, ()>>,
     done: mpsc::Sender<()>,
     all_done: mpsc::Receiver<()>,
 }
@@ -83,6 +85,7 @@ impl ServiceGroup {
             activity: Activity::default(),
             accept_tasks: JoinSet::new(),
             drain: Vec::new(),
+            flush_traces: Vec::new(),
             done,
             all_done,
         }
@@ -108,13 +111,14 @@ impl ServiceGroup {
             let done = (listener.kind == ListenerKind::Public).then(|| self.done.clone());
             self.accept_tasks.spawn(Box::pin(run_listener(listener, ServerState { done, ..state.clone() })?));
         }
+        self.flush_traces.push(service.flush_traces());
         self.drain.push(Box::new(move || service.drain()));
         Ok(())
     }
 
     /// Serves until shutdown is requested and running requests are complete, as [`serve`] does.
     pub async fn serve(self, mut shutdown: Shutdown) -> io::Result<()> {
-        let ServiceGroup { limits, phase, activity, mut accept_tasks, drain, done, mut all_done } = self;
+        let ServiceGroup { limits, phase, activity, mut accept_tasks, drain, flush_traces, done, mut all_done } = self;
         drop(done);
         shutdown.requested_times(1).await;
         drain.iter().for_each(|drain| drain());
@@ -135,6 +139,11 @@ impl ServiceGroup {
         }
         let _ = phase.send(Phase::Stopping);
         accept_tasks.shutdown().await;
+        let mut flushing: JoinSet<()> = flush_traces.into_iter().collect();
+        tokio::select! {
+            () = async { while flushing.join_next().await.is_some() {} } => {}
+            () = shutdown.requested_times(2) => {}
+        }
         Ok(())
     }
 }

@@ -29,6 +29,7 @@ use crate::problem::Problem;
 use crate::routing::builtin_routes::BuiltinRoutes;
 use crate::routing::openapi;
 use crate::routing::route::{Route, Router};
+use crate::trace::Tracer;
 
 /// Application under construction: its state, its routes, and everything that is the same for all routes.
 pub struct App<S: 'static> {
@@ -66,6 +67,8 @@ pub struct App<S: 'static> {
     pub resource_metadata: Option<String>,
     /// Registry for the metrics of the service.
     pub registry: Registry,
+    /// Recorder of traces. Records none by default.
+    pub tracer: Tracer,
     /// Values of settings that are limits in schemas. A schema names the setting in `$comment`; OpenAPI shows the
     /// value instead of the default.
     pub schema_limits: Vec<(&'static str, u64)>,
@@ -98,6 +101,7 @@ impl<S: Send + Sync + 'static> App<S> {
             origins: Vec::new(),
             resource_metadata: None,
             registry: Registry::default(),
+            tracer: Tracer::default(),
             schema_limits: Vec::new(),
             start_page: "/docs".to_owned(),
             mounted: None,
@@ -142,6 +146,7 @@ impl<S: Send + Sync + 'static> App<S> {
             docs: openapi::page(&document).into(),
             start_page: self.start_page,
             metrics,
+            tracer: self.tracer,
             draining: AtomicBool::new(false),
             ready: Box::new(move || {
                 let (state, mounted) = (state.clone(), mounted.clone());
@@ -197,6 +202,10 @@ impl<S: Send + Sync + 'static> MountedService for Service<S> {
 
     fn drain(&self) {
         Service::drain(self);
+    }
+
+    fn flush_traces(&self) -> Fut<'static, ()> {
+        Service::flush_traces(self)
     }
 }
 
@@ -272,6 +281,17 @@ impl<S: Send + Sync + 'static> Service<S> {
         if let Some(mounted) = &self.0.mounted {
             mounted.service.drain();
         }
+    }
+
+    /// Sends the recorded spans of this service and of a mounted one, within a few seconds.
+    pub(crate) fn flush_traces(&self) -> Fut<'static, ()> {
+        let (info, mounted) = (self.0.info.clone(), self.0.mounted.clone());
+        Box::pin(async move {
+            if let Some(mounted) = mounted {
+                mounted.service.flush_traces().await;
+            }
+            info.tracer.shut_down().await;
+        })
     }
 }
 

@@ -12,6 +12,7 @@ mod reference;
 mod setting;
 mod setting_type;
 mod suggestion;
+mod trace_types;
 mod url_types;
 
 pub use common::{ADMIN_LISTEN, COMMON, LISTEN, RATE_LIMIT, TLS_CERT};

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use remote::EmbeddingService;
 pub use settings::SETTINGS;
 
-use pidq_http::{ProblemCode, codes};
+use pidq_http::{ProblemCode, Trace, codes};
 use pidq_store::domain::model::Pipeline;
 use pidq_text::embedding::{self, CachingEmbedder, Embedder, Error, Model, ModelSources};
 
@@ -137,7 +137,8 @@ fn open_model(
 
 /// Runs blocking work on a blocking thread.
 async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+    let trace = Trace::current();
+    tokio::task::spawn_blocking(move || trace.sync_scope(work)).await.unwrap_or_else(|error| {
         tracing::error!(%error, "embedding failed: the model panicked");
         Err(Error::unavailable("the model failed"))
     })

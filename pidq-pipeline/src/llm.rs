@@ -3,6 +3,7 @@
 //! OpenAI-compatible servers differ in many details; `sse` and `chat_chunk` contain what is tolerated, `error` what is
 //! not. Dropping a future or a [`Deltas`] closes the connection, so a disconnected caller stops the generation.
 
+mod call_span;
 mod chat;
 mod chat_chunk;
 mod circuit_breaker;

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pidq_extract::{self, SandboxOptions};
-use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool};
+use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool, Tracer};
 use pidq_store::Store;
 use pidq_store::crypto::Encryptor;
 use tokio::sync::{Notify, Semaphore};
@@ -47,6 +47,8 @@ pub struct Platform {
     pub licensing: Licensing,
     /// Metrics of this process.
     pub metrics: Metrics,
+    /// Recorder of the traces of requests and jobs.
+    pub tracer: Tracer,
     /// Client of webhooks.
     pub webhooks: WebhookClient,
     /// Authentication and rate limits.

@@ -125,6 +125,7 @@ GOOD_VALUES = [
     "config: {llm: {allow: ['https://llm.example/']}}",
     "config: {auth: {passwordGrant: false}}",
     "podDisruptionBudget: {maxUnavailable: 50%}",
+    "config: {traces: {endpoint: 'http://collector:4318', ratio: 0.1}}",
 ]
 BAD_VALUES = [
     "replicas: 2",
@@ -132,6 +133,7 @@ BAD_VALUES = [
     "config: {databas: {url: x}}",
     "config: {database: {url: 7}}",
     "config: {query: {timeout: soon}}",
+    "config: {traces: {ratio: '2'}}",
     "config: {listen: '0.0.0.0:1'}",
     "config: {license: {mode: strict}}",
     "secrets: {appSecrets: x}",

@@ -44,11 +44,11 @@ const CRATES: &[Crate] = &[
         name: "pidq-http",
         source: "pidq-http/src",
         layers: &[
-            &["database", "limits", "metrics", "principal", "problem", "schema", "secret"],
+            &["database", "limits", "metrics", "principal", "problem", "schema", "secret", "trace"],
             &["process"],
             &["message"],
             &["routing", "tls"],
-            &["auth", "service"],
+            &["auth", "otlp", "service"],
             &["oauth", "serve"],
             &["settings"],
         ],

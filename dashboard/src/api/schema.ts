@@ -2678,6 +2678,8 @@ export interface components {
             status: number;
             /** @description Summary of the code, for people. */
             title: string;
+            /** @description Id of the trace of the request, if the service records it. */
+            trace_id?: string;
             /**
              * Format: uri-reference
              * @description URL of a description of the code, relative to the service.

@@ -1,6 +1,8 @@
 //! Tests of the dashboard in front of a small API with real accounts.
 
 mod api;
+#[path = "../../../pidq-http/tests/collector.rs"]
+mod collector;
 mod pages;
 #[allow(clippy::unwrap_used, dead_code, reason = "shared with the tests of identities")]
 #[path = "../../../pidq-http/tests/identity/provider.rs"]
@@ -9,6 +11,7 @@ mod proxy;
 mod remote;
 mod sessions;
 mod sso;
+mod traces;
 
 #[test]
 fn the_page_about_the_dashboard_is_generated() {

@@ -12,6 +12,7 @@ use crate::message::head::Head;
 use crate::message::service_info::ServiceInfo;
 use crate::metrics::{QueryMeasurements, RouteMetrics};
 use crate::principal::Principal;
+use crate::trace::Span;
 
 /// Access-log entry of a request. On drop, it writes the log line and records the metrics.
 ///
@@ -24,7 +25,8 @@ pub(crate) struct AccessLog {
     /// Metrics of the route; `None` if no route matched.
     pub route_metrics: Option<Arc<RouteMetrics>>,
     pub principal: Option<Arc<Principal>>,
-    pub traceparent: Option<String>,
+    /// Span of the request, which ends with its response.
+    pub span: Span,
     pub query: Option<Fingerprint>,
     /// Head, kept until there is a response, so that a disconnected client is logged too.
     pub head: Option<Arc<Head>>,
@@ -38,6 +40,9 @@ pub(crate) struct AccessLog {
     bytes: u64,
     is_complete: bool,
 }
+
+/// Method label of unknown methods.
+pub(crate) const OTHER_METHOD: &str = "other";
 
 /// Status logged if the client disconnects before there is a response. It is never sent.
 const CLIENT_CLOSED_REQUEST: u16 = 499;
@@ -54,7 +59,7 @@ impl AccessLog {
             status: CLIENT_CLOSED_REQUEST,
             route_metrics: None,
             principal: None,
-            traceparent: None,
+            span: Span::default(),
             query: None,
             head: None,
             query_measurements: None,
@@ -98,11 +103,45 @@ impl AccessLog {
                     principal = self.principal.as_ref().map(|p| p.id.as_str()),
                     client = self.principal.as_ref().and_then(|p| p.client.as_deref()),
                     tenant = self.principal.as_ref().map(|p| p.tenant.as_str()),
-                    traceparent = self.traceparent.as_deref(),
+                    trace_id = self.span.trace().id(),
+                    traceparent = self.span.trace().traceparent(),
                 )
             };
         }
         if self.log_at_info { line!(Level::INFO) } else { line!(Level::DEBUG) }
+    }
+}
+
+impl AccessLog {
+    /// Adds the outcome to the span, with the attributes of the semantic conventions for HTTP.
+    fn describe_span(&mut self) {
+        let span = &mut self.span;
+        if !span.is_recorded() {
+            return;
+        }
+        let method = if self.method == OTHER_METHOD { "HTTP" } else { self.method };
+        if self.route.is_empty() {
+            span.rename(method.to_owned());
+        } else {
+            span.rename(format!("{method} {}", self.route));
+            span.set("http.route", self.route);
+        }
+        span.set("http.request.method", if self.method == OTHER_METHOD { "_OTHER" } else { self.method });
+        span.set("pidq.request.id", self.id.to_string());
+        if let Some(query) = &self.query_measurements {
+            span.set("pidq.query.fuel", query.fuel);
+            span.set("pidq.query.queue_ms", query.queue_time.as_millis() as u64);
+            span.set("pidq.query.response_size", query.response_size);
+        }
+        match self.status {
+            CLIENT_CLOSED_REQUEST => span.set("error.type", "client-disconnected"),
+            status => span.set("http.response.status_code", status),
+        }
+        match self.status {
+            status @ 500.. => span.fail(status.to_string()),
+            status if status < 400 && !self.is_complete => span.set("error.type", "response-incomplete"),
+            _ => {}
+        }
     }
 }
 
@@ -119,5 +158,6 @@ impl Drop for AccessLog {
             None => self.info.metrics.record(self.method, self.route, self.status, duration),
         }
         self.write_line(duration.as_millis() as u64);
+        self.describe_span();
     }
 }

@@ -13,6 +13,7 @@ use crate::message::etag::matches_etag;
 use crate::message::fingerprint::Fingerprint;
 use crate::message::negotiate::{media_quality, preferred_coding, quality};
 use crate::problem::{Occurrence, Problem, codes};
+use crate::trace::Trace;
 
 /// Request head: everything that is available before the body is read.
 #[derive(Clone, Debug)]
@@ -29,8 +30,8 @@ pub struct Head {
     pub secure: bool,
     /// Request id, safe for logs and headers.
     pub id: Arc<str>,
-    /// `traceparent` of the caller (W3C Trace Context), if it is valid.
-    pub traceparent: Option<String>,
+    /// Position in the trace of the caller: the span of this request, if it is recorded.
+    pub trace: Trace,
     /// Fingerprint of the query, once it is known.
     pub(crate) query: OnceLock<Fingerprint>,
 }
@@ -43,7 +44,12 @@ impl Head {
 
     /// Returns the JSON body of a problem for this request, for responses that have already started.
     pub fn problem_json(&self, problem: &Problem) -> Value {
-        problem.to_body(&Occurrence { path: self.uri.path(), request_id: &self.id }).1
+        problem.to_body(&self.occurrence()).1
+    }
+
+    /// Returns the occurrence of a problem of this request.
+    pub(crate) fn occurrence(&self) -> Occurrence<'_> {
+        Occurrence { path: self.uri.path(), request_id: &self.id, trace_id: self.trace.recorded_id() }
     }
 
     pub(crate) fn query(&self) -> Option<Fingerprint> {
@@ -177,8 +183,8 @@ mod tests {
         }
         let (uri, id) = (Uri::from_static("/"), "x".into());
         let client = IpAddr::from([127, 0, 0, 1]);
-        let (traceparent, query) = (None, OnceLock::new());
-        Head { method: Method::GET, uri, headers: map, client, secure: false, id, traceparent, query }
+        let (trace, query) = (Trace::default(), OnceLock::new());
+        Head { method: Method::GET, uri, headers: map, client, secure: false, id, trace, query }
     }
 
     #[test]

@@ -223,7 +223,7 @@ mod tests {
         }
         let detail = |body: &str| {
             let problem = malformed_json(serde_json::from_str::<Body>(body).expect_err(body));
-            problem.to_body(&Occurrence { path: "/", request_id: "x" }).1["detail"]
+            problem.to_body(&Occurrence { path: "/", request_id: "x", trace_id: None }).1["detail"]
                 .as_str()
                 .expect("a detail")
                 .to_owned()

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::message::boxed_future::Fut;
 use crate::metrics::Metrics;
+use crate::trace::Tracer;
 
 /// Result of a readiness check: the degraded features, or the reason for not being ready.
 pub type Readiness = Result<Vec<&'static str>, String>;
@@ -18,6 +19,7 @@ pub(crate) struct ServiceInfo {
     pub docs: Bytes,
     pub start_page: String,
     pub metrics: Metrics,
+    pub tracer: Tracer,
     pub draining: AtomicBool,
     pub ready: Box<dyn Fn() -> Fut<'static, Readiness> + Send + Sync>,
 }

@@ -1,17 +1,16 @@
-//! Request ids, UUIDs version 7, trace ids, and random bytes.
+//! Request ids, UUIDs version 7, and random bytes.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName};
 use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
 /// Header of the request id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Returns random bytes of the system.
 ///
@@ -56,22 +55,10 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
     given.map(Arc::from).unwrap_or_else(new_request_id)
 }
 
-/// Returns the client's `traceparent` if it is valid (W3C Trace Context, version 00).
-pub(crate) fn traceparent(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(TRACEPARENT).map(HeaderValue::as_bytes)?;
-    let text = std::str::from_utf8(value).ok()?;
-    let parts: Vec<&str> = text.split('-').collect();
-    let hex = |part: &str, length| {
-        part.len() == length && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-    };
-    let zero = |part: &str| part.bytes().all(|b| b == b'0');
-    let [version, trace, span, flags] = parts[..] else { return None };
-    let is_valid = version == "00" && hex(trace, 32) && hex(span, 16) && hex(flags, 2) && !zero(trace) && !zero(span);
-    is_valid.then(|| text.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use hyper::header::HeaderValue;
+
     use super::*;
 
     fn headers(name: &'static str, value: &'static str) -> HeaderMap {
@@ -103,15 +90,6 @@ mod tests {
                 map
             });
             assert_eq!(request_id(&map.unwrap_or_default()).len(), 36, "{bad}");
-        }
-    }
-
-    #[test]
-    fn only_a_valid_traceparent_is_kept() {
-        let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        assert_eq!(traceparent(&headers("traceparent", good)).as_deref(), Some(good));
-        for bad in ["", "00-0-0-0", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "ff-x"] {
-            assert_eq!(traceparent(&headers("traceparent", bad)), None, "{bad}");
         }
     }
 }

@@ -14,7 +14,7 @@ use hyper::header::{
 use hyper::{Method, StatusCode, Version};
 use tokio::time::timeout;
 
-use crate::message::access_log::AccessLog;
+use crate::message::access_log::{AccessLog, OTHER_METHOD};
 use crate::message::boxed_future::Fut;
 use crate::message::compress::{self, Encoder};
 use crate::message::conn_info::{ConnInfo, Framing};
@@ -24,13 +24,14 @@ use crate::message::range;
 use crate::message::request::{BodyReader, BodySource, Incoming, Request, UnreadBody};
 use crate::message::response::{Content, Response, ResponseBody};
 use crate::principal::Principal;
-use crate::problem::{Occurrence, Problem, codes};
+use crate::problem::{Problem, codes};
 use crate::process::ids;
 use crate::routing::route::{Access, Route, RouteError, RouteMatch};
 use crate::routing::{builtin_routes, problem_pages};
 use crate::service::cors;
 use crate::service::rate_limit::{ConcurrencyPermit, RateDecision};
 use crate::service::state::ServiceState;
+use crate::trace::SpanKind;
 
 /// Per-request state for the response headers and the access log.
 struct RequestContext {
@@ -83,11 +84,15 @@ fn begin<S>(service: &ServiceState<S>, conn: &ConnInfo, parts: hyper::http::requ
     let close = parts.version < Version::HTTP_2 && service.info.draining.load(Relaxed);
     let access_log =
         AccessLog::start(service.info.clone(), conn.activity.clone(), id.clone(), method_name(&parts.method));
+    let trace = service.info.tracer.of_request(&parts.headers);
+    // Probes and scrapes are no part of the work of the service.
+    let is_traced = !builtin_routes::is_exempt_from_limits(parts.uri.path());
+    let span = if is_traced { trace.span(SpanKind::Server, access_log.method) } else { trace.without_span() };
     let head = Head {
         client: proxies::client(conn.peer, &parts.headers, &service.proxies),
         secure: conn.tls || proxies::forwarded_over_tls(conn.peer, &parts.headers, &service.proxies),
         id,
-        traceparent: ids::traceparent(&parts.headers),
+        trace: span.trace().clone(),
         method: parts.method,
         uri: parts.uri,
         headers: parts.headers,
@@ -103,7 +108,7 @@ fn begin<S>(service: &ServiceState<S>, conn: &ConnInfo, parts: hyper::http::requ
         unread_body: UnreadBody::default(),
         close,
     };
-    context.access_log.traceparent = context.head.traceparent.clone();
+    context.access_log.span = span;
     context.access_log.head = Some(context.head.clone());
     context
 }
@@ -111,7 +116,7 @@ fn begin<S>(service: &ServiceState<S>, conn: &ConnInfo, parts: hyper::http::requ
 /// Returns the method as a metric label. Unknown methods share one label, so clients cannot create new ones.
 fn method_name(method: &Method) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-    KNOWN.into_iter().find(|&name| name == method.as_str()).unwrap_or("other")
+    KNOWN.into_iter().find(|&name| name == method.as_str()).unwrap_or(OTHER_METHOD)
 }
 
 /// Rejects requests that hyper accepts although RFC 9112 does not.
@@ -272,9 +277,13 @@ async fn handle<S: Send + Sync + 'static>(
         info: service.info.clone(),
     };
     found.route.check_query(&request)?;
-    catch_panic((service.middleware)(&service.state, request, found.route.handler)).await.unwrap_or_else(|_| {
+    let trace = context.head.trace.clone();
+    let response = (service.middleware)(&service.state, request, found.route.handler);
+    let response = if trace.is_empty() { response } else { Box::pin(trace.scope(response)) };
+    catch_panic(response).await.unwrap_or_else(|_| {
         tracing::error!(
             request_id = &*context.head.id,
+            trace_id = context.head.trace.id(),
             route = found.route.path,
             "a handler panicked; responding with 500"
         );
@@ -299,8 +308,7 @@ fn problem_response<S>(service: &ServiceState<S>, context: &RequestContext, mut 
     let problem = if context.access == Access::Client { problem.into_oauth() } else { problem };
     let is_page = context.head.method == Method::GET && context.head.prefers_html();
     let page = is_page.then(|| problem_pages::occurrence(&problem, &context.head.id)).flatten();
-    let occurrence = Occurrence { path: context.head.uri.path(), request_id: &context.head.id };
-    let response = Response::from_problem(problem, &occurrence);
+    let response = Response::from_problem(problem, &context.head.occurrence());
     match page {
         Some(page) => problem_pages::as_page(response, page),
         None => response,

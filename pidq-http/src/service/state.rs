@@ -112,4 +112,5 @@ pub(crate) trait MountedService: Send + Sync {
     fn openapi_document(&self) -> Bytes;
     fn readiness(&self) -> Fut<'static, Readiness>;
     fn drain(&self);
+    fn flush_traces(&self) -> Fut<'static, ()>;
 }

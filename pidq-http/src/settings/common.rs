@@ -8,6 +8,7 @@ use std::time::Duration;
 use tracing_subscriber::filter::LevelFilter;
 
 use super::setting_type::{NonZeroDuration, Size};
+use super::trace_types::{HeaderLines, Ratio};
 use super::url_types::{BaseUrl, Origin};
 use crate::message::proxies::Network;
 use crate::process::log::LogFormat;
@@ -30,6 +31,11 @@ settings! {
         pub(super) CORS_ORIGINS: Vec<Origin> = ("PIDQ_CORS_ORIGINS", "config.cors.origins", "Origins allowed to make cross-origin requests.");
         pub(super) LOG_LEVEL: LevelFilter = ("PIDQ_LOG_LEVEL", "config.log.level", "Minimum level of log lines.") or "info";
         pub(super) LOG_FORMAT: LogFormat = ("PIDQ_LOG_FORMAT", "config.log.format", "Format of log lines; `auto` is text if standard error is a terminal, else JSON.") or "auto";
+        pub(super) TRACES_ENDPOINT: Option<BaseUrl> = ("PIDQ_TRACES_ENDPOINT", "config.traces.endpoint", "Base URL of an OpenTelemetry collector, to which traces are sent (OTLP over HTTP, protobuf, path `/v1/traces`). Off by default.");
+        pub(super) TRACES_HEADERS: Option<HeaderLines> = ("PIDQ_TRACES_HEADERS", "secrets.tracesHeaders", "Headers for the collector, such as `Authorization: Bearer KEY`, one per line.");
+        pub(super) TRACES_CA: Option<PathBuf> = ("PIDQ_TRACES_CA", "config.traces.ca", "CA certificates of the collector, PEM, in addition to the public ones.");
+        pub(super) TRACES_RATIO: Ratio = ("PIDQ_TRACES_RATIO", "config.traces.ratio", "Share of the traces that begin here and are recorded, from 0 to 1. In other traces, the caller decides by `traceparent`.") or "1";
+        pub(super) TRACES_SERVICE_NAME: Option<String> = ("PIDQ_TRACES_SERVICE_NAME", "config.traces.serviceName", "Name of the service in traces; by default `pidq-server`, `pidq-pipeline` or `pidq-dashboard`.");
         pub(super) SHOW_VERSION: bool = ("PIDQ_SHOW_VERSION", "config.showVersion", "Shows the version in `/version` and `/openapi.json`, which need no authentication.") or "on";
         pub RATE_LIMIT: u32 = ("PIDQ_RATE_LIMIT", "config.limits.rate", "Maximum number of requests per minute and caller, or per network if unauthenticated; 0 disables the limit.") or "600";
         pub(super) PASSWORD_GRANT: bool = ("PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", "Enables the OAuth password grant (discouraged by RFC 9700).") or "on";

@@ -11,7 +11,8 @@ use super::common::{
     FIRST_BYTE_TIMEOUT, HEAD_TIMEOUT, INSECURE_HTTP, LISTEN, LOG_FORMAT, LOG_LEVEL, LOGIN_TTL, PASSWORD_GRANT,
     PROXY_PROTOCOL, PUBLIC_URL, RATE_LIMIT, REFRESH_GRACE, REFRESH_TOKEN_IDLE_TTL, REQUEST_LIMIT,
     REQUESTS_PER_CALLER_LIMIT, SHOW_VERSION, SHUTDOWN_DELAY, SHUTDOWN_GRACE, TLS_CERT, TLS_KEY, TLS_MIN,
-    TOKEN_CACHE_TTL, TRUSTED_PROXIES, WRITE_TIMEOUT,
+    TOKEN_CACHE_TTL, TRACES_CA, TRACES_ENDPOINT, TRACES_HEADERS, TRACES_RATIO, TRACES_SERVICE_NAME, TRUSTED_PROXIES,
+    WRITE_TIMEOUT,
 };
 use super::error::SettingError;
 use super::loaded::Settings;
@@ -19,11 +20,13 @@ use super::setting::AnySetting;
 use crate::auth::IdentityOptions;
 use crate::limits::Limits;
 use crate::message::proxies::Network;
+use crate::otlp::{self, CollectorOptions};
 use crate::process::log::init_log;
 use crate::serve::Listener;
 use crate::service::rate_limit::RateLimiter;
 use crate::service::{App, ProxyProtocol};
 use crate::tls::Tls;
+use crate::trace::Tracer;
 
 /// Typed access to the common settings.
 pub struct CommonSettings<'a>(pub &'a Settings);
@@ -60,6 +63,22 @@ impl CommonSettings<'_> {
             shutdown_grace: settings.get(&SHUTDOWN_GRACE)?,
             ..Limits::default()
         })
+    }
+
+    /// Creates the tracer of a service with this name and version, if a collector is configured. Requires a tokio runtime.
+    pub fn tracer(&self, name: &str, version: &'static str) -> Result<Tracer, SettingError> {
+        let settings = self.0;
+        let Some(endpoint) = settings.get(&TRACES_ENDPOINT)? else { return Ok(Tracer::default()) };
+        let certificates = settings.get(&TRACES_CA)?.map(std::fs::read_to_string).transpose();
+        let options = CollectorOptions {
+            endpoint,
+            headers: settings.get(&TRACES_HEADERS)?.unwrap_or_default(),
+            root_certificates: certificates.map_err(|error| settings.invalid(&TRACES_CA, &error.to_string()))?,
+            ratio: settings.get(&TRACES_RATIO)?,
+            service_name: settings.get(&TRACES_SERVICE_NAME)?.unwrap_or_else(|| name.to_owned()),
+            service_version: version,
+        };
+        otlp::tracer(options).map_err(|reason| settings.invalid(&TRACES_ENDPOINT, &reason))
     }
 
     /// Returns the public URL, if set, without a trailing slash.

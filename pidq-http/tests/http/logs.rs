@@ -11,13 +11,19 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::server::{ManyParts, Server, app, status};
 
 /// Environment variable of the child process whose log is read.
-const CHILD_ENV: &str = "PIDQ_TEST_LOGS";
+pub const CHILD_ENV: &str = "PIDQ_TEST_LOGS";
 
 /// Returns the log of a child process that runs one test of this file.
 fn log_of(test: &str) -> String {
+    log_of_child(&format!("logs::{test}"), "1")
+}
+
+/// Returns the log of a child process that runs one test, with a value of the environment variable.
+pub fn log_of_child(test: &str, value: &str) -> String {
     let own = std::env::current_exe().expect("a test binary");
-    let arguments = ["--exact", &format!("logs::{test}"), "--nocapture"];
-    let output = Command::new(own).args(arguments).env(CHILD_ENV, "1").stdout(Stdio::null()).output().expect("it runs");
+    let arguments = ["--exact", test, "--nocapture"];
+    let output =
+        Command::new(own).args(arguments).env(CHILD_ENV, value).stdout(Stdio::null()).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}");
     text

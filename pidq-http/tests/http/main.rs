@@ -1,5 +1,8 @@
 //! Tests of a real server on 127.0.0.1.
 
+#[cfg(feature = "otel")]
+#[path = "../collector.rs"]
+mod collector;
 mod descriptors;
 mod framing;
 mod fuzz_corpus;
@@ -13,4 +16,6 @@ mod server;
 mod shutdown;
 mod slow_clients;
 mod tls;
+#[cfg(feature = "otel")]
+mod traces;
 mod vectored;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hyper::Request;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
-use pidq_http::{Bytes, Head, Problem, StatusCode, codes, percent_encode, sentence};
+use pidq_http::{Bytes, Head, Problem, SpanKind, StatusCode, TRACEPARENT, Trace, codes, percent_encode, sentence};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -24,9 +24,22 @@ pub(crate) async fn query(
     body: &Value,
     media_type: &'static str,
 ) -> Result<GraphResponse, Problem> {
-    let request = request(head, graph_id, body, media_type).ok_or_else(invalid_graph_id)?;
+    let mut span = Trace::current().span(SpanKind::Client, "POST /graph/{job_id}");
+    span.set("http.request.method", "POST");
+    let request = request(head, graph_id, body, media_type, span.trace()).ok_or_else(invalid_graph_id)?;
     let response =
         timeout(TIMEOUT, service.call(request, MAX_RESPONSE_SIZE)).await.unwrap_or(Err(GraphCallError::Unreachable));
+    match &response {
+        Ok(response) => {
+            span.set("http.response.status_code", response.status.as_u16());
+            if !response.status.is_success() {
+                span.fail(response.status.as_u16().to_string());
+            }
+        }
+        Err(GraphCallError::Unreachable) => span.fail("unreachable"),
+        Err(GraphCallError::TooLarge) => span.fail("response-too-large"),
+    }
+    drop(span);
     match response {
         Ok(response) if response.status == StatusCode::OK => Ok(response),
         Ok(response) => Err(problem_from_response(&response)),
@@ -39,7 +52,13 @@ pub(crate) async fn query(
     }
 }
 
-fn request(head: &Head, graph_id: &str, body: &Value, media_type: &'static str) -> Option<Request<Bytes>> {
+fn request(
+    head: &Head,
+    graph_id: &str,
+    body: &Value,
+    media_type: &'static str,
+    trace: &Trace,
+) -> Option<Request<Bytes>> {
     // `.` and `..` would change the path.
     let graph_id = Some(percent_encode(graph_id)).filter(|id| !id.trim_matches('.').is_empty())?;
     let mut request = Request::post(format!("/graph/{graph_id}"))
@@ -54,8 +73,8 @@ fn request(head: &Head, graph_id: &str, body: &Value, media_type: &'static str) 
     if let Some(token) = token {
         request = request.header(AUTHORIZATION, format!("Bearer {token}"));
     }
-    if let Some(trace) = &head.traceparent {
-        request = request.header("traceparent", trace);
+    if let Some(traceparent) = trace.traceparent() {
+        request = request.header(TRACEPARENT, traceparent);
     }
     let body = body.to_string();
     request.header("content-length", body.len()).body(Bytes::from(body)).ok()

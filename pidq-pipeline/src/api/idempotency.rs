@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pidq_http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
-use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, StatusCode, codes, uuid_v7};
+use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, StatusCode, Trace, codes, uuid_v7};
 use pidq_store::crypto::EncryptionContext;
 use pidq_store::{Claim, IdempotencyKey};
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,8 @@ pub(crate) fn middleware<'a>(
     request: Request,
     handler: Handler<Platform>,
 ) -> Fut<'a, Result<Response, Problem>> {
-    // Adds the request id to the log messages of the handler.
-    let span = tracing::error_span!("request", request_id = &*request.head.id);
+    // Adds the ids of request and trace to the log messages of the handler.
+    let span = tracing::error_span!("request", request_id = &*request.head.id, trace_id = request.head.trace.id());
     let response = async move {
         accept_header::check_accept(&request)?;
         match KeyedRequest::from_request(&request)? {
@@ -113,7 +113,7 @@ async fn execute_once(
         Claim::InProgress => Err(conflict("The first request with this key is still in progress.").retry_after(1)),
         Claim::Acquired => {
             let work = execute_and_store(platform.clone(), keyed.clone(), request, handler);
-            match tokio::spawn(work.in_current_span()).await {
+            match tokio::spawn(Trace::current().scope(work).in_current_span()).await {
                 Ok(response) => response,
                 Err(_) => {
                     tracing::error!("a handler panicked; responding with 500");

@@ -96,6 +96,7 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
                 Some(listener) => Ok(serve(app, vec![listener], shutdown).await?),
                 None => {
                     shutdown.requested().await;
+                    app.state.tracer.shut_down().await;
                     Ok(())
                 }
             }

@@ -76,6 +76,9 @@ impl From<DatabaseError> for OpenError {
     }
 }
 
+/// Name of the service in `/version` and in traces.
+const SERVICE_NAME: &str = "pidq-pipeline";
+
 /// Version of the HTTP API below `/api`. Breaking changes get a new path.
 const API_VERSION: &str = "2026-11-01";
 
@@ -112,6 +115,7 @@ pub async fn open_with_provider(settings: &Settings, provider: Option<Provider>)
     let platform = Platform {
         licensing: licensing(settings, &installation)?,
         metrics: Metrics::default(),
+        tracer: CommonSettings(settings).tracer(SERVICE_NAME, env!("CARGO_PKG_VERSION"))?,
         cursors: cursors(settings)?,
         encryptor: encryptor(settings)?,
         limits: platform_limits(settings)?,
@@ -180,7 +184,7 @@ fn generation(settings: &Settings) -> Result<Generation, OpenError> {
 
 /// Builds the HTTP service: the platform's routes and request hooks.
 fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform>, OpenError> {
-    let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
+    let mut app = App::new(SERVICE_NAME, env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = auth::authenticate;
     app.middleware = idempotency::middleware;
     app.on_forbidden = audit_middleware::record_rejection;
@@ -191,6 +195,7 @@ fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform
     app.registry.register_collector(Box::new(IndexCollector(Arc::clone(&app.state))));
     app.registry.register_collector(Box::new(DependencyCollector(app.state.dependencies())));
     app.headers = vec![(HeaderName::from_static("pidq-version"), API_VERSION)];
+    app.tracer = app.state.tracer.clone();
     CommonSettings(settings).apply_to(&mut app)?;
     app.limits = app.state.limits.http;
     // Replaces the HTTP server's own limiter, which counts in this process only.

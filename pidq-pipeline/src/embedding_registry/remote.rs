@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use pidq_http::{AnySetting, Secret, SettingError, Settings};
+use pidq_http::{AnySetting, Secret, SettingError, Settings, Trace};
 use pidq_text::embedding::{Embedder, Error};
 use tokio::runtime::Handle;
 
@@ -117,10 +117,11 @@ impl Embedder for RemoteModel {
         let (service, endpoint, texts) = (self.service.clone(), self.endpoint.clone(), texts.to_vec());
         let (sender, receiver) = mpsc::channel();
         // A task, which is dropped with the runtime; the channel then closes.
-        runtime.spawn(async move {
+        let trace = Trace::current();
+        runtime.spawn(trace.scope(async move {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let _ = sender.send(service.client.embeddings(&endpoint, &texts, &service.batch_options).await);
-        });
+        }));
         let vectors = receiver.recv().map_err(|_| Error::unavailable("the platform is shutting down"))?;
         vectors.map_err(|error| Error::unavailable(format!("the embedding service: {error}")))
     }

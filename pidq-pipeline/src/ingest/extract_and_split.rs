@@ -310,7 +310,8 @@ fn document_error(code: &'static str, message: String) -> DocumentError {
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, DocumentError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
+    let trace = pidq_http::Trace::current();
+    tokio::task::spawn_blocking(move || trace.sync_scope(work)).await.map_err(|error| {
         tracing::error!(%error, "an ingestion stage panicked; the document is retried");
         DocumentError { code: "internal", message: "Internal error.".into(), retryable: true }
     })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pidq_extract::{CodePoints, Extracted};
+use pidq_http::{SpanKind, Trace};
 use pidq_store::domain::model::{self, Document, Pipeline, Progress, Status};
 use pidq_store::{IngestedDocument, Job, PublishOutcome};
 use pidq_text::embedding::{self, CachingEmbedder};
@@ -42,7 +43,9 @@ impl DocumentJob {
             let ingested = self.ingest(&pipeline, &document).await?;
             let platform = self.platform.clone();
             let mut timer = platform.metrics.stage_timer();
-            let outcome = platform.store.publish_document(&self.job_with_pending_stages().await, &ingested).await?;
+            let job = self.job_with_pending_stages().await;
+            let publishing = async { Ok(platform.store.publish_document(&job, &ingested).await?) };
+            let outcome = in_span(Status::Indexing, publishing).await?;
             timer.stage_finished(Status::Indexing);
             match outcome {
                 PublishOutcome::Done => {
@@ -65,12 +68,13 @@ impl DocumentJob {
     async fn ingest(&mut self, pipeline: &Pipeline, document: &Document) -> Result<IngestedDocument, IngestError> {
         let platform = self.platform.clone();
         let mut timer = platform.metrics.stage_timer();
-        let extracted = self.extract(pipeline, document).await?;
+        let extracted = in_span(Status::Parsing, self.extract(pipeline, document)).await?;
         timer.stage_finished(Status::Parsing);
         let model = self.model(pipeline).await?;
-        let (extracted, chunks) = self.split(pipeline, extracted, model.clone()).await?;
+        let (extracted, chunks) = in_span(Status::Splitting, self.split(pipeline, extracted, model.clone())).await?;
         timer.stage_finished(Status::Splitting);
-        let chunks = self.embed(pipeline, document, &extracted, chunks, model).await?;
+        let chunks = self.embed(pipeline, document, &extracted, chunks, model);
+        let chunks = in_span(Status::Embedding, chunks).await?;
         timer.stage_finished(Status::Embedding);
         self.finish(pipeline, extracted, chunks).await
     }
@@ -186,6 +190,18 @@ impl DocumentJob {
             progress: self.progress.clone(),
         })
     }
+}
+
+/// Runs a stage in a span of its own.
+async fn in_span<T>(stage: Status, work: impl Future<Output = Result<T, IngestError>>) -> Result<T, IngestError> {
+    let mut span = Trace::current().span(SpanKind::Internal, stage.as_str());
+    let result = span.trace().clone().scope(work).await;
+    match &result {
+        Err(IngestError::Failed { code, .. }) => span.fail(*code),
+        Err(IngestError::Store(_)) => span.fail("database"),
+        _ => {}
+    }
+    result
 }
 
 fn embedding_error(error: &embedding::Error) -> IngestError {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
-use pidq_http::uuid_v7;
+use pidq_http::{Span, SpanKind, uuid_v7};
 use pidq_store::domain::model::{Failure, Progress, Status};
 use pidq_store::{Job, JobKind, StoreError};
 
@@ -52,19 +52,42 @@ pub async fn run_worker(platform: Arc<Platform>) {
 
 /// Runs a job. If the database is unavailable at its end, the job runs again when the lease expires.
 async fn run_job(platform: &Arc<Platform>, job: &Job) {
-    let result = match job.kind {
-        JobKind::Ingest => ingest_document(platform, job).await,
-        JobKind::Delete => delete_pipeline(platform, job).await,
-        JobKind::Reindex => reindex::reindex(platform, job).await,
-        JobKind::Sweep => reindex::sweep(platform, job).await,
+    let mut span = job_span(platform, job);
+    let trace = span.trace().clone();
+    let work = async {
+        match job.kind {
+            JobKind::Ingest => ingest_document(platform, job, &mut span).await,
+            JobKind::Delete => delete_pipeline(platform, job).await,
+            JobKind::Reindex => reindex::reindex(platform, job).await,
+            JobKind::Sweep => reindex::sweep(platform, job).await,
+        }
     };
-    if let Err(error) = result {
-        tracing::warn!(job = job.id, %error, "running a job failed; it is retried when its lease expires");
+    if let Err(error) = trace.clone().scope(work).await {
+        span.fail("database");
+        let trace_id = trace.id();
+        tracing::warn!(job = job.id, trace_id, %error, "running a job failed; it is retried when its lease expires");
     }
 }
 
+/// Begins the span of an attempt, in the trace of the request that added the job.
+fn job_span(platform: &Platform, job: &Job) -> Span {
+    let kind = job.kind.as_str();
+    let trace = platform.tracer.continued(job.traceparent.as_deref());
+    let mut span = trace.span(SpanKind::Consumer, format!("process {kind}"));
+    span.set("messaging.system", "pidq");
+    span.set("messaging.destination.name", "jobs");
+    span.set("messaging.operation.type", "process");
+    span.set("messaging.operation.name", "process");
+    span.set("pidq.job.kind", kind);
+    span.set("pidq.job.id", job.id.clone());
+    span.set("pidq.job.attempt", job.attempts);
+    span.set("pidq.pipeline.id", job.pipeline_id.clone());
+    job.document_id.iter().for_each(|id| span.set("pidq.document.id", id.clone()));
+    span
+}
+
 /// Ingests a document. A lost lease or a deleted document ends it without a result.
-async fn ingest_document(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
+async fn ingest_document(platform: &Arc<Platform>, job: &Job, span: &mut Span) -> Result<(), StoreError> {
     let progress_writer = Arc::new(ProgressWriter::default());
     let outcome = tokio::select! {
         outcome = try_ingest(platform, job, &progress_writer) => outcome,
@@ -77,9 +100,13 @@ async fn ingest_document(platform: &Arc<Platform>, job: &Job) -> Result<(), Stor
         Ok(()) | Err(IngestError::Cancelled) => Ok(()),
         Err(IngestError::Store(error)) => Err(error),
         Err(IngestError::Failed { stage, code, message, retryable }) => {
+            span.fail(code);
             fail_document(platform, job, stage, code, message, retryable).await
         }
-        Err(IngestError::ModelDown { stage, message }) => wait_for_model(platform, job, stage, message).await,
+        Err(IngestError::ModelDown { stage, message }) => {
+            span.fail(UNAVAILABLE_CODE);
+            wait_for_model(platform, job, stage, message).await
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use hyper::Method;
-use pidq_http::Bytes;
+use pidq_http::{Bytes, Trace};
 use serde_json::{Map, Value, json};
 
+use super::call_span::{CallSpan, Operation};
 use super::deadline::Deadline;
 use super::error::LlmError;
 use super::http::HttpRequest;
@@ -81,12 +82,31 @@ impl Client {
     }
 
     async fn open(&self, endpoint: &Endpoint, chat: &Chat, delivery: Delivery) -> Result<Deltas, LlmError> {
+        let mut span = CallSpan::begin(Operation::Chat, endpoint);
+        span.record_sampling(&chat.sampling);
+        match self.request_answer(endpoint, chat, delivery, span.trace()).await {
+            Ok(deltas) => Ok(deltas.in_span(span)),
+            Err(error) => {
+                span.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
+    async fn request_answer(
+        &self,
+        endpoint: &Endpoint,
+        chat: &Chat,
+        delivery: Delivery,
+        trace: &Trace,
+    ) -> Result<Deltas, LlmError> {
         let deadline = self.deadline(chat.total_timeout);
         let target = self.target(endpoint, &deadline).await?;
         let mut dialect = Dialect { max_tokens: "max_tokens", include_usage: delivery == Delivery::Streamed };
         loop {
             let body = body(chat, &endpoint.model, delivery, dialect);
-            let request = self.request(endpoint, body, delivery, &deadline);
+            let request =
+                HttpRequest { traceparent: trace.traceparent(), ..self.request(endpoint, body, delivery, &deadline) };
             match self.with_retries(&target, &deadline, || self.attempt(&target, &request, &deadline)).await {
                 Err(error) => dialect = dialect.after(&error).ok_or(error)?,
                 result => return result,
@@ -105,7 +125,8 @@ impl Client {
             Delivery::Streamed => ("text/event-stream", self.options.first_byte_timeout),
             Delivery::Complete => ("application/json", deadline.remaining()),
         };
-        HttpRequest { method: Method::POST, path: "/chat/completions", endpoint, accept, body, head_timeout }
+        let (method, path, traceparent) = (Method::POST, "/chat/completions", None);
+        HttpRequest { method, path, endpoint, accept, body, head_timeout, traceparent }
     }
 
     async fn attempt(

@@ -1,9 +1,10 @@
 //! Embeddings: vectors of texts from a server's `/embeddings` endpoint.
 
 use hyper::Method;
-use pidq_http::Bytes;
+use pidq_http::{Bytes, Trace};
 use serde_json::{Value, json};
 
+use super::call_span::{CallSpan, Operation};
 use super::deadline::Deadline;
 use super::http::HttpRequest;
 use super::{Client, Endpoint, LlmError};
@@ -32,18 +33,42 @@ impl Client {
         texts: &[&str],
         options: &BatchOptions,
     ) -> Result<Vec<Vec<f32>>, LlmError> {
+        let mut span = CallSpan::begin(Operation::Embeddings, endpoint);
+        match self.embed_batches(endpoint, texts, options, span.trace()).await {
+            Ok((vectors, tokens)) => {
+                span.record_vectors(&vectors, tokens);
+                Ok(vectors)
+            }
+            Err(error) => {
+                span.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns the vectors, and the number of tokens if the server reports it.
+    async fn embed_batches(
+        &self,
+        endpoint: &Endpoint,
+        texts: &[&str],
+        options: &BatchOptions,
+        trace: &Trace,
+    ) -> Result<(Vec<Vec<f32>>, Option<u64>), LlmError> {
         let mut vectors = Vec::with_capacity(texts.len());
+        let mut tokens: Option<u64> = None;
         for batch in texts.chunks(options.batch_size.max(1)) {
             // Each request has its own deadline: a document may have thousands of texts.
             let deadline = self.deadline(None);
             let target = self.target(endpoint, &deadline).await?;
             let body = body(&endpoint.model, batch, options.dimensions);
-            let attempt = || self.embed_batch(endpoint, &target, batch.len(), body.clone(), &deadline);
-            vectors.extend(self.with_retries(&target, &deadline, attempt).await?);
+            let attempt = || self.embed_batch(endpoint, &target, batch.len(), body.clone(), &deadline, trace);
+            let (batch_vectors, batch_tokens) = self.with_retries(&target, &deadline, attempt).await?;
+            vectors.extend(batch_vectors);
+            tokens = batch_tokens.map(|count| tokens.unwrap_or(0).saturating_add(count)).or(tokens);
         }
         let length = vectors.first().map_or(0, Vec::len);
         let are_equal = vectors.iter().all(|vector: &Vec<f32>| vector.len() == length);
-        if are_equal { Ok(vectors) } else { Err(LlmError::bad_response("its vectors differ in length")) }
+        if are_equal { Ok((vectors, tokens)) } else { Err(LlmError::bad_response("its vectors differ in length")) }
     }
 
     async fn embed_batch(
@@ -53,17 +78,19 @@ impl Client {
         count: usize,
         body: Bytes,
         deadline: &Deadline,
-    ) -> Result<Vec<Vec<f32>>, LlmError> {
+        trace: &Trace,
+    ) -> Result<(Vec<Vec<f32>>, Option<u64>), LlmError> {
         let head_timeout = self.options.first_byte_timeout;
         let (method, path, accept) = (Method::POST, "/embeddings", "application/json");
-        let request = HttpRequest { method, path, endpoint, accept, body, head_timeout };
+        let traceparent = trace.traceparent();
+        let request = HttpRequest { method, path, endpoint, accept, body, head_timeout, traceparent };
         let mut exchange = self.send(target, &request, deadline).await?;
         let body = exchange.read_all(deadline, self.options.idle_timeout).await?;
         let response: Value = serde_json::from_slice(&body).map_err(|_| LlmError::bad_response("it is not JSON"))?;
         if !response["error"].is_null() {
             return Err(LlmError::from_event(&response["error"], &endpoint.secrets()));
         }
-        vectors(&response, count)
+        Ok((vectors(&response, count)?, response["usage"]["prompt_tokens"].as_u64()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hyper::header::{HeaderName, HeaderValue};
-use pidq_http::{Bytes, Head, Secret};
+use pidq_http::{Bytes, Secret};
 use zeroize::Zeroizing;
 
 use crate::net::egress::AllowList;
@@ -56,17 +56,6 @@ impl Endpoint {
     pub fn new(base_url: impl Into<String>, api_key: Secret, model: impl Into<String>) -> Endpoint {
         let (base_url, model) = (base_url.into(), model.into());
         Endpoint { base_url, api_key, model, extra_headers: Vec::new(), allow: None }
-    }
-
-    /// Propagates the trace context of the request (W3C Trace Context), unless the extra headers set one.
-    pub fn propagate_trace(&mut self, head: &Head) {
-        const NAME: &str = "traceparent";
-        if self.extra_headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(NAME)) {
-            return;
-        }
-        if let Some(trace) = &head.traceparent {
-            self.extra_headers.push((NAME.to_owned(), Secret::new(trace.as_str())));
-        }
     }
 
     /// Returns the secrets, which are redacted from messages.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http_body_util::Full;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use hyper::{HeaderMap, Method, Request, StatusCode};
-use pidq_http::Bytes;
+use pidq_http::{Bytes, TRACEPARENT};
 
 use super::deadline::{Deadline, TimeoutCause};
 use super::endpoint::{Endpoint, bearer, header};
@@ -26,6 +26,8 @@ pub(super) struct HttpRequest<'a> {
     pub(super) body: Bytes,
     /// Timeout of the response head.
     pub(super) head_timeout: Duration,
+    /// Trace context for the server.
+    pub(super) traceparent: Option<&'a str>,
 }
 
 /// A response in progress.
@@ -64,6 +66,11 @@ fn request(target: &Target, http_request: &HttpRequest<'_>) -> Option<Request<Fu
     }
     if !endpoint.api_key.expose().is_empty() {
         request = request.header(AUTHORIZATION, bearer(&endpoint.api_key)?);
+    }
+    // One in the extra headers has priority.
+    let sets_trace = |(name, _): &(String, _)| name.eq_ignore_ascii_case(TRACEPARENT.as_str());
+    if let Some(traceparent) = http_request.traceparent.filter(|_| !endpoint.extra_headers.iter().any(sets_trace)) {
+        request = request.header(TRACEPARENT, traceparent);
     }
     for (name, value) in &endpoint.extra_headers {
         let (name, value) = header(name, value)?;

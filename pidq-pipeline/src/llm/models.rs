@@ -1,7 +1,7 @@
 //! List of the models of a server, used to test a connection.
 
 use hyper::Method;
-use pidq_http::Bytes;
+use pidq_http::{Bytes, Trace};
 use serde_json::Value;
 
 use super::http::HttpRequest;
@@ -10,7 +10,7 @@ use super::{Client, Endpoint, LlmError};
 impl Client {
     /// Returns the names of the models that the key can use.
     pub async fn models(&self, endpoint: &Endpoint) -> Result<Vec<String>, LlmError> {
-        let deadline = self.deadline(None);
+        let (deadline, trace) = (self.deadline(None), Trace::current());
         let target = self.target(endpoint, &deadline).await?;
         let (method, path, accept) = (Method::GET, "/models", "application/json");
         let request = HttpRequest {
@@ -20,6 +20,7 @@ impl Client {
             accept,
             body: Bytes::new(),
             head_timeout: self.options.first_byte_timeout,
+            traceparent: trace.traceparent(),
         };
         let mut exchange = self.send(&target, &request, &deadline).await?;
         let body = exchange.read_all(&deadline, self.options.idle_timeout).await?;

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use hyper::Method;
-use pidq_http::Bytes;
+use pidq_http::{Bytes, Trace};
 use serde_json::{Value, json};
 
+use super::call_span::{CallSpan, Operation};
 use super::http::HttpRequest;
 use super::{Client, Endpoint, LlmError};
 
@@ -18,13 +19,27 @@ impl Client {
         texts: &[&str],
         total: Duration,
     ) -> Result<Vec<(usize, f64)>, LlmError> {
+        let mut span = CallSpan::begin(Operation::Rerank, endpoint);
+        let ranking = self.request_ranking(endpoint, query, texts, total, span.trace()).await;
+        ranking.inspect_err(|error| span.fail(error))
+    }
+
+    async fn request_ranking(
+        &self,
+        endpoint: &Endpoint,
+        query: &str,
+        texts: &[&str],
+        total: Duration,
+        trace: &Trace,
+    ) -> Result<Vec<(usize, f64)>, LlmError> {
         let deadline = self.deadline(Some(total));
         let target = self.target(endpoint, &deadline).await?;
         let body = json!({"model": endpoint.model, "query": query, "documents": texts, "top_n": texts.len()});
         let (body, deadline, target) = (Bytes::from(body.to_string()), &deadline, &target);
         self.with_retries(target, deadline, || {
             let (method, path, accept) = (Method::POST, "/rerank", "application/json");
-            let request = HttpRequest { method, path, endpoint, accept, body: body.clone(), head_timeout: total };
+            let (body, traceparent) = (body.clone(), trace.traceparent());
+            let request = HttpRequest { method, path, endpoint, accept, body, head_timeout: total, traceparent };
             async move {
                 let body = self.send(target, &request, deadline).await?.read_all(deadline, total).await?;
                 parse_ranking(&serde_json::from_slice(&body).unwrap_or_default(), texts.len())

@@ -7,6 +7,7 @@ use pidq_http::Secret;
 use serde_json::Value;
 
 use super::ClientOptions;
+use super::call_span::CallSpan;
 use super::chat_chunk::{ChatChunk, Usage};
 use super::deadline::Deadline;
 use super::error::LlmError;
@@ -31,6 +32,8 @@ pub struct Deltas {
     is_done: bool,
     /// Error to return after the text that precedes it.
     failure: Option<LlmError>,
+    /// Span of the call, which ends with the answer.
+    span: CallSpan,
 }
 
 /// Format of the response, whatever was requested.
@@ -77,6 +80,7 @@ impl Deltas {
             has_choice,
             is_done,
             failure,
+            span: CallSpan::default(),
         };
         if let Some(text) = deltas.next().await? {
             deltas.pending.push_front(text);
@@ -84,8 +88,23 @@ impl Deltas {
         Ok(deltas)
     }
 
+    /// Returns the answer with the span of its call.
+    pub(super) fn in_span(self, span: CallSpan) -> Deltas {
+        Deltas { span, ..self }
+    }
+
     /// Returns more text; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<String>, LlmError> {
+        let next = self.next_text().await;
+        match &next {
+            Ok(Some(_)) => {}
+            Ok(None) => self.span.record_completion(&self.info),
+            Err(error) => self.span.fail(error),
+        }
+        next
+    }
+
+    async fn next_text(&mut self) -> Result<Option<String>, LlmError> {
         loop {
             if let Some(text) = self.pending.pop_front() {
                 return Ok(Some(text));

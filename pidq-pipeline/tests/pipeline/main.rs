@@ -9,6 +9,9 @@ mod audit;
 mod backend_servers;
 mod cache;
 mod classification_isolation;
+#[cfg(feature = "otel")]
+#[path = "../../../pidq-http/tests/collector.rs"]
+mod collector;
 mod concurrent_updates;
 mod contract;
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
@@ -54,6 +57,8 @@ mod store_fixtures;
 mod stored_answers;
 mod third_party_llm;
 mod tls_roots;
+#[cfg(feature = "otel")]
+mod traces;
 mod upload_spool;
 mod usage_report;
 mod webhooks;

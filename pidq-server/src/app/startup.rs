@@ -97,6 +97,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     app.readiness = check_readiness;
     app.state.metrics.register(&mut app.registry, app.state.thread_pool.clone());
     CommonSettings(settings).apply_to(&mut app)?;
+    app.tracer = CommonSettings(settings).tracer(app.name, env!("CARGO_PKG_VERSION"))?;
     if app.state.identities.is_some() {
         app.resource_metadata = Some(format!("{}/.well-known/oauth-protected-resource", base_url(settings)?));
     }

@@ -207,10 +207,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     require_access(&key, &pipeline, &search_query.classification, Verb::Query)?;
     validate(&options)?;
     let policy = Policy::for_classification(&pipeline, &search_query.classification)?;
-    let mut model = resolve_model(platform, &mut options, policy.llm_allow_list(&pipeline)?).await?;
-    if let Some(model) = &mut model {
-        model.endpoint.propagate_trace(&request.head);
-    }
+    let model = resolve_model(platform, &mut options, policy.llm_allow_list(&pipeline)?).await?;
     let counted = quota::count_question(platform).await?;
     let response = answer_question(
         platform,
@@ -447,7 +444,7 @@ fn stream_answer(
     permit: OwnedSemaphorePermit,
 ) -> Response {
     let (events, response) = Response::events();
-    let platform = platform.clone();
+    let (platform, trace) = (platform.clone(), head.trace.clone());
     let stream = async move {
         let (sender, receiver) = mpsc::channel(16);
         let generate = async {
@@ -459,7 +456,7 @@ fn stream_answer(
         tokio::join!(generate, forward(&platform, receiver, events, &envelope, &head));
         drop(permit);
     };
-    tokio::spawn(stream.in_current_span());
+    tokio::spawn(trace.scope(stream).in_current_span());
     response
 }
 

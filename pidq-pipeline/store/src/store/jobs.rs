@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::database::{Arg, DatabaseError, DatabaseKind, Transaction};
-use pidq_http::uuid_v7;
+use pidq_http::{Trace, uuid_v7};
 
 use super::outbox::StageTransition;
 use super::usage::{self, Amount};
@@ -30,7 +30,8 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    fn as_str(self) -> &'static str {
+    /// Returns the name.
+    pub fn as_str(self) -> &'static str {
         match self {
             JobKind::Ingest => "ingest",
             JobKind::Delete => "delete",
@@ -61,17 +62,21 @@ pub struct Job {
     pub revision: i64,
     /// Number of attempts, including this one.
     pub attempts: i64,
+    /// Position of the request that added the job in its trace, if it has one.
+    pub traceparent: Option<String>,
     /// Lease owner.
     lease_owner: String,
     /// Stage transitions without an event yet; the next write emits them.
     pending_stages: Vec<StageTransition>,
 }
 
-type Row = (String, String, String, Option<String>, Option<i64>, i64);
+type Row = (String, String, String, Option<String>, Option<i64>, i64, Option<String>);
 
-const INSERT: &str = "insert into jobs (id, kind, pipeline_id, document_id, revision, attempts, run_at, created_at)
-  values ($1, $2, $3, $4, $5, 0, $6, $6) on conflict (document_id, kind) do update
-  set revision = excluded.revision, attempts = 0, run_at = excluded.run_at, lease_owner = null, lease_until = null";
+const INSERT: &str =
+    "insert into jobs (id, kind, pipeline_id, document_id, revision, attempts, run_at, created_at, traceparent)
+  values ($1, $2, $3, $4, $5, 0, $6, $6, $7) on conflict (document_id, kind) do update
+  set revision = excluded.revision, attempts = 0, run_at = excluded.run_at, lease_owner = null, lease_until = null,
+  traceparent = excluded.traceparent";
 
 /// Checked before leasing: a read takes no write lock, and usually no job is due.
 const DUE: &str = "select cast(1 as bigint) from jobs
@@ -83,7 +88,7 @@ macro_rules! lease_first_due {
             "update jobs set lease_owner = $1, lease_until = $2, attempts = attempts + 1 where id = (select id from jobs \
              where run_at <= $3 and (lease_until is null or lease_until < $3) order by run_at, id limit 1",
             $lock,
-            ") returning id, kind, pipeline_id, document_id, revision, attempts"
+            ") returning id, kind, pipeline_id, document_id, revision, attempts, traceparent"
         )
     };
 }
@@ -113,7 +118,7 @@ const SET_READY: &str =
   indexed_at = case when indexed_at >= $5 then indexed_at + 1 else $5 end, updated_at = $5, attempts = $6
   where id = $1 and pipeline_id = $7 and status not in ('deleting', 'cancelled') returning classification";
 
-/// Adds a job, or restarts the existing one of the document.
+/// Adds a job in the trace of the running task, or restarts the existing one of the document.
 pub(super) async fn add(
     tx: &mut Transaction,
     kind: JobKind,
@@ -123,21 +128,30 @@ pub(super) async fn add(
 ) -> std::result::Result<(), DatabaseError> {
     let id = uuid_v7();
     let (document, revision) = (document.map(|(id, _)| id), document.map(|(_, revision)| revision));
-    let arguments: [Arg<'_>; 6] =
-        [(&id).into(), kind.as_str().into(), pipeline.into(), document.into(), revision.into(), now.into()];
+    let trace = Trace::current();
+    let arguments: [Arg<'_>; 7] = [
+        (&id).into(),
+        kind.as_str().into(),
+        pipeline.into(),
+        document.into(),
+        revision.into(),
+        now.into(),
+        trace.traceparent().into(),
+    ];
     tx.execute(INSERT, &arguments).await.map(drop)
 }
 
 /// Schedules the deletion of a generation's chunks.
 pub(super) async fn sweep(tx: &mut Transaction, pipeline: &str, generation: i64, run_at: Timestamp) -> Result<()> {
     let (id, none) = (uuid_v7(), None::<&str>);
-    let arguments: [Arg<'_>; 6] = [
+    let arguments: [Arg<'_>; 7] = [
         (&id).into(),
         JobKind::Sweep.as_str().into(),
         pipeline.into(),
         none.into(),
         generation.into(),
         run_at.0.into(),
+        none.into(),
     ];
     tx.execute(INSERT, &arguments).await?;
     Ok(())
@@ -446,6 +460,7 @@ fn job(row: Row, lease_owner: &str) -> Result<Job> {
         document_id,
         revision,
         attempts: row.5,
+        traceparent: row.6,
         lease_owner: lease_owner.to_owned(),
         pending_stages: Vec::new(),
     })

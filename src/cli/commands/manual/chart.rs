@@ -128,6 +128,7 @@ fn text_form(expected: &str) -> Option<(Json, &'static str)> {
         text if text.starts_with("a size") => "[0-9]+ *(B|KiB|MiB|GiB)?",
         "an integer" | "a positive integer" => "[0-9]+",
         "a positive integer, or `all`" => "[0-9]+|all",
+        "a number from 0 to 1" => return Some((json!(["number", "string"]), "0?\\.[0-9]+|[01](\\.0*)?")),
         _ => return None,
     };
     Some((json!(["integer", "string"]), pattern))
