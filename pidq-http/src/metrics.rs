@@ -2,7 +2,9 @@
 //!
 //! Hot: a response is counted through cached handles, without look-ups; the lock of a histogram is held for an addition.
 
+mod merge;
 mod metric;
+mod process;
 
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
@@ -10,11 +12,12 @@ use std::time::Duration;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use crate::metrics;
+pub(crate) use merge::merge;
 pub use metric::{AnyMetric, Metric, MetricTable, metrics_table};
 
 /// Content type of OpenMetrics.
@@ -35,6 +38,10 @@ metrics! {
         CERTIFICATE_EXPIRY: Gauge = ("pidq_http_certificate_expiry_timestamp_seconds", [], "Expiry of the TLS certificate, in seconds since 1970; 0 without a certificate.");
         CONNECTIONS_BROKEN: Family<ReasonLabel, Counter> = ("pidq_http_connections_broken", ["reason"], "Failed connections.");
         CERTIFICATE_RELOADS: Family<ReasonLabel, Counter> = ("pidq_http_certificate_reloads", ["reason"], "Reloads of the TLS certificate, by outcome.");
+        PROCESS_MEMORY: ConstGauge<i64> = ("pidq_process_resident_memory_bytes", [], "Resident memory of the process.");
+        PROCESS_DESCRIPTORS: ConstGauge<i64> = ("pidq_process_open_descriptors", [], "Open file descriptors of the process.");
+        PROCESS_DESCRIPTOR_LIMIT: ConstGauge<i64> = ("pidq_process_descriptor_limit", [], "Maximum number of file descriptors of the process.");
+        PROCESS_START: ConstGauge<i64> = ("pidq_process_start_timestamp_seconds", [], "Start of the process, in seconds since 1970.");
     }
 }
 
@@ -106,6 +113,7 @@ impl Metrics {
         CERTIFICATE_EXPIRY.register(&mut registry, certificate_expiry.clone());
         CONNECTIONS_BROKEN.register(&mut registry, failed_connections.clone());
         CERTIFICATE_RELOADS.register(&mut registry, reloads.clone());
+        registry.register_collector(Box::new(process::ProcessCollector::new()));
         let registry = Mutex::new(registry);
         Metrics {
             registry,

@@ -136,6 +136,10 @@ impl<S: Send + Sync + 'static> App<S> {
         if let Some(mounted) = &self.mounted {
             openapi::merge(&mut document, &mounted.service.openapi_document(), |path| mounted.handles(path));
         }
+        let mounted_metrics = self.mounted.clone().map(|mounted| {
+            let read: Box<dyn Fn() -> String + Send + Sync> = Box::new(move || mounted.service.metrics_text());
+            read
+        });
         let (state, ready, mounted) = (self.state.clone(), self.readiness, self.mounted.clone());
         let metrics = Metrics::new(self.registry);
         let (public, admin) = (Router::new(public, &metrics), Router::new(BuiltinRoutes::<S>::ADMIN, &metrics));
@@ -146,6 +150,7 @@ impl<S: Send + Sync + 'static> App<S> {
             docs: openapi::page(&document).into(),
             start_page: self.start_page,
             metrics,
+            mounted_metrics,
             tracer: self.tracer,
             draining: AtomicBool::new(false),
             ready: Box::new(move || {
@@ -198,6 +203,10 @@ impl<S: Send + Sync + 'static> MountedService for Service<S> {
 
     fn readiness(&self) -> Fut<'static, Readiness> {
         (self.0.info.ready)()
+    }
+
+    fn metrics_text(&self) -> String {
+        self.metrics()
     }
 
     fn drain(&self) {
@@ -257,9 +266,9 @@ impl<S: Send + Sync + 'static> Service<S> {
         self.0.info.openapi.clone()
     }
 
-    /// Returns the metrics as OpenMetrics text.
+    /// Returns the metrics as OpenMetrics text, those of a mounted service included.
     pub fn metrics(&self) -> String {
-        self.0.info.metrics.encode()
+        self.0.info.metrics_text()
     }
 
     pub(crate) async fn dispatch(

@@ -16,6 +16,8 @@ metrics! {
     /// Metrics of the platform, in addition to those of the HTTP layer.
     pub METRICS {
         pub(crate) JOBS: Family<Labels<&'static str, 1>, Gauge> = ("pidq_pipeline_jobs", ["kind"], "Queued and running jobs of all processes.");
+        pub(crate) OLDEST_JOB_AGE_SECONDS: Gauge = ("pidq_pipeline_oldest_job_age_seconds", [], "Time that the oldest due job of all processes has waited for a worker; 0 if none is due.");
+        pub(crate) DOCUMENTS_FAILED: Family<Labels<String, 1>, Counter> = ("pidq_pipeline_documents_failed", ["code"], "Documents whose ingestion failed for good in this process, by problem code.");
         pub(crate) STAGE_SECONDS: DurationHistogram = ("pidq_pipeline_stage_seconds", ["stage"], "Duration of the stages of ingestion in this process.");
         pub(crate) RETRIEVAL_SECONDS: DurationHistogram = ("pidq_pipeline_retrieval_seconds", ["step"], "Duration of embedding a query and of searching.");
         pub(crate) LLM_SECONDS: DurationHistogram = ("pidq_pipeline_llm_seconds", ["step"], "Duration of calls of language models.");

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use bytes::Bytes;
 
 use crate::message::boxed_future::Fut;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, merge};
 use crate::trace::Tracer;
 
 /// Result of a readiness check: the degraded features, or the reason for not being ready.
@@ -19,7 +19,20 @@ pub(crate) struct ServiceInfo {
     pub docs: Bytes,
     pub start_page: String,
     pub metrics: Metrics,
+    /// Metrics of a mounted service, as OpenMetrics text.
+    pub mounted_metrics: Option<Box<dyn Fn() -> String + Send + Sync>>,
     pub tracer: Tracer,
     pub draining: AtomicBool,
     pub ready: Box<dyn Fn() -> Fut<'static, Readiness> + Send + Sync>,
+}
+
+impl ServiceInfo {
+    /// Returns the metrics of this service and of a mounted one, as OpenMetrics text.
+    pub fn metrics_text(&self) -> String {
+        let own = self.metrics.encode();
+        match &self.mounted_metrics {
+            Some(mounted) => merge(&own, &mounted()),
+            None => own,
+        }
+    }
 }

@@ -138,5 +138,5 @@ async fn docs(request: Request) -> Result<Response, Problem> {
 }
 
 async fn metrics(request: Request) -> Result<Response, Problem> {
-    Ok(Response::ok(OPENMETRICS, request.info.metrics.encode()))
+    Ok(Response::ok(OPENMETRICS, request.info.metrics_text()))
 }

@@ -111,6 +111,7 @@ pub(crate) trait MountedService: Send + Sync {
     ) -> Fut<'a, hyper::Response<ResponseBody>>;
     fn openapi_document(&self) -> Bytes;
     fn readiness(&self) -> Fut<'static, Readiness>;
+    fn metrics_text(&self) -> String;
     fn drain(&self);
     fn flush_traces(&self) -> Fut<'static, ()>;
 }

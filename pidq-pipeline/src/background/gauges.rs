@@ -1,4 +1,4 @@
-//! Gauges that are computed periodically or when metrics are read: queued jobs and open indexes.
+//! Gauges that are computed periodically or when metrics are read: queued jobs, their age, and open indexes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,6 +35,7 @@ pub async fn count_jobs(platform: &Platform) -> Result<(), StoreError> {
     for (kind, jobs) in platform.store.count_jobs_by_kind().await? {
         platform.metrics.set_jobs(kind, jobs);
     }
+    platform.metrics.set_oldest_job_age(platform.store.oldest_job_age().await?);
     Ok(())
 }
 

@@ -152,7 +152,9 @@ async fn fail_document(
     let failure =
         Failure { stage: stage.as_str().to_owned(), code: code.to_owned(), message, retryable, attempt: job.attempts };
     let progress = Progress { failure: Some(failure), next_attempt_at: retry_at, ..Progress::default() };
-    platform.store.fail_job(job, &progress, retry_at).await?;
+    if platform.store.fail_job(job, &progress, retry_at).await? && retry_at.is_none() {
+        platform.metrics.count_failed_document(code);
+    }
     Ok(())
 }
 

@@ -11,7 +11,8 @@ use pidq_store::domain::model::Status;
 
 use crate::generation::rag::Answer;
 use crate::metrics::{
-    DurationHistogram, JOBS, LLM_SECONDS, LLM_TOKENS, Labels, QUESTIONS, RETRIEVAL_SECONDS, STAGE_SECONDS,
+    DOCUMENTS_FAILED, DurationHistogram, JOBS, LLM_SECONDS, LLM_TOKENS, Labels, OLDEST_JOB_AGE_SECONDS, QUESTIONS,
+    RETRIEVAL_SECONDS, STAGE_SECONDS,
 };
 
 /// Metrics of this process.
@@ -22,6 +23,8 @@ pub struct Metrics {
     tokens: Family<Labels<&'static str, 1>, Counter>,
     questions: Family<Labels<String, 1>, Counter>,
     jobs: Family<Labels<&'static str, 1>, Gauge>,
+    oldest_job_age: Gauge,
+    failed_documents: Family<Labels<String, 1>, Counter>,
 }
 
 impl Default for Metrics {
@@ -34,6 +37,8 @@ impl Default for Metrics {
             tokens: Family::default(),
             questions: Family::default(),
             jobs: Family::default(),
+            oldest_job_age: Gauge::default(),
+            failed_documents: Family::default(),
         }
     }
 }
@@ -51,11 +56,23 @@ impl Metrics {
         LLM_TOKENS.register(registry, self.tokens.clone());
         QUESTIONS.register(registry, self.questions.clone());
         JOBS.register(registry, self.jobs.clone());
+        OLDEST_JOB_AGE_SECONDS.register(registry, self.oldest_job_age.clone());
+        DOCUMENTS_FAILED.register(registry, self.failed_documents.clone());
     }
 
     /// Sets the number of queued and running jobs of a kind.
     pub(crate) fn set_jobs(&self, kind: &'static str, jobs: i64) {
         self.jobs.get_or_create(&JOBS.labels([kind])).set(jobs);
+    }
+
+    /// Sets the time that the oldest due job has waited.
+    pub(crate) fn set_oldest_job_age(&self, age: Duration) {
+        self.oldest_job_age.set(i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
+    }
+
+    /// Counts a document that is not retried.
+    pub(crate) fn count_failed_document(&self, code: &str) {
+        self.failed_documents.get_or_create(&DOCUMENTS_FAILED.labels([code.to_owned()])).inc();
     }
 
     /// Starts a timer for the ingestion stages of a document.

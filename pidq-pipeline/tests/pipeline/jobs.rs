@@ -23,6 +23,21 @@ async fn a_job_is_leased_by_one_worker() {
 }
 
 #[tokio::test]
+async fn the_oldest_job_ages_until_a_worker_runs_it() {
+    on_each(async |store| {
+        assert_eq!(store.oldest_job_age().await.unwrap(), Duration::ZERO, "there is none");
+        document(&store, "a").await;
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        assert!(store.oldest_job_age().await.unwrap() >= Duration::from_millis(30));
+        lease(&store, "one", Duration::from_millis(50)).await;
+        assert_eq!(store.oldest_job_age().await.unwrap(), Duration::ZERO, "it runs");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(store.oldest_job_age().await.unwrap() >= Duration::from_millis(130), "its worker has ended");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_expired_lease_is_reassigned_and_its_worker_cannot_write() {
     on_each(async |store| {
         let document = document(&store, "a").await;

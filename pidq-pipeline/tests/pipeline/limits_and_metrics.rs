@@ -121,6 +121,8 @@ async fn a_text_above_the_limit_is_not_ingested() {
         (&json!("failed"), &json!("too-large-text")),
         "{uploaded}"
     );
+    let failed = metric(&platform, "pidq_pipeline_documents_failed_total{code=\"too-large-text\"}");
+    assert_eq!(failed.as_deref(), Some("1"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

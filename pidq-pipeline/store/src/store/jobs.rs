@@ -100,6 +100,9 @@ const DELAY: &str =
     "update jobs set lease_owner = null, lease_until = null, run_at = $3 where id = $1 and lease_owner = $2";
 const POSTPONE: &str = "update jobs set lease_owner = null, lease_until = null, run_at = $3, attempts = attempts - 1
   where id = $1 and lease_owner = $2";
+/// Run time of the oldest job that is due and that no worker runs.
+const OLDEST_DUE: &str =
+    "select min(run_at) from jobs where run_at <= $1 and (lease_until is null or lease_until < $1)";
 const COUNT: &str = "select kind, count(*) from jobs group by kind";
 /// Progress was made, so the attempts start over.
 const YIELD: &str = "update jobs set lease_owner = null, lease_until = null, run_at = $3, attempts = 0
@@ -216,6 +219,17 @@ impl Store {
     pub async fn count_jobs_by_kind(&self) -> Result<Vec<(&'static str, i64)>> {
         let counts: HashMap<String, i64> = self.database.rows::<(String, i64)>(COUNT, &[]).await?.into_iter().collect();
         Ok(JobKind::ALL.map(|kind| (kind.as_str(), counts.get(kind.as_str()).copied().unwrap_or(0))).into())
+    }
+
+    /// Returns how long the oldest due job has waited for a worker; zero if none is due.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn oldest_job_age(&self) -> Result<Duration> {
+        let now = Timestamp::now().0;
+        let oldest = self.database.row::<(Option<i64>,)>(OLDEST_DUE, &[now.into()]).await?.and_then(|row| row.0);
+        let waited = oldest.map_or(0, |run_at| now.saturating_sub(run_at));
+        Ok(Duration::from_millis(u64::try_from(waited).unwrap_or(0)))
     }
 
     /// Leases the first due job.
