@@ -62,6 +62,17 @@ if [ "${1:-}" = failover ]; then
     export PIDQ_TEST_ETCD=$etcd PIDQ_TEST_PATRONI=$patroni
 fi
 
+# The checker of alert rules, from the package of Debian, without installing its server.
+promtool=$work/prometheus/usr/bin
+if ! command -v promtool >/dev/null && [ ! -x "$promtool/promtool" ]; then
+    mkdir -p "$work/prometheus"
+    if ! (cd "$work/prometheus" && { apt-get -qq download prometheus || { apt-get -qq update && apt-get -qq download prometheus; }; } &&
+        dpkg -x prometheus_*.deb . && rm prometheus_*.deb) 2>/dev/null; then
+        echo "missing: promtool (Debian: prometheus); alert rules are not tested" >&2
+    fi
+fi
+PATH=$PATH:$promtool
+
 # The compiler of the program that renders the chart compiles its own library only once.
 export GOCACHE=$work/go-cache
 

@@ -328,6 +328,18 @@ def test_the_notes_name_existing_objects(chart: Chart):
         assert "system id" in notes.lower() and "helm test plant --namespace pid" in notes
 
 
+def test_alert_rules_and_the_dashboard_are_those_of_the_files(chart: Chart):
+    kinds = {"PrometheusRule/plant-pidq", "ConfigMap/plant-pidq-grafana"}
+    assert not kinds & set(chart.objects({})), "they are off by default"
+    values = {"prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}}, "grafanaDashboard": {"enabled": True}}
+    objects = chart.objects(values)
+    rule, dashboard = objects["PrometheusRule/plant-pidq"], objects["ConfigMap/plant-pidq-grafana"]
+    assert rule["spec"] == yaml.safe_load((DEPLOY / "prometheus/alerts.yaml").read_text())
+    assert rule["metadata"]["labels"]["release"] == "prometheus"
+    assert json.loads(dashboard["data"]["pidq.json"]) == json.loads((DEPLOY / "grafana/pidq.json").read_text())
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+
+
 def test_the_page_and_the_values_name_the_same(chart: Chart):
     page = (ROOT / "docs/deploy.md").read_text()
     section = page.split("## Values of the chart")[1]
