@@ -1241,3 +1241,32 @@ fn an_answer_that_is_incomplete_or_uncertain_has_a_reason() {
         assert_eq!(found[1] == true, count(3) + count(4) == 0, "{}: {found}", row.name);
     }
 }
+
+#[test]
+fn a_valve_that_leads_into_equipment_is_no_bleed() {
+    let method = |plant: &str| {
+        let graph = Graph::from_json(drawing(plant)).expect("JSON");
+        let query = r#"isolate("P-1") | .barriers | filter(.node.id == "V-2") | map(.method)"#;
+        evaluate(&graph, query, "{}").expect("a result")
+    };
+    let vented = "T-1 → V-1 → J-1 → V-2 → P-1 → V-4 → T-2; J-1 → V-3 → O-1";
+    assert_eq!(method(vented), json!(["double_block_bleed"]));
+    // The drum may be under pressure.
+    let drum = "T-1 → V-1 → J-1 → V-2 → P-1 → V-4 → T-2; J-1 → V-3 → D-2 → O-1";
+    assert_eq!(method(drum), json!(["single"]));
+}
+
+#[test]
+fn a_tag_with_a_word_for_a_check_valve_contradicts_the_class_of_a_hand_valve() {
+    let judged = |tag: &str| {
+        let plant = format!("T-1 → V-1(tag={tag}) → P-1 → V-2 → T-2");
+        let graph = Graph::from_json(drawing(&plant)).expect("JSON");
+        evaluate(&graph, r#"isolate("P-1") | [(.barriers | map(.node.id)), .certain]"#, "{}").expect("a result")
+    };
+    for tag in ["CV-CHK-1", "10-NRV-7A", "V-1 CHECK"] {
+        assert_eq!(judged(tag), json!([["V-2"], false]), "{tag}");
+    }
+    for tag in ["HV-1", "V-1", "CHKX-1"] {
+        assert_eq!(judged(tag), json!([["V-1", "V-2"], true]), "{tag}");
+    }
+}

@@ -165,7 +165,11 @@ impl Plant {
         match next.as_slice() {
             _ if steps == 0 => false,
             [] => !self.is_equipment(node) && self.kinds[node] != OffPage,
-            [only] => self.kinds[*only] != Relief && self.leads_to_nothing(*only, node, steps - 1),
+            [only] => {
+                self.kinds[*only] != Relief
+                    && !self.is_equipment(*only)
+                    && self.leads_to_nothing(*only, node, steps - 1)
+            }
             _ => false,
         }
     }

@@ -473,6 +473,15 @@ const VARIABLES: &str = "AEFJKLPQRSTUWXYZ";
 /// is none of them: `FBV` is often a ball valve with a full bore.
 const FUNCTIONS: &str = "ACDEFIKLOPQRSTUXYZ";
 
+/// Words in tags that name a check valve, also behind other letters: `CV-CHK-1`.
+const CHECK_VALVE_WORDS: &[&str] = &["CHK", "CHECK", "NRV"];
+
+/// Returns whether a word of a tag names a check valve.
+pub(crate) fn names_check_valve(tag: &str) -> bool {
+    let mut words = tag.split(|c: char| !c.is_ascii_alphabetic());
+    words.any(|word| CHECK_VALVE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
 /// Returns what the letters of the tag of a valve say about it.
 pub(crate) fn tag_letters(letters: &str) -> TagLetters {
     let is_automatic = |letters: &str| {

@@ -183,6 +183,7 @@ pub(crate) fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, cha
             (None, _) => return Ok(!topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage),
             // What protects by opening is not opened to drain.
             (Some(only), None) if topology.roles[only as usize] == Role::Relief => return Ok(false),
+            (Some(only), None) if topology.is_equipment(only) => return Ok(false),
             (Some(only), None) => (before, node) = (node, only),
             _ => return Ok(false),
         }

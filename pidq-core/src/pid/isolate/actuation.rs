@@ -52,6 +52,9 @@ fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns what the letters of the tag of a valve say about it.
 pub(super) fn tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
-    let tag = drawing.tag(node).and_then(Tag::parse);
-    tag.map_or(TagLetters::HandValve, |tag| roles::tag_letters(&tag.letters))
+    let Some(text) = drawing.tag(node) else { return TagLetters::HandValve };
+    match Tag::parse(text).map_or(TagLetters::HandValve, |tag| roles::tag_letters(&tag.letters)) {
+        TagLetters::HandValve if roles::names_check_valve(text) => TagLetters::SelfActing,
+        letters => letters,
+    }
 }

@@ -248,7 +248,7 @@ mod tests {
     fn shared_tails_give_the_same_paths_as_a_search_from_each_device() {
         let mut rng = Rng(0x2545_F491_4F6C_DD1D);
         let mut used = 0;
-        for _ in 0..4000 {
+        for _ in 0..1000 {
             let graph = random_plant(&mut rng);
             let drawing = graph.drawing(&Limits::default()).ok().flatten().expect("a drawing");
             let (mut shared, mut disabled) = (Tails::default(), Tails { is_disabled: true, ..Tails::default() });
@@ -263,6 +263,6 @@ mod tests {
                 assert_eq!(with.discharges_to, without.discharges_to, "{} on {:?}", with.node, graph.root());
             }
         }
-        assert!(used > 2000, "{used} drawings with tails");
+        assert!(used > 500, "{used} drawings with tails");
     }
 }
