@@ -237,14 +237,14 @@ impl ReliefPath {
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         let before = self.reasons.len();
-        if start.flow == Flow::FromDevice {
-            if let Some(Way { path, notable }) = tails.way(drawing, start.first, avoided, charge)? {
-                self.add_shared(drawing, start, &path, &notable, charge)?;
-                self.add_only_way(drawing, start, &path, &notable, charge)?;
-                let notable = notable.iter().map(|at| path[*at]).collect();
-                self.push_side(start, before, (path.clone(), path, Some(notable)), Vec::new());
-                return Ok(());
-            }
+        if start.flow == Flow::FromDevice
+            && let Some(Way { path, notable }) = tails.way(drawing, start.first, avoided, charge)?
+        {
+            self.add_shared(drawing, start, &path, &notable, charge)?;
+            self.add_only_way(drawing, start, &path, &notable, charge)?;
+            let notable = notable.iter().map(|at| path[*at]).collect();
+            self.push_side(start, before, (path.clone(), path, Some(notable)), Vec::new());
+            return Ok(());
         }
         let found = start.search(drawing, avoided, charge)?;
         let is_against_flow = found.is_against_flow;
