@@ -362,7 +362,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 let is_circle = symbol.shape == Shape::Circle && matches!(symbol.body, Body::Fixed(_));
                 let half = if is_circle { half } else { (half.0.max(sides.0), half.1.max(sides.1)) };
                 let (x, _) = usage.placement.vector((1.0, 0.0));
-                let center = if symbol.name == "electric_heater" { self.from_its_end(picture, node, at) } else { at };
+                let center = if symbol.name == "electric_heater" { self.line_from_end(picture, node, at) } else { at };
                 Fitted { center, half, angle: 0.0, flip: (if x < -1e-9 { -1.0 } else { 1.0 }, 1.0), ..placed }
             }
         })
@@ -370,7 +370,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
 
     /// Returns the center of equipment whose place is its end: a connection point for its supply is there, and its nozzles are
     /// on one side of it.
-    fn from_its_end(&self, picture: &Picture<'a>, node: usize, at: Point) -> Point {
+    fn line_from_end(&self, picture: &Picture<'a>, node: usize, at: Point) -> Point {
         let is_end = self.ports(picture, node).iter().any(|port| (port.0 - at.0).hypot(port.1 - at.1) < 0.5);
         let places: Vec<Point> =
             self.symbols.parts[node].iter().filter_map(|part| self.place(picture, *part)).collect();
