@@ -183,13 +183,16 @@ fn a_line_that_has_its_connector_as_a_member_is_compared() {
         }
         sheet
     };
-    let sheets = |to: &str| {
-        let [from_sheet, to_sheet] = two(json!({}), json!({}));
-        [with_line(from_sheet, "100-PL-1", "X-1"), with_line(to_sheet, to, "X-2")]
-    };
-    let query = "graph().metadata.joined.differences | map([.property, .from_value, .to_value])";
-    check(&sheets("100-PL-1"), query, json!([]));
-    check(&sheets("200-CW-9"), query, json!([["line", "100-PL-1", "200-CW-9"]]));
+    // The connectors, or the items beside them, are members.
+    for [from, other] in [["X-1", "X-2"], ["V-1", "S-1"], ["X-1", "S-1"]] {
+        let sheets = |to: &str| {
+            let [from_sheet, to_sheet] = two(json!({}), json!({}));
+            [with_line(from_sheet, "100-PL-1", from), with_line(to_sheet, to, other)]
+        };
+        let query = "graph().metadata.joined.differences | map([.property, .from_value, .to_value])";
+        check(&sheets("100-PL-1"), query, json!([]));
+        check(&sheets("200-CW-9"), query, json!([["line", "100-PL-1", "200-CW-9"]]));
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@ use super::lists::{EdgeField, edge_value};
 use super::quantity::nominal_size;
 use super::{ChargeFn, pipe_lines};
 use crate::error::Result;
-use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
 use crate::graph::tag_spelling;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::value::{Value, convert};
@@ -28,12 +29,13 @@ pub(crate) type Values = [Vec<String>; PROPERTIES.len()];
 const MAX_GROUPS: usize = 32;
 
 /// Returns the values of the pipes at a connector, or else those of the connector itself, or of the segments and lines
-/// that they belong to.
+/// that they belong to, or else those of the only line of the item beside the connector.
 pub(crate) fn values(drawing: &Drawing<'_>, connector: NodeId, charge: ChargeFn<'_>) -> Result<Values> {
     let edges = drawing.topology.table(EdgeFilter::Flow, Direction::Both).edges(connector);
     charge(1 + edges.len() as u64)?;
     let pipes: Vec<EdgeId> = edges.iter().copied().filter(|edge| !drawing.topology.is_joint(*edge)).collect();
-    let groups = groups(drawing, connector, &pipes, charge)?;
+    let mut groups = groups(drawing, connector, &pipes, charge)?;
+    groups.extend(line_beside(drawing, connector, &pipes, charge)?);
     Ok(PROPERTIES.map(|(names, _)| {
         let field = EdgeField::Named(names);
         let mut values: Vec<Value<'_>> =
@@ -76,6 +78,25 @@ fn groups(drawing: &Drawing<'_>, connector: NodeId, pipes: &[EdgeId], charge: Ch
     }
     found.truncate(MAX_GROUPS);
     Ok(found)
+}
+
+/// Returns the line of the item at the other end of the only pipe of a connector: of an item in a pipe with no other line.
+fn line_beside(
+    drawing: &Drawing<'_>,
+    connector: NodeId,
+    pipes: &[EdgeId],
+    charge: ChargeFn<'_>,
+) -> Result<Option<NodeId>> {
+    let topology = &drawing.topology;
+    let [pipe] = pipes else { return Ok(None) };
+    let beside = topology.ends[*pipe as usize].into_iter().find(|end| *end != connector && *end != NONE);
+    let is_in_pipe = |item: &NodeId| {
+        topology.flow_degree(*item) == 2 && !matches!(topology.roles[*item as usize], Role::Equipment | Role::Port)
+    };
+    let Some(item) = beside.filter(is_in_pipe) else { return Ok(None) };
+    let mut lines = groups(drawing, item, &[], charge)?;
+    lines.retain(|group| drawing.has_type(*group, Names::LineType));
+    Ok(if let [line] = lines[..] { Some(line) } else { None })
 }
 
 /// Returns the groups of an item: by its fields, and by the edges of its groups.

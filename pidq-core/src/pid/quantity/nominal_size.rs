@@ -52,6 +52,10 @@ const SIZES: &[(f64, f64)] = &[
 const INCH_PREFIX: &str = "NPS";
 const INCH_SUFFIXES: &[&str] = &["\"", "''", "\u{2033}", "\u{201d}", "INCHES", "INCH", "IN"];
 
+/// Fractions with a character of their own.
+const FRACTIONS: &[(char, &str)] =
+    &[('\u{bc}', "1/4"), ('\u{bd}', "1/2"), ('\u{be}', "3/4"), ('\u{215b}', "1/8"), ('\u{215c}', "3/8")];
+
 /// Longest text in bytes that is read as a size.
 const MAX_LENGTH: usize = 32;
 
@@ -73,6 +77,10 @@ pub(crate) fn dn(text: &str) -> Option<f64> {
 
 /// Returns the value of `1.5`, `1/2`, `1 1/2` or `1-1/2`.
 fn fraction(text: &str) -> Option<f64> {
+    if let Some((sign, digits)) = FRACTIONS.iter().find(|(sign, _)| text.ends_with(*sign)) {
+        let whole = text.trim_end_matches(*sign).trim();
+        return Some(if whole.is_empty() { 0.0 } else { decimal(whole)? } + fraction(digits)?);
+    }
     let Some((rest, divisor)) = text.split_once('/') else { return decimal(text) };
     let (whole, dividend) = rest.rsplit_once([' ', '-']).unwrap_or(("0", rest));
     let divisor = decimal(divisor.trim()).filter(|divisor| *divisor > 0.0)?;
@@ -104,6 +112,8 @@ mod tests {
             ("1 1/2\"", Some(40.0)),
             ("1-1/2 in", Some(40.0)),
             ("1.5\"", Some(40.0)),
+            ("1½\"", Some(40.0)),
+            ("NPS ¾", Some(20.0)),
             ("80\"", Some(2000.0)),
         ] {
             assert_eq!(dn(text), expected, "{text}");
@@ -112,7 +122,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_sizes() {
-        for text in ["", "DN", "\"", "4.1\"", "1/0\"", "-4\"", "inf", "1e2", "100x80", "4\" x 2\"", "SCH 40"] {
+        for text in ["", "DN", "\"", "4.1\"", "1/0\"", "x½\"", "-4\"", "inf", "1e2", "100x80", "4\" x 2\"", "SCH 40"] {
             assert_eq!(dn(text), None, "{text}");
         }
     }
