@@ -431,6 +431,109 @@ const CASES: &[Case] = &[
         &["P-1 trip: PT-1 | PIC-1,PSHH-1 | PV-1,XV-1 | closed"],
     ),
     case(
+        "transmitters with the number of a control loop that feed only its trip",
+        "T-1:tank → PV-1:control_valve → XV-1:control_valve; PT-1 ⇢ PIC-1 ⇢ PV-1; PT-1A ⇢ PSHH-1A ⇢ UY-1; PT-1B ⇢ PSHH-1B ⇢ UY-1; UY-1 ⇢ XV-1",
+        &["P-1 control: PT-1 | PIC-1 | PV-1 | closed", "P-1 trip: PT-1A,PT-1B | PSHH-1A,UY-1,PSHH-1B | XV-1 | closed"],
+    ),
+    case(
+        "relays with the number of the transmitter, and with others, are parts of the trip that feeds them",
+        "T-1:tank → XV-3:control_valve; LT-1 ⇢ LSHH-1 ⇢ LY-1 ⇢ UY-2 ⇢ XY-3 ⇢ XV-3",
+        &["L-1 trip: LT-1 | LSHH-1,LY-1,UY-2,XY-3 | XV-3 | closed"],
+    ),
+    case(
+        "a solenoid with the number of a control loop that only a trip feeds",
+        "T-1:tank → FV-1:control_valve; FT-1 ⇢ FIC-1 ⇢ FY-1A ⇢ FV-1; PSHH-2 ⇢ I-2 ⇢ FY-1B ⇢ FV-1",
+        &[
+            "F-1 control: FT-1 | FIC-1,FY-1A | FV-1 | closed",
+            "P-2 trip: PSHH-2 | I-2,FY-1B | FV-1 | closed | FV-1 of F-1",
+        ],
+    ),
+    case(
+        "a solenoid that only two trips feed is no control loop",
+        "T-1:tank → XV-3:control_valve; PSHH-1 ⇢ XY-3; LSHH-2 ⇢ XY-3; XY-3 ⇢ XV-3",
+        &[
+            "P-1 trip: PSHH-1 |  | XV-3 | closed | XV-3 of X-3, XY-3 of X-3",
+            "X-3 trip?: PSHH-1,LSHH-2 | XY-3 | XV-3 | closed | PSHH-1 of P-1, LSHH-2 of L-2",
+            "L-2 trip: LSHH-2 |  | XV-3 | closed | XV-3 of X-3, XY-3 of X-3",
+        ],
+    ),
+    case(
+        "what closes a shutdown valve is no control loop, whatever its tag",
+        "T-1:tank → _v:shutdown_valve → _w:emergency_shutdown_valve → _u:shutdown_valve → LV-3:control_valve; PT-1 ⇢ _v; LAHH-2 ⇢ _w; LT-3 ⇢ LIC-3 ⇢ LV-3; LIC-3 ⇢ _u",
+        &[
+            "P-1 trip?: PT-1 |  | _v | closed",
+            "L-2 trip?:  | LAHH-2 | _w | open",
+            "L-3 trip?: LT-3 | LIC-3 | _u,LV-3 | closed",
+        ],
+    ),
+    case(
+        "a hand switch on a shutdown valve may close it, or reset it only",
+        "T-1:tank → _v:shutdown_valve; HS-1 ⇢ _v",
+        &["H-1 trip?: HS-1 |  | _v | only_by_hand"],
+    ),
+    case(
+        "a limit switch of a shutdown valve, drawn toward it, does not close it",
+        "T-1:tank → _v:shutdown_valve; ZSC-1 ⇢ _v; PI-2 ⇢ _v",
+        &["Z-1 indication: ZSC-1 |  |  | open", "P-2 indication:  | PI-2 |  | open"],
+    ),
+    case(
+        "the rest of a loop on another sheet",
+        "LT-1 ⇢ LSLL-1 ⇢ X-1:off_page_connector; X-2:off_page_connector ⇢ I-2 ⇢ P-1:pump; PT-3 ⇢ PIC-3 ⇢ PV-3:control_valve; PIC-3 ⇢ X-3:off_page_connector",
+        &[
+            "L-1 trip?: LT-1 | LSLL-1 |  | off_page",
+            "I-2 trip?:  | I-2 | P-1 | off_page",
+            "P-3 control: PT-3 | PIC-3 | PV-3 | closed",
+        ],
+    ),
+    case(
+        "a selector has the sensors of the controllers that feed it",
+        "T-1:tank → PV-3:control_valve; PT-1 ⇢ PIC-1 ⇢ PY-3; LT-2 ⇢ LIC-2 ⇢ PY-3; PY-3 ⇢ PV-3",
+        &[
+            "P-1 control: PT-1 | PIC-1 | PV-3 | closed | PV-3 of P-3, PY-3 of P-3",
+            "P-3 control: PT-1,LT-2 | PY-3 | PV-3 | closed | PT-1 of P-1, PIC-1 of P-1, LT-2 of L-2, LIC-2 of L-2",
+            "L-2 control: LT-2 | LIC-2 | PV-3 | closed | PV-3 of P-3, PY-3 of P-3",
+        ],
+    ),
+    case(
+        "a bubble for all functions, without a sensor and not at the process, may sense",
+        "T-1:tank → FV-1:control_valve; FIC-1:process_instrumentation_function ⇢ FV-1",
+        &["F-1 control?:  | FIC-1 | FV-1 | no_sensor"],
+    ),
+    case(
+        "trips at the high and the low limit of one transmitter are two",
+        "T-1:tank → XV-1:control_valve; P-1:pump; LT-1 ⇢ LSHH-1 ⇢ XV-1; LT-1 ⇢ LSLL-1 ⇢ I-2 ⇢ P-1",
+        &[
+            "L-1 indication: LT-1 |  |  | open",
+            "L-1 trip: LT-1 | LSHH-1 | XV-1 | closed | LT-1 of L-1",
+            "L-1 trip: LT-1 | LSLL-1,I-2 | P-1 | closed | LT-1 of L-1",
+        ],
+    ),
+    case(
+        "a sensor or a valve that is not there yet",
+        "T-1:tank → XV-1:control_valve(status=future) → XV-2:control_valve; PSHH-1 ⇢ XV-1; PSHH-2(status=demolished) ⇢ XV-2",
+        &["P-1 trip?: PSHH-1 |  | XV-1 | closed", "P-2 trip?: PSHH-2 |  | XV-2 | closed"],
+    ),
+    case(
+        "a transmitter of two trips does not take the valve of the controller with its number",
+        "T-1:tank → PV-1:control_valve → XV-8:control_valve → XV-9:control_valve; PT-1A ⇢ I-8 ⇢ XV-8; PT-1A ⇢ I-9 ⇢ XV-9; PT-1 ⇢ PIC-1",
+        &[
+            "P-1 indication: PT-1A |  |  | open",
+            "I-8 trip: PT-1A | I-8 | XV-8 | closed | PT-1A of P-1",
+            "I-9 trip: PT-1A | I-9 | XV-9 | closed | PT-1A of P-1",
+            "P-1 control?: PT-1 | PIC-1 | PV-1 | no_signal",
+        ],
+    ),
+    case(
+        "both limits act on one valve through one interlock",
+        "T-1:tank → XV-1:control_valve; LT-1 ⇢ LSHH-1 ⇢ I-2 ⇢ XV-1; LT-1 ⇢ LSLL-1 ⇢ I-2",
+        &["L-1 trip: LT-1 | LSHH-1,I-2,LSLL-1 | XV-1 | closed"],
+    ),
+    case(
+        "an actuator with a pipe, its air, is no sensor",
+        "T-1:tank → _v:control_valve; PT-1 ⇢ PSHH-1 ⇢ SOV-1:solenoid_valve; T-2:tank → SOV-1 → ACT-1:instrument.actuator ⊳ _v",
+        &["P-1 trip: PT-1 | PSHH-1 | SOV-1 | closed", "A-1 control:  | ACT-1 | _v | open"],
+    ),
+    case(
         "a loop through an actuating function and an actuating system",
         "T-1:tank → PV-1:shut_off_valve; P-1:loop ⊃ PIC-1; PIC-1 ⊃ _g:instrument.process_signal_generating_function; PIC-1 ⊃ PV_1:instrument.actuating_function; PV_1 ⇢ _s:instrument.actuating_system; _s ⊃ _r:instrument.shut_off_valve_reference; _r ⊳ PV-1",
         &["P-1 control: _g | PIC-1,PV_1 | PV-1 | closed"],
@@ -552,6 +655,92 @@ fn a_pump_at_the_end_of_a_section_may_be_stopped() {
     check(plant, SAFEGUARDS, &format!("[[{inlet}],[{outlet}]]"));
     let merged = SAFEGUARDS.replace("hazopNodes()", "hazopNodes({merge: true})");
     check(plant, &merged, r#"[[["LSLL-1","trip","L-1","inside","inside",true]]]"#);
+}
+
+#[test]
+fn a_pump_is_stopped_by_its_motor() {
+    let plant = "T-1:tank → _s:strainer → P-1:pump; P-1 ⊃ _m:electric_motor; _s ⇢ LSLL-1 ⇢ _m";
+    check(plant, SAFEGUARDS, r#"[[["LSLL-1","trip","L-1","inside","boundary",true]]]"#);
+}
+
+#[test]
+fn a_check_valve_with_an_open_bypass_is_not_certain() {
+    let plant = |position: &str| {
+        format!(
+            "P-1:pump → _a:tee → CK-1:check_valve → _b:tee → T-2:tank; _a → _v:gate_valve(normal_position={position}) → _b"
+        )
+    };
+    for (position, is_certain) in [("open", false), ("unknown", false), ("closed", true)] {
+        let expected = format!(r#"[[["CK-1","check_valve",null,null,"inside",{is_certain}]]]"#);
+        check(&plant(position), SAFEGUARDS, &expected);
+    }
+    let two_pumps =
+        "T-1:tank → P-1:pump → CK-1:check_valve → _a:tee → T-2:tank; T-1 → P-2:pump → CK-2:check_valve → _a";
+    let row = |valve: &str| format!(r#"["{valve}","check_valve",null,null,"inside",true]"#);
+    check(two_pumps, SAFEGUARDS, &format!("[[],[{},{}],[]]", row("CK-1"), row("CK-2")));
+}
+
+#[test]
+fn a_shutdown_valve_that_fails_open_is_not_certain() {
+    let plant = |fails: &str| format!("T-1:tank → _v:shutdown_valve(fail_action={fails}) → T-2:tank; PSHH-1 ⇢ _v");
+    for (fails, is_certain) in [("closed", true), ("open", false), ("FO", false)] {
+        let query = r#"hazopNodes() | map(.safeguards | filter(.kind == "shutdown_valve") | map(.certain))"#;
+        check(&plant(fails), query, &format!("[[{is_certain}]]"));
+    }
+}
+
+#[test]
+fn a_bubble_for_all_functions_is_the_initiator_of_its_trip() {
+    let links = "causeAndEffect() | .links | map([.initiator.id, .final_element.id])";
+    let plant =
+        "T-1:tank → _v:shutdown_valve → _w:control_valve; LZAHH-1:process_instrumentation_function ⇢ _v; PZLL-2 ⇢ _w";
+    check(plant, links, r#"[["LZAHH-1","_v"],["PZLL-2","_w"]]"#);
+    let fed = "T-1:tank → _v:shutdown_valve; LT-1 ⇢ LZHH-1:process_instrumentation_function ⇢ _v";
+    check(fed, links, r#"[["LT-1","_v"]]"#);
+    let control = "T-1:tank → FV-1:control_valve; FIC-1:process_instrumentation_function ⇢ FV-1";
+    check(control, links, "[]");
+    let all = links.replace("causeAndEffect()", r#"causeAndEffect({scope: "all"})"#);
+    check(control, &all, r#"[["FIC-1","FV-1"]]"#);
+}
+
+#[test]
+fn a_section_with_a_valve_that_may_be_switched_is_not_certain() {
+    let plant = |valve: &str, rest: &str| {
+        format!("SDV-1:shutdown_valve → T-1:tank → {valve} → T-2:tank → SDV-2:shutdown_valve{rest}")
+    };
+    let uncertain = "inventorySections() | map(.uncertain | map([.reason, .at.id]))";
+    for valve in [
+        "USV-1:gate_valve",
+        "KV-1:ball_valve",
+        "_v:remote_operated_valve",
+        "_v:motor_operated_valve",
+        "_v:gate_valve(fail_action=closed)",
+    ] {
+        let id = valve.split(':').next().expect("an id");
+        check(&plant(valve, ""), uncertain, &format!(r#"[[["possible_esd_valve","{id}"]]]"#));
+    }
+    for valve in ["HV-1:ball_valve", "FV-1:control_valve", "_v:pressure_regulator"] {
+        check(&plant(valve, ""), uncertain, "[[]]");
+    }
+    let trip = "; PSHH-1 ⇢ I-1 ⇢ FV-1";
+    check(&plant("FV-1:control_valve", trip), uncertain, r#"[[["possible_esd_valve","FV-1"]]]"#);
+}
+
+#[test]
+fn a_section_that_is_drawn_closed_between_its_equipment_is_not_certain() {
+    let plant =
+        |between: &str| format!("SDV-1:shutdown_valve → T-1:tank → {between} → T-2:tank → SDV-2:shutdown_valve");
+    let uncertain = "inventorySections() | map(.uncertain | map([.reason, .at.id]))";
+    let closed = r#"[[["closed_item","_v"]]]"#;
+    check(&plant("_v:spectacle_blind(position=closed)"), uncertain, closed);
+    check(&plant("_v:gate_valve(normal_position=closed)"), uncertain, closed);
+    check(&plant("_v:spectacle_blind(position=open)"), uncertain, "[[]]");
+    // The closed bypass of an open valve, and a closed drain, separate no equipment.
+    let bypass =
+        format!("{}; _a → _w:gate_valve(normal_position=closed) → _b", plant("_a:tee → _v:gate_valve → _b:tee"));
+    check(&bypass, uncertain, "[[]]");
+    let drain = format!("{}; _a → _w:gate_valve(normal_position=closed) → _c:cap", plant("_a:tee"));
+    check(&drain, uncertain, "[[]]");
 }
 
 #[test]

@@ -198,6 +198,9 @@ pub const NEGATIONS: &[&str] = &["no", "non", "not", "never", "un"];
 /// Parts of the classes of instruments that sense.
 pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
 
+/// Words in the classes of bubbles that stand for all functions at a measuring point, as in IEC 62424.
+pub const BUBBLES: &[&str] = &["process_instrumentation_function", "process_control_function"];
+
 /// Parts of the classes of instruments that only show or record what others sense.
 pub const DISPLAYS: &[&str] = &["indicator", "recorder", "gauge"];
 
@@ -293,6 +296,12 @@ pub const DRIVEN_EQUIPMENT: &[&str] = &[
     "fired_heater",
     "electric_heater",
 ];
+
+/// Parts of the classes of valves that throttle a flow, and are open in an emergency unless a trip closes them.
+pub const THROTTLING_VALVES: &[&str] = &["control", "regulat", "self_acting", "pcv"];
+
+/// Texts of the fail position of a valve that opens, in snake_case.
+pub const FAIL_OPEN: &[&str] = &["fo", "open", "opens", "fail_open", "failopen", "spring_to_open"];
 
 /// Words in the classes of instruments operated by hand.
 pub const HAND_SWITCH_CLASSES: &[&str] = &["hand_switch", "push_button", "pushbutton", "manual_switch"];

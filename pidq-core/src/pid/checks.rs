@@ -269,7 +269,7 @@ impl<'a> Checker<'_, 'a> {
             };
             let noun = if is_protective { "trip" } else { "loop" };
             let nodes: Vec<NodeId> = found.node.into_iter().chain(found.members.iter().copied()).collect();
-            let is_certain = found.node.is_some() && parts.gap() != Some(Gap::NoSignal);
+            let is_certain = found.node.is_some() && parts.closed().is_some();
             self.report_finding(is_certain, format!("{noun} {} {missing}", found.name), &nodes, &[]);
         }
         Ok(())

@@ -36,6 +36,16 @@ pub(crate) fn loop_function(drawing: &Drawing<'_>, node: NodeId) -> LoopFunction
     }
 }
 
+/// Returns whether an instrument may move a valve that it has a signal to: it acts, or it is a transmitter, an alarm or of
+/// unknown function. A display and a limit switch do not.
+pub(crate) fn may_move(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    let is_position = tag.as_ref().is_some_and(|tag| tag.is_position() && tag.protection().is_none());
+    let is_alarm = tag.is_some_and(|tag| tag.split().1.contains(&'A'));
+    !is_position
+        && (loop_function(drawing, node) != LoopFunction::Measures || is_alarm || is_transmitter(drawing, node))
+}
+
 /// Position of an instrument on the way from the process to a final element.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Stage {
@@ -111,6 +121,20 @@ pub(crate) fn senses_at_location(drawing: &Drawing<'_>, node: NodeId) -> bool {
         })
 }
 
+/// Returns whether a bubble may stand for the measurement too: it has a measured variable, and no signal leads to it. A
+/// signal without a direction may.
+pub(crate) fn may_sense(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let measures = drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.measures());
+    let mut above = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+    measures
+        && stage(drawing, node) == Stage::Function
+        && !above.any(|(from, edge)| {
+            topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL)
+                && matches!(topology.roles[from as usize], Role::Instrument | Role::OffPage)
+        })
+}
+
 /// Returns whether a node is a process item: equipment, or an item in a pipe other than a valve.
 pub(crate) fn is_process(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
@@ -143,6 +167,10 @@ pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its
 /// tag.
 pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    // The pipe of an actuator is its air.
+    if acts_by_class(drawing, node) {
+        return false;
+    }
     let topology = &drawing.topology;
     let mut signals = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
     let is_signaled = signals.any(|(other, edge)| {

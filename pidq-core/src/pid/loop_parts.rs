@@ -13,13 +13,14 @@ use super::loops::protection;
 use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
-use super::{ChargeFn, Datum, pipe_lines};
+use super::{ChargeFn, Datum, pipe_lines, valve_state};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 
 const LOOP: &[&str] = &[
     "loop",
@@ -49,6 +50,8 @@ pub(crate) enum Gap {
     NoSignal,
     /// Only a hand switch starts the trip, and it may be one that resets it.
     OnlyByHand,
+    /// The sensor or the final element may be on another sheet, where a signal of the loop comes from or leads to.
+    OffPage,
 }
 
 impl Gap {
@@ -60,6 +63,7 @@ impl Gap {
             Gap::NoSensorAndNoFinalElement => "no_sensor_and_no_final_element",
             Gap::NoSignal => "no_signal",
             Gap::OnlyByHand => "only_by_hand",
+            Gap::OffPage => "off_page",
         }
     }
 }
@@ -76,13 +80,19 @@ pub(crate) struct LoopParts {
     is_connected: bool,
     /// The only initiators are hand switches, which may only reset the trip.
     is_reset_only: bool,
+    /// A function without a sensor may stand for the measurement too.
+    may_sense: bool,
+    /// Signals come from a sheet that is not joined.
+    enters_sheet: bool,
+    /// Signals lead to a sheet that is not joined.
+    leaves_sheet: bool,
 }
 
 impl LoopParts {
     /// Finds the parts of the loop at an index.
     pub fn find(drawing: &Drawing<'_>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<LoopParts> {
         let search = Search { drawing, loops, found: &loops.list[at] };
-        let (final_elements, passed) = search.final_elements(charge)?;
+        let Effects { final_elements, passed, leaves_sheet } = search.final_elements(charge)?;
         let is_function = |node: &NodeId| search.is_instrument(*node) && final_elements.binary_search(node).is_err();
         let instruments: Vec<NodeId> = search.found.members.iter().copied().filter(is_function).collect();
         charge(instruments.iter().map(|node| search.degree(*node)).sum())?;
@@ -91,7 +101,10 @@ impl LoopParts {
         // One bubble may sense and control.
         functions.extend(own_sensors.iter().filter(|node| controls(drawing, **node)));
         functions.sort_unstable();
-        let (sensors, sources) = search.sensors(own_sensors, &functions, &passed, charge)?;
+        let Causes { sensors, sources, enters_sheet } = search.sensors(own_sensors, &functions, &passed, charge)?;
+        let may_sense = functions.iter().any(|node| {
+            drawing.class_has_word(*node, vocabulary::BUBBLES) && instrument_class::may_sense(drawing, *node)
+        });
         let sensors = search.without_feedback(sensors, &final_elements, charge)?;
         let by_hand = if sensors.is_empty() { search.hand_switches(&sources, charge)? } else { Vec::new() };
         functions.retain(|node| by_hand.binary_search(node).is_err());
@@ -104,13 +117,26 @@ impl LoopParts {
         let mut shared: Vec<NodeId> = used.copied().filter(|node| search.is_in_other_loop(*node)).collect();
         shared.sort_unstable();
         shared.dedup();
-        Ok(LoopParts { sensors, functions, final_elements, shared, is_connected, is_reset_only })
+        Ok(LoopParts {
+            sensors,
+            functions,
+            final_elements,
+            shared,
+            is_connected,
+            is_reset_only,
+            may_sense,
+            enters_sheet,
+            leaves_sheet,
+        })
     }
 
     /// Returns the reason for which the loop is not known to be closed; `None` if signals lead from a sensor to a final
     /// element.
     pub fn gap(&self) -> Option<Gap> {
         match (self.sensors.is_empty(), self.final_elements.is_empty()) {
+            (true, true) if self.enters_sheet || self.leaves_sheet => Some(Gap::OffPage),
+            (true, false) if self.enters_sheet => Some(Gap::OffPage),
+            (false, true) if self.leaves_sheet => Some(Gap::OffPage),
             (true, true) => Some(Gap::NoSensorAndNoFinalElement),
             (true, false) => Some(Gap::NoSensor),
             (false, true) => Some(Gap::NoFinalElement),
@@ -123,7 +149,8 @@ impl LoopParts {
     pub fn closed(&self) -> Option<bool> {
         match self.gap() {
             None => Some(true),
-            Some(Gap::NoSignal | Gap::OnlyByHand) => None,
+            Some(Gap::NoSignal | Gap::OnlyByHand | Gap::OffPage) => None,
+            Some(Gap::NoSensor) if self.may_sense => None,
             Some(_) => Some(false),
         }
     }
@@ -147,6 +174,17 @@ pub(crate) fn final_elements_of_node(drawing: &Drawing<'_>, node: NodeId, charge
         Some(at) => Ok(LoopParts::find(drawing, &loops, at, charge)?.final_elements),
         None => Ok(Vec::new()),
     }
+}
+
+/// Returns what the trips and safety instrumented functions of a drawing act on.
+pub(crate) fn final_elements_of_trips(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<HashSet<NodeId>> {
+    let loops = Loops::find(drawing, charge)?;
+    let mut found = HashSet::new();
+    for at in (0..loops.list.len()).filter(|at| loops.list[*at].protection.is_some()) {
+        let search = Search { drawing, loops: &loops, found: &loops.list[at] };
+        found.extend(search.final_elements(charge)?.final_elements);
+    }
+    Ok(found)
 }
 
 /// Returns the kind of a loop, if anything is known about it, and whether the drawing states it.
@@ -185,6 +223,22 @@ struct Search<'p, 'a> {
     drawing: &'p Drawing<'a>,
     loops: &'p Loops,
     found: &'p Loop,
+}
+
+/// Final elements of a loop, and what leads to them.
+struct Effects {
+    final_elements: Vec<NodeId>,
+    /// Instruments of other loops between.
+    passed: Vec<NodeId>,
+    leaves_sheet: bool,
+}
+
+/// Sensors of a loop, and what leads from them to its functions.
+struct Causes {
+    sensors: Vec<NodeId>,
+    /// Functions of other loops between.
+    sources: Vec<NodeId>,
+    enters_sheet: bool,
 }
 
 /// Target of a signal.
@@ -267,7 +321,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the final elements that are members or that members act on, and the instruments of other loops between.
-    fn final_elements(&self, charge: ChargeFn<'_>) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
+    fn final_elements(&self, charge: ChargeFn<'_>) -> Result<Effects> {
         let members = &self.found.members;
         let mut seen: HashSet<NodeId> = members.iter().copied().collect();
         charge(members.iter().map(|node| self.degree(*node)).sum())?;
@@ -275,6 +329,7 @@ impl Search<'_, '_> {
             members.iter().partition(|node| self.is_final(**node));
         let mut queue: Vec<(NodeId, u32)> = members.iter().map(|member| (*member, 0)).collect();
         let mut passed = Vec::new();
+        let mut leaves_sheet = false;
         let mut at = 0;
         while let Some((node, depth)) = queue.get(at).copied() {
             at += 1;
@@ -286,6 +341,7 @@ impl Search<'_, '_> {
                     continue;
                 }
                 charge(1 + self.degree(next))?;
+                leaves_sheet |= self.is_end_of_sheet(next);
                 match self.reached(node, next, flags) {
                     Some(Reached::FinalElement) => final_elements.push(next),
                     Some(Reached::Path) => {
@@ -298,7 +354,12 @@ impl Search<'_, '_> {
             }
         }
         final_elements.sort_unstable();
-        Ok((final_elements, passed))
+        Ok(Effects { final_elements, passed, leaves_sheet })
+    }
+
+    /// Returns whether a signal continues at a connector on another sheet, which is not joined.
+    fn is_end_of_sheet(&self, node: NodeId) -> bool {
+        self.role(node) == Role::OffPage && !self.drawing.topology.is_joined(node)
     }
 
     /// Returns what an edge from a node reaches.
@@ -347,17 +408,36 @@ impl Search<'_, '_> {
 
     /// Returns the own sensors and those that feed the functions, and the functions of other loops between. Converters
     /// without a loop are passed, functions of other loops only by trips and displays: the sensor of the primary loop of
-    /// a cascade is not one of the secondary loop.
+    /// a cascade is not one of the secondary loop. A loop without a sensor of its own, such as a selector that two
+    /// controllers feed, has those of the loops that feed it.
     fn sensors(
         &self,
         own_sensors: Vec<NodeId>,
         functions: &[NodeId],
         passed: &[NodeId],
         charge: ChargeFn<'_>,
-    ) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
+    ) -> Result<Causes> {
+        let causes = self.causes(own_sensors, functions, passed, false, charge)?;
+        let is_manual = || functions.iter().any(|node| instrument_class::is_by_hand(self.drawing, *node));
+        if !causes.sensors.is_empty() || self.is_protective() || is_manual() {
+            return Ok(causes);
+        }
+        self.causes(Vec::new(), functions, passed, true, charge)
+    }
+
+    /// Returns the same; with `crosses` through the functions of one other loop.
+    fn causes(
+        &self,
+        own_sensors: Vec<NodeId>,
+        functions: &[NodeId],
+        passed: &[NodeId],
+        crosses: bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<Causes> {
         let topology = &self.drawing.topology;
         let mut sensors = own_sensors;
         let mut sources = Vec::new();
+        let mut enters_sheet = false;
         let mut seen: HashSet<NodeId> = self.found.members.iter().copied().collect();
         let own_path = passed.iter().filter(|node| self.loops.of_member(**node).is_empty());
         let mut queue: Vec<(NodeId, u32)> = functions.iter().chain(own_path).map(|node| (*node, 0)).collect();
@@ -368,21 +448,22 @@ impl Search<'_, '_> {
             charge(1 + table.degree(node) as u64)?;
             let signals =
                 table.arcs(node).filter(|(_, edge)| topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL));
-            for (source, _) in signals.filter(|(source, _)| self.is_instrument(*source)) {
-                if !seen.insert(source) {
+            for (source, _) in signals {
+                enters_sheet |= self.is_end_of_sheet(source);
+                if !self.is_instrument(source) || !seen.insert(source) {
                     continue;
                 }
                 charge(1 + self.degree(source))?;
                 if self.is_sensor(source) {
                     sensors.push(source);
-                } else if let Some(crossed) = self.crossings(node, source, crossed) {
+                } else if let Some(crossed) = self.crossings(node, source, crossed, crosses) {
                     queue.push((source, crossed));
                     sources.push(source);
                 }
             }
         }
         sensors.sort_unstable();
-        Ok((sensors, sources))
+        Ok(Causes { sensors, sources, enters_sheet })
     }
 
     /// Returns the sensors without those that report the position of a final element.
@@ -429,12 +510,13 @@ impl Search<'_, '_> {
     }
 
     /// Returns the number of functions of other loops passed on the way back to a source; `None` if it is not passed.
-    fn crossings(&self, node: NodeId, source: NodeId, crossed: u32) -> Option<u32> {
+    fn crossings(&self, node: NodeId, source: NodeId, crossed: u32, crosses: bool) -> Option<u32> {
         if !self.is_in_other_loop(source) || self.is_protective() && self.loops.is_protective(source) {
             return Some(crossed);
         }
         let is_display = instrument_class::loop_function(self.drawing, node) == LoopFunction::Measures;
-        (crossed == 0 && (self.is_protective() || is_display)).then_some(1)
+        (crossed == 0 && (self.is_protective() || is_display || crosses && !self.loops.is_protective(source)))
+            .then_some(1)
     }
 }
 
@@ -454,11 +536,14 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
     let fail_action = parts.final_elements.iter().find_map(|node| drawing.node_field(*node, Names::FailAction));
     let (kind, is_stated) = kind(drawing, found, &parts);
     let (closed, gap) = (parts.closed(), parts.gap());
+    charge((parts.sensors.len() + parts.final_elements.len()) as u64)?;
+    let is_installed =
+        !parts.sensors.iter().chain(&parts.final_elements).any(|node| valve_state::is_not_installed(drawing, *node));
     Ok(vec![
         Datum::String(found.name.clone()),
         Datum::node(found.node),
         kind.map_or(Datum::Null, Datum::Word),
-        Datum::Bool(is_stated && closed.is_some()),
+        Datum::Bool(is_stated && closed.is_some() && is_installed),
         Datum::Nodes(found.members.clone()),
         Datum::Nodes(parts.sensors),
         Datum::Nodes(points),

@@ -2,12 +2,14 @@
 
 pub(crate) mod connection;
 mod groups;
+mod links;
 mod logic;
 pub(crate) mod position_feedback;
 pub(crate) mod protection;
 pub(crate) mod signals;
 mod tagged;
 mod trains;
+mod trip_parts;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -58,7 +60,32 @@ impl Loops {
                 loops.by_member.entry(*member).or_default().push(at);
             }
         }
+        loops.add_protection_of_valves(drawing, charge)?;
         Ok(loops)
+    }
+
+    /// Marks loops that close a shutdown valve although neither their tags nor their classes state a trip: a shutdown
+    /// valve is not one of a control loop, and the drawing does not say what else the loop is.
+    fn add_protection_of_valves(&mut self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<()> {
+        for at in 0..self.list.len() {
+            let found = &self.list[at];
+            charge(1 + found.members.len() as u64)?;
+            if found.protection.is_some() {
+                continue;
+            }
+            let passes = |node: NodeId| self.of_member(node).is_empty() || found.members.binary_search(&node).is_ok();
+            let is_moving = |node: &NodeId| {
+                signals::role(drawing, *node) == Role::Instrument && instrument_class::may_move(drawing, *node)
+            };
+            let mut is_trip = false;
+            for member in found.members.iter().copied().filter(is_moving) {
+                let reached = signals::reached(drawing, member, &passes, charge)?;
+                charge(reached.len() as u64)?;
+                is_trip |= reached.into_iter().any(|node| protection::is_shutdown_valve(drawing, node));
+            }
+            self.list[at].protection = is_trip.then_some(Protection::Unclear);
+        }
+        Ok(())
     }
 
     /// Returns the indices of the loops that a node is a member of.
@@ -166,7 +193,9 @@ impl Grouping {
         let of = |suffix: &str| {
             let is_named =
                 |train: &str| train == suffix || !suffix.is_empty() && train.split('/').any(|one| one == suffix);
-            loops.iter().find(|(train, _)| is_named(train)).map(|(_, at)| *at)
+            let mut named = loops.iter().filter(|(train, _)| is_named(train)).map(|(_, at)| *at);
+            // Two trips of one number, at the high and the low limit: the tag of a valve names neither.
+            named.next().filter(|_| named.next().is_none())
         };
         match loops.as_slice() {
             [(_, only)] => Some(*only),

@@ -6,13 +6,14 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::groups::{Group, Item, Key, United};
-use super::signals;
+use super::links::Links;
+use super::trip_parts;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class::{self, LoopFunction, Stage};
-use crate::pid::tag::Tag;
+use crate::pid::tag::Protection;
 
 /// Part that a group plays in a trip.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,12 +35,16 @@ pub(super) fn unite(
     assigned: &HashSet<NodeId>,
     charge: ChargeFn<'_>,
 ) -> Result<Vec<United>> {
+    let links = Links::find(drawing, &groups, assigned, charge)?;
+    let groups = trip_parts::split(drawing, groups, &links, charge)?;
     let groups = with_single_sensors(drawing, groups, charge)?;
-    let mut search = Search::new(drawing, &groups, assigned, charge)?;
+    let mut search = Search::new(drawing, &groups, &links, charge)?;
     while search.pass(charge)? {}
     let mut united: Vec<United> = Vec::new();
     let mut places: HashMap<usize, usize> = HashMap::new();
     let mut sensors: HashMap<(Key, String), usize> = HashMap::new();
+    let others = groups.iter().zip(&search.parts).filter(|(_, part)| **part != Part::Sensors);
+    let with_functions: HashSet<(&Key, &str)> = others.map(|(group, _)| (&group.key, &*group.suffix)).collect();
     for (at, group) in groups.iter().enumerate() {
         let root = search.root(at);
         // Sensors of no trip stay together.
@@ -53,11 +58,15 @@ pub(super) fn unite(
             united.push(United { name, protection: None, members: Vec::new(), parts: Vec::new() });
         }
         let found = &mut united[place];
-        found.protection = found.protection.max(group.protection());
+        // Logic that only trips feed is a part of them, whatever its tag.
+        let by_feeders = (search.is_protective[root]).then_some(Protection::Unclear);
+        found.protection = found.protection.max(group.protection()).max(by_feeders);
         found.members.extend(group.items.iter().map(|item| item.node));
-        // A valve with the number of the transmitter of a trip is not moved by the trip.
+        // A valve with the number of the transmitter of a trip is not moved by the trip, and one with the number of a
+        // controller not by a transmitter apart from it.
         let part = (group.key.clone(), group.suffix.clone());
-        if (root == at || search.parts[at] == Part::Logic) && !found.parts.contains(&part) {
+        let is_apart = search.parts[at] == Part::Sensors && with_functions.contains(&(&group.key, &*group.suffix));
+        if (root == at && !is_apart || search.parts[at] == Part::Logic) && !found.parts.contains(&part) {
             found.parts.push(part);
         }
     }
@@ -99,41 +108,31 @@ struct Search {
 const OUTSIDE: usize = usize::MAX;
 
 impl Search {
-    fn new(
-        drawing: &Drawing<'_>,
-        groups: &[Group],
-        assigned: &HashSet<NodeId>,
-        charge: ChargeFn<'_>,
-    ) -> Result<Search> {
+    fn new(drawing: &Drawing<'_>, groups: &[Group], links: &Links<'_>, charge: ChargeFn<'_>) -> Result<Search> {
         let mut of_node: HashMap<NodeId, Vec<usize>> = HashMap::new();
         for (at, group) in groups.iter().enumerate() {
             charge(1 + group.items.len() as u64)?;
             group.items.iter().for_each(|item| of_node.entry(item.node).or_default().push(at));
         }
         let of = |node: NodeId| match of_node.get(&node) {
-            Some(groups) => groups.clone(),
-            None if assigned.contains(&node) => vec![OUTSIDE],
-            None => Vec::new(),
+            Some(groups) => groups.as_slice(),
+            None if links.assigned.contains(&node) => &[OUTSIDE],
+            None => &[],
         };
-        let passes = |node: NodeId| !of_node.contains_key(&node) && !assigned.contains(&node);
-        let mut links: Vec<(usize, usize)> = Vec::new();
-        let mut sources: Vec<NodeId> = of_node.keys().chain(assigned).copied().collect();
-        sources.sort_unstable();
-        for source in sources.into_iter().filter(|node| !is_position(drawing, *node)) {
-            for target in signals::reached(drawing, source, &passes, charge)? {
-                let [from, to] = [of(source), of(target)];
-                charge((from.len() * to.len()) as u64)?;
-                links.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
-            }
+        let mut between: Vec<(usize, usize)> = Vec::new();
+        for (from, to) in links.iter() {
+            let [from, to] = [of(*from), of(*to)];
+            charge((from.len() * to.len()) as u64)?;
+            between.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
         }
-        links.sort_unstable();
-        links.dedup();
-        links.retain(|(from, to)| from != to);
+        between.sort_unstable();
+        between.dedup();
+        between.retain(|(from, to)| from != to);
         Ok(Search {
             parents: (0..groups.len()).collect(),
             parts: groups.iter().map(|group| part(drawing, group)).collect(),
             is_protective: groups.iter().map(|group| group.key.is_protective).collect(),
-            links,
+            links: between,
         })
     }
 
@@ -145,7 +144,7 @@ impl Search {
         root
     }
 
-    /// Unites groups along the signals once; returns whether there were any.
+    /// Unites groups along the signals once; returns whether anything changed.
     fn pass(&mut self, charge: ChargeFn<'_>) -> Result<bool> {
         charge(1 + (self.links.len() + self.parents.len()) as u64)?;
         let mut targets: HashMap<usize, HashSet<usize>> = HashMap::new();
@@ -159,13 +158,21 @@ impl Search {
                 feeders.entry(to).or_default().insert(from);
             }
         }
-        let mut has_united = false;
+        let mut has_changed = false;
         for group in (0..self.parents.len()).filter(|group| self.parents[*group] == *group).collect::<Vec<_>>() {
             let others = match self.parts[group] {
                 Part::Sensors | Part::Hand => targets.get(&group),
                 Part::Logic => feeders.get(&group),
                 Part::Other => None,
             };
+            let is_of_trips = |others: &HashSet<usize>| {
+                let mut roots = others.iter().map(|other| self.root(*other));
+                roots.all(|other| other != OUTSIDE && self.is_protective[other])
+            };
+            if self.parts[group] == Part::Logic && !self.is_protective[group] && others.is_some_and(is_of_trips) {
+                self.is_protective[group] = true;
+                has_changed = true;
+            }
             let only = others.filter(|others| others.len() == 1).and_then(|others| others.iter().next());
             let Some(other) = only.copied().filter(|other| *other != OUTSIDE) else { continue };
             let trip = self.root(other);
@@ -176,9 +183,9 @@ impl Search {
                 self.parts[trip] = Part::Other;
             }
             self.parents[group] = trip;
-            has_united = true;
+            has_changed = true;
         }
-        Ok(has_united)
+        Ok(has_changed)
     }
 }
 
@@ -193,9 +200,4 @@ fn part(drawing: &Drawing<'_>, group: &Group) -> Part {
         () if all(&|item| stage(item) == Stage::Logic && acts(item)) => Part::Logic,
         () => Part::Other,
     }
-}
-
-/// Returns whether an instrument reports the position of a valve.
-fn is_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.is_position())
 }

@@ -32,7 +32,12 @@ pub(super) fn find(drawing: &Drawing<'_>, assigned: &HashSet<NodeId>, charge: Ch
     unite_differences(drawing, &mut groups, &by_key, charge)?;
     let mut trains = Vec::with_capacity(groups.len());
     for group in groups {
-        trains.extend(trains::split(drawing, group, charge)?);
+        for train in trains::split(drawing, group, charge)? {
+            match train.key.is_protective {
+                true => trains.extend(trains::split_by_limits(drawing, train, charge)?),
+                false => trains.push(train),
+            }
+        }
     }
     trains.sort_by_key(|group| group.items.first().map(|item| item.node));
     logic::unite(drawing, trains, assigned, charge)

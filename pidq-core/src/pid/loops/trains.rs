@@ -2,7 +2,8 @@
 //! `PIC-101B`.
 //!
 //! A suffix also distinguishes the voting transmitters, the converters and the valves of one loop. It stands for a train
-//! only if two suffixes have a controller, or a display or switch with a sensor, and no signal unites them.
+//! only if two suffixes have a controller, or a display or switch with a sensor, and no signal unites them. So do the
+//! directions of the limits of switches: `LSHH-1` closes the feed, `LSLL-1` stops the pump.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -21,16 +22,55 @@ use crate::pid::instrument_class::{self, LoopFunction, Stage};
 pub(super) fn split(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -> Result<Vec<Group>> {
     charge(group.items.len() as u64)?;
     let suffixes = suffixes_of_trains(drawing, &group.items, charge)?;
-    if suffixes.len() < 2 {
+    split_by(drawing, group, &suffixes, own_suffix, charge)
+}
+
+/// Splits a trip by the directions of the limits at which it switches, if no signal unites them.
+pub(super) fn split_by_limits(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -> Result<Vec<Group>> {
+    charge(group.items.len() as u64)?;
+    let first = |limit: &str| group.items.iter().find(|item| limit_of(item) == Some(limit));
+    let limits: Vec<(String, NodeId)> =
+        ["H", "L"].into_iter().filter_map(|limit| Some((limit.into(), first(limit)?.node))).collect();
+    let suffix = group.suffix.clone();
+    let mut parts = split_by(drawing, group, &limits, limit_of, charge)?;
+    parts.iter_mut().for_each(|part| part.suffix.clone_from(&suffix));
+    Ok(parts)
+}
+
+/// Returns the suffix of a tag, if it names one train.
+fn own_suffix(item: &Item) -> Option<&str> {
+    Some(&*item.tag.suffix).filter(|suffix| names_one_train(suffix))
+}
+
+/// Returns the direction of the limit at which an instrument switches: `LSHH`, `LZLL`.
+fn limit_of(item: &Item) -> Option<&'static str> {
+    let (modifier, functions) = item.tag.split();
+    let switches = item.tag.measures() && (modifier == Some('Z') || functions.contains(&'S'));
+    match (functions.contains(&'H'), functions.contains(&'L')) {
+        (true, false) if switches => Some("H"),
+        (false, true) if switches => Some("L"),
+        _ => None,
+    }
+}
+
+/// Splits a group by the labels of its instruments, each with its first instrument, if no signal unites them.
+fn split_by(
+    drawing: &Drawing<'_>,
+    group: Group,
+    labels: &[(String, NodeId)],
+    label: fn(&Item) -> Option<&str>,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<Group>> {
+    if labels.len() < 2 {
         return Ok(vec![group]);
     }
-    let mut sets = connected(drawing, &group, charge)?;
+    let mut sets = connected(drawing, &group, label, charge)?;
     let mut trains: Vec<(u32, Vec<&str>)> = Vec::new();
-    for (suffix, node) in &suffixes {
+    for (suffix, node) in labels {
         let root = sets.root(*node);
         match trains.iter_mut().find(|(known, _)| *known == root) {
-            Some((_, names)) => names.push(*suffix),
-            None => trains.push((root, vec![*suffix])),
+            Some((_, names)) => names.push(suffix),
+            None => trains.push((root, vec![suffix])),
         }
     }
     if trains.len() < 2 {
@@ -52,11 +92,7 @@ pub(super) fn split(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -
 
 /// Returns the suffixes with a controller, with a display or a switch next to another instrument, or with a switch that
 /// has a signal to something; each with its first instrument.
-fn suffixes_of_trains<'i>(
-    drawing: &Drawing<'_>,
-    items: &'i [Item],
-    charge: ChargeFn<'_>,
-) -> Result<Vec<(&'i str, NodeId)>> {
+fn suffixes_of_trains(drawing: &Drawing<'_>, items: &[Item], charge: ChargeFn<'_>) -> Result<Vec<(String, NodeId)>> {
     let mut by_suffix: Vec<(&str, Vec<&Item>)> = Vec::new();
     let mut positions: HashMap<&str, usize> = HashMap::new();
     for item in items.iter().filter(|item| names_one_train(&item.tag.suffix)) {
@@ -75,7 +111,7 @@ fn suffixes_of_trains<'i>(
                 && instrument_class::stage(drawing, item.node) != Stage::Sensor;
             let acts = item.protection.is_some() && !signals::successors(drawing, item.node, charge)?.is_empty();
             if functions.contains(&'C') || is_bubble && (has_several || acts) {
-                found.push((suffix, items[0].node));
+                found.push((suffix.into(), items[0].node));
                 break;
             }
         }
@@ -88,9 +124,14 @@ fn names_one_train(suffix: &str) -> bool {
     !suffix.is_empty() && suffix.chars().all(|c| c.is_alphanumeric() || c == '-')
 }
 
-/// Unites the instruments of a group with the same suffix, and those whose signals lead to each other or to the same
+/// Unites the instruments of a group with the same label, and those whose signals lead to each other or to the same
 /// item. Sensors unite nothing: several trains may share one.
-fn connected(drawing: &Drawing<'_>, group: &Group, charge: ChargeFn<'_>) -> Result<Sets> {
+fn connected(
+    drawing: &Drawing<'_>,
+    group: &Group,
+    label: fn(&Item) -> Option<&str>,
+    charge: ChargeFn<'_>,
+) -> Result<Sets> {
     let mut sets = Sets::new();
     let members: HashSet<NodeId> = group.items.iter().map(|item| item.node).collect();
     let mut first: HashMap<&str, NodeId> = HashMap::new();
@@ -103,8 +144,8 @@ fn connected(drawing: &Drawing<'_>, group: &Group, charge: ChargeFn<'_>) -> Resu
     };
     for item in &group.items {
         charge(1)?;
-        if names_one_train(&item.tag.suffix) {
-            let first = *first.entry(&item.tag.suffix).or_insert(item.node);
+        if let Some(label) = label(item) {
+            let first = *first.entry(label).or_insert(item.node);
             sets.unite(first, item.node);
         }
         if instrument_class::stage(drawing, item.node) == Stage::Sensor {

@@ -88,7 +88,7 @@ impl<'d, 'a> Report<'d, 'a> {
     }
 
     /// Finds the links of all initiators: sensors and hand switches without an earlier sensor; then candidates that
-    /// none of these reaches.
+    /// none of these reaches, such as a bubble `LZAHH` that stands for the measurement too.
     fn find_links(&mut self, budget: &mut dyn Budget) -> Result<()> {
         let drawing = self.drawing;
         let is_instrument = |node: &NodeId| drawing.topology.roles[*node as usize] == Role::Instrument;
@@ -97,10 +97,10 @@ impl<'d, 'a> Report<'d, 'a> {
         for node in (0..drawing.topology.node_count() as u32).filter(is_instrument) {
             budget.charge(1 + drawing.topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
             let is_hand = instrument_class::is_hand_switch(drawing, node);
-            let is_sensor = instrument_class::senses(drawing, node) && !instrument_class::acts_by_class(drawing, node);
+            let is_sensor = instrument_class::senses(drawing, node);
             if is_hand || is_sensor && !self.has_sensor_before(node, budget)? {
                 sensors.push(node);
-            } else if is_sensor || trips::is_switch(drawing, node) {
+            } else if is_sensor || trips::is_switch(drawing, node) || stands_for_sensor(drawing, node) {
                 others.push(node);
             }
         }
@@ -477,6 +477,11 @@ impl<'d, 'a> Report<'d, 'a> {
         };
         names.iter().zip(columns).map(title).collect()
     }
+}
+
+/// Returns whether a bubble stands for the measurement too, and may move something: not a display.
+fn stands_for_sensor(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    instrument_class::may_sense(drawing, node) && instrument_class::may_move(drawing, node)
 }
 
 /// Returns the voting that an item states in a field, or in the words of its tag, class or description.

@@ -1,7 +1,8 @@
 //! Inventory sections: the parts of the plant between emergency shutdown valves.
 //!
 //! Candidates read off the drawing. A section ends at shutdown valves, blowdown valves and relief devices only: hand
-//! valves, control valves and check valves are open, so that a section is rather too large than too small.
+//! valves, control valves and check valves are open, so that a section is rather too large than too small. It is not
+//! certain if one of them may be switched in an emergency, or is drawn closed between equipment or relief devices.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -15,7 +16,9 @@ use crate::graph::trip_words::EmergencyValve;
 use crate::pid::isolate::connections::unknown_connections;
 use crate::pid::loops::protection;
 use crate::pid::valve_state::is_not_installed;
-use crate::pid::{ChargeFn, Datum, pipe_lines};
+use crate::pid::{ChargeFn, Datum, loop_parts, pipe_lines};
+
+use super::inner_valves;
 
 const SECTION: &[&str] = &[
     "section",
@@ -59,6 +62,7 @@ pub(crate) fn sections<'a>(
     let topology = &drawing.topology;
     let mut ends: HashMap<NodeId, End> = HashMap::new();
     let mut possible = HashSet::new();
+    let moved_by_trips = loop_parts::final_elements_of_trips(drawing, charge)?;
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
         if topology.flow_degree(node) == 0 || topology.is_equipment(node) {
@@ -76,7 +80,8 @@ pub(crate) fn sections<'a>(
             _ => (kind == Some(EmergencyValve::Blowdown) && is_installed).then_some(End::Blowdown),
         });
         ends.extend(end.map(|end| (node, end)));
-        if end.is_none() && (kind.is_some() || is_shutdown) {
+        let may_be_switched = || moved_by_trips.contains(&node) || inner_valves::may_be_switched(drawing, node);
+        if end.is_none() && (kind.is_some() || is_shutdown || cut.is_none() && may_be_switched()) {
             possible.insert(node);
         }
     }
@@ -119,7 +124,52 @@ fn collect(
     for section in &mut sections {
         add_openings(drawing, section, charge)?;
     }
+    add_closed_items(drawing, &mut sections, ends, charge)?;
     Ok(sections)
+}
+
+/// Adds the items that are drawn closed between equipment or devices of one section: these are not connected as drawn.
+fn add_closed_items(
+    drawing: &Drawing<'_>,
+    sections: &mut [Section],
+    ends: &HashMap<NodeId, End>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let topology = &drawing.topology;
+    charge(sections.iter().map(|section| section.items.len() as u64).sum())?;
+    let items = sections.iter().flat_map(|section| &section.items).copied();
+    let closed: HashSet<NodeId> = items.filter(|node| inner_valves::is_drawn_closed(drawing, *node)).collect();
+    if closed.is_empty() {
+        return Ok(());
+    }
+    charge((ends.len() + closed.len()) as u64)?;
+    let cuts = ends.iter().map(|(node, end)| (*node, *end)).chain(closed.iter().map(|node| (*node, End::Shutdown)));
+    let cuts: HashMap<NodeId, End> = cuts.collect();
+    let mut partition = Partition::new(drawing, &cuts, charge)?;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    for section in sections {
+        let mut with_content: HashSet<u32> = HashSet::new();
+        for node in section.items.iter().chain(&section.equipment).copied().filter(|node| !closed.contains(node)) {
+            charge(1 + table.degree(node) as u64)?;
+            let is_end = |other: &NodeId| ends.contains_key(other);
+            let has_content =
+                topology.is_equipment(node) && topology.flow_degree(node) > 0 || table.nodes(node).iter().any(is_end);
+            if has_content {
+                with_content.insert(partition.root_of(drawing, node));
+            }
+        }
+        if with_content.len() < 2 {
+            continue;
+        }
+        for node in section.items.iter().copied().filter(|node| closed.contains(node)) {
+            charge(table.degree(node) as u64)?;
+            let sides = sorted(table.nodes(node).iter().map(|other| partition.root_of(drawing, *other)));
+            if sides.len() > 1 && sides.iter().any(|side| with_content.contains(side)) {
+                section.uncertainties.push(("closed_item", node, NONE));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Adds the open ends of a section, and the edges of unknown kind that may lead out of it, also at nozzles without

@@ -4,10 +4,10 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
@@ -16,6 +16,8 @@ use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::is_not_installed;
 use crate::pid::{ChargeFn, Datum};
+
+use super::inner_valves::{fails_open, has_open_bypass};
 
 const SAFEGUARD: &[&str] = &["item", "kind", "loop", "senses", "acts", "sensing_points", "final_elements", "certain"];
 
@@ -43,6 +45,8 @@ struct Trip {
     sensors: Vec<NodeId>,
     sensing_points: Vec<NodeId>,
     final_elements: Vec<NodeId>,
+    /// The final elements, and the machines that they drive.
+    acts_on: Vec<NodeId>,
 }
 
 /// Items of a section: between its ends, at its ends, and the instruments that sense in it.
@@ -72,7 +76,11 @@ impl Safeguards {
             let LoopParts { sensors, final_elements, .. } = parts;
             let kind = kind.unwrap_or("trip");
             let name = found.name.clone();
-            safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements });
+            let mut acts_on = final_elements.clone();
+            for node in &final_elements {
+                acts_on.extend(machines(drawing, *node, charge)?);
+            }
+            safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements, acts_on });
         }
         let mut tails = Tails::default();
         for device in &drawing.topology.relief_devices {
@@ -105,7 +113,7 @@ impl Safeguards {
         for node in trip.sensors.iter().chain(&trip.sensing_points) {
             self.sensing_at.entry(*node).or_default().push(at);
         }
-        for node in &trip.final_elements {
+        for node in &trip.acts_on {
             self.acting_on.entry(*node).or_default().push(at);
         }
         self.trips.push(trip);
@@ -124,11 +132,14 @@ impl Safeguards {
         let at_ends = section.ends.iter().map(|node| (*node, "boundary"));
         for (node, acts) in section.inside.iter().map(|node| (*node, "inside")).chain(at_ends) {
             charge(1)?;
-            rows.extend(self.device_row(drawing, node, acts));
+            rows.extend(self.device_row(drawing, node, acts, charge)?);
         }
         let inside: HashSet<NodeId> = section.inside.iter().copied().collect();
         for (device, protects) in self.relief_at_ends(drawing, section, charge)? {
-            let row = self.device_row(drawing, device, "boundary").filter(|_| !inside.contains(&device));
+            if inside.contains(&device) {
+                continue;
+            }
+            let row = self.device_row(drawing, device, "boundary", charge)?;
             rows.extend(row.map(|row| if protects { row } else { uncertain(row) }));
         }
         let ends: HashSet<NodeId> = section.ends.iter().copied().collect();
@@ -141,7 +152,7 @@ impl Safeguards {
         for at in trips {
             let trip = &self.trips[at];
             charge(1 + (trip.final_elements.len() + trip.sensing_points.len()) as u64)?;
-            let acts_at = |nodes: &HashSet<NodeId>| trip.final_elements.iter().any(|node| nodes.contains(node));
+            let acts_at = |nodes: &HashSet<NodeId>| trip.acts_on.iter().any(|node| nodes.contains(node));
             let acts = match () {
                 () if trip.final_elements.is_empty() => "unknown",
                 () if acts_at(&inside) => "inside",
@@ -191,22 +202,32 @@ impl Safeguards {
     }
 
     /// Returns the row of a device that protects by itself or is moved by a trip. A shutdown valve is certain only if
-    /// the drawing shows the trip that closes it.
-    fn device_row<'a>(&self, drawing: &Drawing<'a>, node: NodeId, acts: &'static str) -> Option<Vec<Datum<'a>>> {
+    /// the drawing shows the trip that closes it and the valve does not fail open; a check valve only if nothing open
+    /// leads around it.
+    fn device_row<'a>(
+        &self,
+        drawing: &Drawing<'a>,
+        node: NodeId,
+        acts: &'static str,
+        charge: ChargeFn<'_>,
+    ) -> Result<Option<Vec<Datum<'a>>>> {
         let trip = self.acting_on.get(&node).and_then(|trips| trips.first()).map(|at| &self.trips[*at]);
         let role = drawing.topology.roles[node as usize];
         let passive = passive_kind(drawing, node).or((role == Role::OneWay).then_some("check_valve"));
         let (kind, is_certain) = match (role, passive) {
             (Role::Relief, _) => ("relief", self.relief.get(&node).copied().unwrap_or(false)),
-            (Role::OneWay, Some(kind)) => (kind, has_one_direction(drawing, node)),
+            (Role::OneWay, Some(kind)) => {
+                let is_certain = has_one_direction(drawing, node) && !has_open_bypass(drawing, node, charge)?;
+                (kind, is_certain)
+            }
             (_, Some(kind)) => (kind, true),
             _ if protection::is_shutdown_valve(drawing, node) => {
-                ("shutdown_valve", trip.is_some_and(|trip| trip.is_certain))
+                ("shutdown_valve", trip.is_some_and(|trip| trip.is_certain) && !fails_open(drawing, node))
             }
-            _ => return None,
+            _ => return Ok(None),
         };
         let is_certain = is_certain && !is_not_installed(drawing, node);
-        Some(vec![
+        Ok(Some(vec![
             Datum::Node(node),
             Datum::Word(kind),
             Datum::string(trip.map(|trip| trip.name.clone())),
@@ -215,7 +236,7 @@ impl Safeguards {
             Datum::Nodes(Vec::new()),
             Datum::Nodes(Vec::new()),
             Datum::Bool(is_certain),
-        ])
+        ]))
     }
 }
 
@@ -225,6 +246,23 @@ fn uncertain(mut row: Vec<Datum<'_>>) -> Vec<Datum<'_>> {
         *is_certain = Datum::Bool(false);
     }
     row
+}
+
+/// Returns the equipment that has a drive: the pump whose motor a trip stops.
+fn machines(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    if !drawing.class_has_word(node, vocabulary::PRIME_MOVERS) {
+        return Ok(Vec::new());
+    }
+    let table = topology.table(EdgeFilter::All, Direction::Up);
+    charge(1 + table.degree(node) as u64)?;
+    let is_whole = |edge: EdgeId| {
+        let flags = topology.edge_flags[edge as usize];
+        flags.contains(EdgeFlags::PART) || flags.contains(EdgeFlags::MEMBER)
+    };
+    let by_edge = table.arcs(node).filter(|(_, edge)| is_whole(*edge)).map(|(whole, _)| whole);
+    let wholes = by_edge.chain(topology.field_group(node)).chain(topology.owner(node));
+    Ok(wholes.filter(|whole| *whole != node && topology.is_equipment(*whole)).collect())
 }
 
 /// Returns whether the drawing gives an item one direction: a pipe into it and a pipe out of it.
