@@ -233,7 +233,7 @@ async fn a_stream_sends_new_and_missed_events() {
         assert_eq!(all.next().await, second);
         platform.state.messaging.feed.close();
         assert!(all.ended().await, "streams end at shutdown");
-        let mut late = platform.open_event_stream("/api/events", &[]).await;
+        let late = platform.open_event_stream("/api/events", &[]).await;
         assert!(
             late.ended().await,
             "a late stream ends at once; an error would keep a browser from trying another replica"
