@@ -9,37 +9,30 @@ use super::traceparent::TraceParent;
 #[derive(Debug)]
 pub(crate) enum Recorder {}
 
+/// Span of a recorder; as there is none, no span is.
 #[derive(Debug)]
-pub(crate) enum RecordedSpan {}
+pub(crate) struct RecordedSpan;
 
 impl Recorder {
     pub fn start(&self, _: Cow<'static, str>, _: SpanKind, _: Option<&TraceParent>, _: bool) -> RecordedSpan {
-        match *self {}
+        RecordedSpan
     }
 
-    pub fn shut_down(&self, _: Duration) {
-        match *self {}
-    }
+    pub fn shut_down(&self, _: Duration) {}
 }
 
 impl RecordedSpan {
     pub fn traceparent(&self) -> String {
-        match *self {}
+        String::new()
     }
 
     pub fn is_recording(&self) -> bool {
-        match *self {}
+        false
     }
 
-    pub fn rename(&mut self, _: String) {
-        match *self {}
-    }
+    pub fn rename(&mut self, _: String) {}
 
-    pub fn set(&mut self, _: &'static str, _: SpanValue) {
-        match *self {}
-    }
+    pub fn set(&mut self, _: &'static str, _: SpanValue) {}
 
-    pub fn fail(&mut self) {
-        match *self {}
-    }
+    pub fn fail(&mut self) {}
 }
