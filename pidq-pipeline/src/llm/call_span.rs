@@ -2,10 +2,9 @@
 //!
 //! It has no prompts, no answers and no texts, only the model, the parameters, token counts and the outcome.
 
-use pidq_http::{Span, SpanKind, Trace};
+use pidq_http::{Span, SpanKind, SpanValue, Trace};
 
-use super::chat::Sampling;
-use super::{CompletionInfo, Endpoint, LlmError};
+use super::{Endpoint, LlmError};
 use crate::net::egress::{Host, TargetUrl};
 
 /// Operation of a call, `gen_ai.operation.name`.
@@ -54,23 +53,10 @@ impl CallSpan {
         self.0.trace()
     }
 
-    /// Adds the parameters that the caller set.
-    pub fn record_sampling(&mut self, sampling: &Sampling) {
-        let span = &mut self.0;
-        sampling.temperature.into_iter().for_each(|value| span.set("gen_ai.request.temperature", value));
-        sampling.top_p.into_iter().for_each(|value| span.set("gen_ai.request.top_p", value));
-        sampling.max_tokens.into_iter().for_each(|value| span.set("gen_ai.request.max_tokens", value));
-        sampling.seed.into_iter().for_each(|value| span.set("gen_ai.request.seed", value));
-    }
-
-    /// Adds what the server reported about a complete answer.
-    pub fn record_completion(&mut self, info: &CompletionInfo) {
-        let span = &mut self.0;
-        info.model.iter().for_each(|model| span.set("gen_ai.response.model", model.clone()));
-        info.finish_reason.iter().for_each(|reason| span.set("gen_ai.response.finish_reasons", vec![reason.clone()]));
-        if let Some(usage) = info.usage.filter(|usage| !usage.estimated) {
-            span.set("gen_ai.usage.input_tokens", usage.prompt_tokens);
-            span.set("gen_ai.usage.output_tokens", usage.completion_tokens);
+    /// Adds an attribute, if it has a value.
+    pub fn set<T: Into<SpanValue>>(&mut self, name: &'static str, value: Option<T>) {
+        if let Some(value) = value {
+            self.0.set(name, value);
         }
     }
 

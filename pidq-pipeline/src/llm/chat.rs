@@ -42,6 +42,16 @@ pub struct Sampling {
     pub stop: Vec<String>,
 }
 
+impl Sampling {
+    /// Adds the parameters that the caller set to a span.
+    fn record(&self, span: &mut CallSpan) {
+        span.set("gen_ai.request.temperature", self.temperature);
+        span.set("gen_ai.request.top_p", self.top_p);
+        span.set("gen_ai.request.max_tokens", self.max_tokens);
+        span.set("gen_ai.request.seed", self.seed);
+    }
+}
+
 /// A complete answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Completion {
@@ -83,7 +93,7 @@ impl Client {
 
     async fn open(&self, endpoint: &Endpoint, chat: &Chat, delivery: Delivery) -> Result<Deltas, LlmError> {
         let mut span = CallSpan::begin(Operation::Chat, endpoint);
-        span.record_sampling(&chat.sampling);
+        chat.sampling.record(&mut span);
         match self.request_answer(endpoint, chat, delivery, span.trace()).await {
             Ok(deltas) => Ok(deltas.in_span(span)),
             Err(error) => {

@@ -55,6 +55,17 @@ pub struct CompletionInfo {
     pub model: Option<String>,
 }
 
+impl CompletionInfo {
+    /// Adds what the server reported about a complete answer to a span.
+    fn record(&self, span: &mut CallSpan) {
+        span.set("gen_ai.response.model", self.model.clone());
+        span.set("gen_ai.response.finish_reasons", self.finish_reason.clone().map(|reason| vec![reason]));
+        let usage = self.usage.filter(|usage| !usage.estimated);
+        span.set("gen_ai.usage.input_tokens", usage.map(|usage| usage.prompt_tokens));
+        span.set("gen_ai.usage.output_tokens", usage.map(|usage| usage.completion_tokens));
+    }
+}
+
 impl Deltas {
     /// Waits for the first text: errors before it can be retried.
     pub(super) async fn open(
@@ -98,7 +109,7 @@ impl Deltas {
         let next = self.next_text().await;
         match &next {
             Ok(Some(_)) => {}
-            Ok(None) => self.span.record_completion(&self.info),
+            Ok(None) => self.info.record(&mut self.span),
             Err(error) => self.span.fail(error),
         }
         next

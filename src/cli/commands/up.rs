@@ -147,6 +147,12 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
         demo::add_missing(&graphs.state, &documents).await?;
     }
     listeners.iter().try_for_each(Listener::listen).map_err(Failure::usage)?;
+    #[cfg(feature = "dashboard")]
+    dashboard
+        .iter()
+        .flat_map(|dashboard| &dashboard.listeners)
+        .try_for_each(Listener::listen)
+        .map_err(Failure::usage)?;
     announce(&graphs.state, settings, &listeners, dashboard_url.as_deref())?;
     if let Some(url) = &dashboard_url {
         graphs.start_page.clone_from(url);

@@ -67,12 +67,11 @@ impl Tails {
             return Ok(None);
         }
         let Some(tail) = self.tail(drawing, first, charge)? else { return Ok(None) };
-        for other in others.iter().filter(|other| **other != first) {
-            charge(1)?;
-            // It may be on the way.
-            if self.known.get(other).copied().flatten().is_some_and(|known| known.end == tail.end) {
-                return Ok(None);
-            }
+        charge(others.len() as u64)?;
+        let ends_there = |other: &NodeId| self.known.get(other).copied().flatten().is_some_and(|at| at.end == tail.end);
+        // Another neighbor may be on the way.
+        if others.iter().any(|other| *other != first && ends_there(other)) {
+            return Ok(None);
         }
         let mut notable = Vec::new();
         let mut next = tail.notable;
