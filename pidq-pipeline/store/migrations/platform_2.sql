@@ -3,3 +3,5 @@
 alter table document_contents add column pipeline_id text;
 alter table content_blocks add column pipeline_id text;
 alter table answer_documents add column pipeline_id text;
+-- Trace context (W3C) of the request that added a job.
+alter table jobs add column traceparent text;

@@ -45,7 +45,6 @@ pub use webhooks::{Delivery, DeliveryOutcome};
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
     Migration { version: 2, sql: include_str!("../migrations/platform_2.sql") },
-    Migration { version: 3, sql: include_str!("../migrations/platform_3.sql") },
 ];
 
 /// Pipeline and id of a document. Ids are unique, but a database that is partitioned by pipeline finds a row by both.
