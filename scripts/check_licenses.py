@@ -53,14 +53,16 @@ def main() -> int:
     denied = {entry["crate"] for entry in rules["bans"]["deny"]}
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", workspace / "Cargo.toml"]
     packages = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["packages"]
-    registry = "registry+https://github.com/rust-lang/crates.io-index"
+    # Packages come from where those of the main workspace come from.
+    lock = tomllib.loads((Path(__file__).parents[1] / "Cargo.lock").read_text())
+    sources = {package.get("source") for package in lock["package"]}
     problems = []
     for package in packages:
         name, license_text = package["name"], package["license"] or ""
         own = allowed | exceptions.get(name, set())
         if not license_text or not is_allowed(license_text, own):
             problems.append(f"{name}: license {license_text or 'unknown'}")
-        if package["source"] not in (None, registry):
+        if package["source"] not in sources:
             problems.append(f"{name}: from {package['source']}")
         if name in denied:
             problems.append(f"{name}: banned")
