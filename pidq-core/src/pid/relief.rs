@@ -147,6 +147,34 @@ impl ReliefPath {
         Ok(path)
     }
 
+    /// Finds the sides of a relief device, with the items that all ways share, without judging them: neither states nor the
+    /// ends of inlets are found, which takes much longer on a large drawing.
+    pub fn sides(drawing: &Drawing<'_>, device: NodeId, tails: &mut Tails, charge: ChargeFn<'_>) -> Result<Vec<Side>> {
+        let avoided = neighbors(drawing, device, charge)?.into_iter().chain([device]).collect();
+        let mut sides = Vec::new();
+        for (first, kind) in sides_of(drawing, device, charge)? {
+            let start = Start { device, first, kind, flow: flow_of(drawing, device, kind) };
+            let only_way = match start.flow {
+                Flow::FromDevice => tails.way(drawing, first, &avoided, charge)?,
+                _ => None,
+            };
+            let (path, shared) = match only_way {
+                Some(way) => (way.path.clone(), way.path),
+                None => {
+                    let found = start.search(drawing, &avoided, charge)?;
+                    let shared = match found.has_end {
+                        true => found.search.shared_positions(&found.path, charge)?,
+                        false => (0..found.path.len()).collect(),
+                    };
+                    (found.path.clone(), shared.iter().map(|at| found.path[*at]).collect())
+                }
+            };
+            let (notable, ends, state) = (None, Vec::new(), PathState::Open);
+            sides.push(Side { kind, first, path, shared, notable, ends, state });
+        }
+        Ok(sides)
+    }
+
     fn add(&mut self, reason: Reason) {
         self.state = self.state.max(reason.state());
         self.reasons.push(reason);

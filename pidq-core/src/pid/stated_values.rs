@@ -127,11 +127,18 @@ pub(crate) fn values<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> i
     found.into_iter().map(|(_, value)| value)
 }
 
-/// Returns whether a name may be one of some words, by its first letter: most names need no conversion.
+/// Returns whether a name may be one of some words, with an ending or not, by its letters: most names need no conversion.
 fn may_be_one_of(words: &[String], name: &str) -> bool {
-    let first = |text: &str| text.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase());
-    let letter = first(name);
-    words.iter().any(|word| first(word) == letter)
+    let begins_with = |word: &String| {
+        let mut found = letters(name);
+        letters(word).all(|letter| found.next() == Some(letter))
+    };
+    !name.is_ascii() || words.iter().any(|word| !word.is_ascii() || begins_with(word))
+}
+
+/// Returns the letters and digits of a name, in lower case.
+fn letters(text: &str) -> impl Iterator<Item = u8> + '_ {
+    text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Returns a name in snake_case without endings that say how a source stores the value.

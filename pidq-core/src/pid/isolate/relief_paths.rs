@@ -57,7 +57,7 @@ impl ReliefPaths {
     }
 
     fn add_device(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
-        for side in ReliefPath::find(drawing, device, &mut self.tails, charge)?.sides {
+        for side in ReliefPath::sides(drawing, device, &mut self.tails, charge)? {
             charge(side.shared.len() as u64)?;
             for node in side.shared.iter().filter(|node| drawing.topology.roles[**node as usize].closes()) {
                 self.sides_blocked.entry(*node).or_default().push(self.sides.len());
