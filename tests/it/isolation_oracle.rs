@@ -77,7 +77,7 @@ enum Side {
     Either,
 }
 
-/// What a way from a side of a relief device leads past.
+/// Items that a way from a side of a relief device leads past.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     along_flow: bool,

@@ -98,15 +98,22 @@ pub(crate) struct Side {
     pub kind: SideKind,
     /// The neighbor of the device.
     pub first: NodeId,
-    /// A shortest way to an end, from the neighbor of the device; without an end, the way to the item farthest away.
-    pub path: Vec<NodeId>,
-    /// Items of it that all ways from this side lead through.
+    /// Items that all ways from this side lead through; without an end, those of the way to the item farthest away.
     pub shared: Vec<NodeId>,
     /// Of these, those that may close the way or be unknown; all, if they are not told apart.
     notable: Option<Vec<NodeId>>,
     /// Equipment and connectors that an inlet leads to, whatever closes the way.
     pub ends: Vec<NodeId>,
     pub state: PathState,
+}
+
+/// Way of a side that is not judged.
+#[derive(Clone, Debug)]
+pub(crate) struct SideWay {
+    /// A shortest way to an end, from the neighbor of the device; without an end, the way to the item farthest away.
+    pub path: Vec<NodeId>,
+    /// Items of it that all ways from this side lead through.
+    pub shared: Vec<NodeId>,
 }
 
 /// Relief paths of a device.
@@ -141,38 +148,33 @@ impl ReliefPath {
         }
         let avoided = neighbors(drawing, device, charge)?.into_iter().chain([device]).collect();
         for (first, kind) in &found {
-            let start = Start { device, first: *first, kind: *kind, flow: flow_of(drawing, device, *kind) };
+            let start = Start::new(drawing, device, *first, *kind);
             path.add_side(drawing, &start, &avoided, tails, charge)?;
         }
         Ok(path)
     }
 
-    /// Finds the sides of a relief device, with the items that all ways share, without judging them: neither states nor the
-    /// ends of inlets are found, which takes much longer on a large drawing.
-    pub fn sides(drawing: &Drawing<'_>, device: NodeId, tails: &mut Tails, charge: ChargeFn<'_>) -> Result<Vec<Side>> {
+    /// Finds the way of each side of a relief device, without judging it: neither states nor the ends of inlets are found,
+    /// which takes much longer on a large drawing.
+    pub fn side_ways(
+        drawing: &Drawing<'_>,
+        device: NodeId,
+        tails: &mut Tails,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<SideWay>> {
         let avoided = neighbors(drawing, device, charge)?.into_iter().chain([device]).collect();
-        let mut sides = Vec::new();
+        let mut ways = Vec::new();
         for (first, kind) in sides_of(drawing, device, charge)? {
-            let start = Start { device, first, kind, flow: flow_of(drawing, device, kind) };
-            let only_way = match start.flow {
-                Flow::FromDevice => tails.way(drawing, first, &avoided, charge)?,
-                _ => None,
-            };
-            let (path, shared) = match only_way {
-                Some(way) => (way.path.clone(), way.path),
+            let start = Start::new(drawing, device, first, kind);
+            ways.push(match start.only_way(drawing, &avoided, tails, charge)? {
+                Some(Way { path, .. }) => SideWay { shared: path.clone(), path },
                 None => {
                     let found = start.search(drawing, &avoided, charge)?;
-                    let shared = match found.has_end {
-                        true => found.search.shared_positions(&found.path, charge)?,
-                        false => (0..found.path.len()).collect(),
-                    };
-                    (found.path.clone(), shared.iter().map(|at| found.path[*at]).collect())
+                    SideWay { shared: found.shared(charge)?, path: found.path }
                 }
-            };
-            let (notable, ends, state) = (None, Vec::new(), PathState::Open);
-            sides.push(Side { kind, first, path, shared, notable, ends, state });
+            });
         }
-        Ok(sides)
+        Ok(ways)
     }
 
     fn add(&mut self, reason: Reason) {
@@ -228,8 +230,7 @@ impl ReliefPath {
         let avoided = self.sides.iter().map(|side| side.first).chain([self.device]).collect();
         let mut found: Vec<(EquipmentSide, Reason)> = Vec::new();
         for side in self.sides.iter().filter(|side| side.kind == SideKind::Inlet && side.ends.len() > 1) {
-            let flow = flow_of(drawing, self.device, side.kind);
-            let start = Start { device: self.device, first: side.first, kind: side.kind, flow };
+            let start = Start::new(drawing, self.device, side.first, side.kind);
             let before = Search::new(drawing, &avoided).predecessors(side.first, charge)?;
             let mut known = HashSet::new();
             for end in side.ends.iter().filter(|end| topology.is_equipment(**end)) {
@@ -265,13 +266,11 @@ impl ReliefPath {
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         let before = self.reasons.len();
-        if start.flow == Flow::FromDevice
-            && let Some(Way { path, notable }) = tails.way(drawing, start.first, avoided, charge)?
-        {
+        if let Some(Way { path, notable }) = start.only_way(drawing, avoided, tails, charge)? {
             self.add_shared(drawing, start, &path, &notable, charge)?;
             self.add_only_way(drawing, start, &path, &notable, charge)?;
             let notable = notable.iter().map(|at| path[*at]).collect();
-            self.push_side(start, before, (path.clone(), path, Some(notable)), Vec::new());
+            self.push_side(start, before, (path, Some(notable)), Vec::new());
             return Ok(());
         }
         let found = start.search(drawing, avoided, charge)?;
@@ -287,12 +286,12 @@ impl ReliefPath {
             (shared.iter().map(|at| found.path[*at]).collect(), ends)
         } else {
             self.add_lost(drawing, start, &found.path, charge)?;
-            (found.path.clone(), Vec::new())
+            (found.path, Vec::new())
         };
         if is_against_flow {
             self.add(start.reason(Cause::FlowDirection, &[start.first], true));
         }
-        self.push_side(start, before, (found.path, shared, None), ends);
+        self.push_side(start, before, (shared, None), ends);
         Ok(())
     }
 
@@ -301,11 +300,11 @@ impl ReliefPath {
         &mut self,
         start: &Start,
         before: usize,
-        (path, shared, notable): (Vec<NodeId>, Vec<NodeId>, Option<Vec<NodeId>>),
+        (shared, notable): (Vec<NodeId>, Option<Vec<NodeId>>),
         ends: Vec<NodeId>,
     ) {
         let state = self.reasons[before..].iter().map(Reason::state).max().unwrap_or(PathState::Open);
-        self.sides.push(Side { kind: start.kind, first: start.first, path, shared, notable, ends, state });
+        self.sides.push(Side { kind: start.kind, first: start.first, shared, notable, ends, state });
     }
 
     /// Adds what the only way of an outlet passes that is unknown or closed, and where it leads.
@@ -513,7 +512,36 @@ struct Found<'p, 'a> {
     is_against_flow: bool,
 }
 
+impl Found<'_, '_> {
+    /// Returns the items that all ways lead through; without an end, the path.
+    fn shared(&self, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        if !self.has_end {
+            return Ok(self.path.clone());
+        }
+        let positions = self.search.shared_positions(&self.path, charge)?;
+        Ok(positions.iter().map(|at| self.path[*at]).collect())
+    }
+}
+
 impl Start {
+    fn new(drawing: &Drawing<'_>, device: NodeId, first: NodeId, kind: SideKind) -> Start {
+        Start { device, first, kind, flow: flow_of(drawing, device, kind) }
+    }
+
+    /// Returns the only way of an outlet along the flow, if it has one.
+    fn only_way(
+        &self,
+        drawing: &Drawing<'_>,
+        avoided: &HashSet<NodeId>,
+        tails: &mut Tails,
+        charge: ChargeFn<'_>,
+    ) -> Result<Option<Way>> {
+        match self.flow {
+            Flow::FromDevice => tails.way(drawing, self.first, avoided, charge),
+            _ => Ok(None),
+        }
+    }
+
     /// Searches the ends: an outlet first in the direction of its pipes. Bleeds and other relief devices are passed only
     /// if nothing else leads to an end.
     fn search<'p, 'a>(

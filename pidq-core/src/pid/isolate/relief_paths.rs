@@ -13,7 +13,7 @@ use crate::graph::roles::Role;
 use crate::pid::ChargeFn;
 use crate::pid::relief::paths::is_end;
 use crate::pid::relief::tails::Tails;
-use crate::pid::relief::{ReliefPath, Side};
+use crate::pid::relief::{ReliefPath, SideWay};
 
 /// Relief paths of the parts of a drawing that an isolation has reached. A path does not lead through equipment, so only
 /// the devices in the piping around an item can depend on it.
@@ -23,7 +23,7 @@ pub(super) struct ReliefPaths {
     explored: HashSet<NodeId>,
     devices: HashSet<NodeId>,
     /// With the device of each.
-    sides: Vec<(NodeId, Side)>,
+    sides: Vec<(NodeId, SideWay)>,
     /// By valve: the sides that it blocks.
     sides_blocked: HashMap<NodeId, Vec<usize>>,
     tails: Tails,
@@ -57,7 +57,7 @@ impl ReliefPaths {
     }
 
     fn add_device(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
-        for side in ReliefPath::sides(drawing, device, &mut self.tails, charge)? {
+        for side in ReliefPath::side_ways(drawing, device, &mut self.tails, charge)? {
             charge(side.shared.len() as u64)?;
             for node in side.shared.iter().filter(|node| drawing.topology.roles[**node as usize].closes()) {
                 self.sides_blocked.entry(*node).or_default().push(self.sides.len());

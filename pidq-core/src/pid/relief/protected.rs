@@ -53,7 +53,7 @@ impl Protected {
 struct ProtectedSearch<'p, 'a> {
     drawing: &'p Drawing<'a>,
     found: Protected,
-    /// What all ways of the inlet lead through.
+    /// Items that all ways of the inlet lead through.
     passed: HashSet<NodeId>,
     pipes: HashSet<EdgeId>,
     sides: HashSet<EquipmentSide>,

@@ -22,7 +22,7 @@ pub(crate) struct Tails {
     /// By item: its tail; `None` if more than one way leads on, or none to an end.
     known: HashMap<NodeId, Option<Tail>>,
     lists: Vec<List>,
-    /// Nothing is kept, so that each device is searched by itself.
+    /// True to keep no tail, so that each device is searched by itself.
     #[cfg(test)]
     is_disabled: bool,
 }
@@ -230,11 +230,12 @@ mod tests {
 
     fn found(drawing: &Drawing<'_>, device: NodeId, tails: &mut Tails) -> String {
         let path = ReliefPath::find(drawing, device, tails, &mut |_| Ok(())).expect("no fuel limit");
-        let sides =
-            path.sides.iter().map(|side| (side.kind, side.first, &side.path, &side.shared, &side.ends, side.state));
+        let sides = path.sides.iter().map(|side| (side.kind, side.first, &side.shared, &side.ends, side.state));
+        let ways = ReliefPath::side_ways(drawing, device, tails, &mut |_| Ok(())).expect("no fuel limit");
+        assert!(ways.iter().map(|way| &way.shared).eq(path.sides.iter().map(|side| &side.shared)), "{device}");
         let valves = |kind: SideKind| path.valves(kind, |node| may_block(drawing, node));
         format!(
-            "{:?} {:?} {:?} {:?} {:?}",
+            "{ways:?} {:?} {:?} {:?} {:?} {:?}",
             sides.collect::<Vec<_>>(),
             path.state,
             path.reasons,

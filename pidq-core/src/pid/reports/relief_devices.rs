@@ -47,7 +47,7 @@ pub(crate) struct ReliefDevice {
     shared: Vec<NodeId>,
 }
 
-/// What is collected of relief devices.
+/// Extent of the rows about relief devices.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Extent {
     /// With all items and pipes of their paths.
