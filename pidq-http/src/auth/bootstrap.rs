@@ -33,6 +33,11 @@ pub struct CreatedCredentials {
 }
 
 impl Identities {
+    /// Returns true if there are users or clients.
+    pub async fn has_accounts(&self) -> Result<bool, IdentityError> {
+        Ok(self.user_count().await? > 0 || self.client_count().await? > 0)
+    }
+
     /// Creates an administrator and a client if there are no users and no clients. Of several replicas that start
     /// together, one creates them.
     pub async fn bootstrap(
@@ -40,7 +45,7 @@ impl Identities {
         first: BootstrapAccounts<'_>,
         now: Timestamp,
     ) -> Result<Option<CreatedCredentials>, IdentityError> {
-        if self.user_count().await? > 0 || self.client_count().await? > 0 {
+        if self.has_accounts().await? {
             return Ok(None);
         }
         let generated = if first.password.is_none() { Some(Secret::mint("")?) } else { None };

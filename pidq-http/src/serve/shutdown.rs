@@ -9,7 +9,7 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub struct Shutdown {
     requests: watch::Receiver<Requests>,
-    /// Whether the server has stopped accepting connections.
+    /// True once the server accepts no more connections.
     refuses_connections: watch::Sender<bool>,
 }
 

@@ -28,7 +28,7 @@ impl AccountsMarker {
     /// # Errors
     /// Those of the account database.
     pub async fn accounts_are_lost(&self, identities: &Identities) -> Result<bool, IdentityError> {
-        Ok(self.path.exists() && identities.user_count().await? == 0 && identities.client_count().await? == 0)
+        Ok(self.path.exists() && !identities.has_accounts().await?)
     }
 
     /// Writes the file, if it does not exist.
