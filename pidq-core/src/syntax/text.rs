@@ -255,8 +255,8 @@ impl<'t> Parser<'t> {
             return Ok(false);
         }
         self.skip()?;
-        let is_lone =
-            matches!(self.peek(), Some(b')' | b',' | b']' | b'}')) || self.operators.match_any(self.rest()).is_some();
+        let is_lone = matches!(self.peek(), None | Some(b')' | b',' | b']' | b'}'))
+            || self.operators.match_any(self.rest()).is_some();
         if !is_lone {
             self.at = start;
         }
@@ -757,7 +757,8 @@ mod tests {
             r#"["pipe",["get"],["in",["get"],["array",1]]]"#,
             "PQ0002 Property expected (pos: 1)",
         );
-        check(".", "PQ0002 Property expected (pos: 1)");
+        check_extension(".", r#"["get"]"#, "PQ0002 Property expected (pos: 1)");
+        check_extension(".a | . ", r#"["pipe",["get","a"],["get"]]"#, "PQ0002 Property expected (pos: 6)");
         check(". \"a\"", "PQ0002 Property expected (pos: 1)");
         check("f(1 .)", "PQ0002 Property expected (pos: 5)");
     }
