@@ -2,8 +2,10 @@
 
 #[cfg(feature = "pipeline")]
 mod backup;
+mod colors;
 mod commands;
 mod compressed;
+mod documents;
 mod drawing;
 mod drawing_files;
 mod failure;
@@ -12,8 +14,10 @@ mod graph_import;
 mod input;
 mod json_files;
 mod json_formatter;
+mod json_texts;
 mod limits;
 mod output;
+mod process_memory;
 mod query_options;
 mod sorted_json;
 mod table;

@@ -53,6 +53,7 @@ pub use error::{Code, Error, Result};
 pub use format::{ExportedFile, FORMATS, Format, Reader, Writer};
 pub use import::{Diagnostic, Finding, Import, Severity};
 pub use svg::{Changes, DrawOptions, Isolation, Style, ids_in, ids_in_document};
+pub use tables::table_cell;
 
 /// The example of the README runs as a test.
 #[cfg(doctest)]

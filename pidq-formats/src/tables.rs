@@ -31,8 +31,9 @@ fn is_formula(text: &str) -> bool {
     text.trim_start_matches(FORMULA_GUARD).starts_with(FORMULA_PREFIXES)
 }
 
-/// Returns the text of a cell, guarded against formulas.
-fn escape_cell(value: Value<'_>) -> String {
+/// Returns the text of a value in a table: a string without quotes, nothing for null, other values as JSON. A string that
+/// a spreadsheet would interpret as a formula is prefixed with `'`.
+pub fn table_cell(value: Value<'_>) -> String {
     let text = text(value);
     match value {
         Value::String(_) if is_formula(&text) => format!("{FORMULA_GUARD}{text}"),
@@ -40,7 +41,7 @@ fn escape_cell(value: Value<'_>) -> String {
     }
 }
 
-/// Returns the original text of a cell written by [`escape_cell`].
+/// Returns the original text of a cell written by [`table_cell`].
 fn unescape_cell(text: &str) -> &str {
     text.strip_prefix(FORMULA_GUARD).filter(|rest| is_formula(rest)).unwrap_or(text)
 }
@@ -62,7 +63,7 @@ pub fn write_table(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
         }
         Value::Array(list) => {
             row(&mut csv, ["value".to_owned()])?;
-            list.iter().try_for_each(|item| row(&mut csv, [escape_cell(item)]))?;
+            list.iter().try_for_each(|item| row(&mut csv, [table_cell(item)]))?;
         }
         other => {
             return Err(Error::new(Code::NotTable, format!("a {} is not a table: pass an array", other.type_name())));
@@ -119,14 +120,14 @@ impl Table {
         let mut keys = keys;
         keys.retain(|key| *key != OTHER_FIELDS);
         let header = |keys: &[&str]| -> Vec<String> {
-            leading.iter().chain(keys).map(|key| escape_cell(Value::String(key))).collect()
+            leading.iter().chain(keys).map(|key| table_cell(Value::String(key))).collect()
         };
         if !read::is_header_exact(&header(&keys)) {
             keys.retain(|key| read::is_plain_name(key));
         }
         let cells = |(at, fields): (usize, &Object<'_>)| {
-            let leading_cells = leading_cells(at).into_iter().map(|cell| escape_cell(Value::String(&cell)));
-            let cells = keys.iter().map(|key| fields.get(key).map(escape_cell).unwrap_or_default());
+            let leading_cells = leading_cells(at).into_iter().map(|cell| table_cell(Value::String(&cell)));
+            let cells = keys.iter().map(|key| fields.get(key).map(table_cell).unwrap_or_default());
             leading_cells.chain(cells).collect()
         };
         Table { header: header(&keys), rows: rows.iter().enumerate().map(cells).collect() }
@@ -168,11 +169,11 @@ fn write_nodes(csv: &mut csv::Writer<Vec<u8>>, model: &Model<'_>, columns: &Colu
     if has_id || model.nodes.iter().all(|node| node.id().is_none()) {
         return write_rows(csv, columns, model.nodes.iter().map(|node| node.fields));
     }
-    let header = columns.list.iter().map(|column| escape_cell(Value::String(column.key)));
+    let header = columns.list.iter().map(|column| table_cell(Value::String(column.key)));
     row(csv, std::iter::once("id".to_owned()).chain(header))?;
     for node in &model.nodes {
-        let rest = columns.list.iter().map(|column| node.fields.get(column.key).map(escape_cell).unwrap_or_default());
-        row(csv, std::iter::once(escape_cell(Value::String(&node.name))).chain(rest))?;
+        let rest = columns.list.iter().map(|column| node.fields.get(column.key).map(table_cell).unwrap_or_default());
+        row(csv, std::iter::once(table_cell(Value::String(&node.name))).chain(rest))?;
     }
     Ok(())
 }
@@ -185,9 +186,9 @@ fn write_rows<'a>(
     if columns.list.is_empty() {
         return Ok(());
     }
-    row(csv, columns.list.iter().map(|column| escape_cell(Value::String(column.key))))?;
+    row(csv, columns.list.iter().map(|column| table_cell(Value::String(column.key))))?;
     for fields in rows {
-        row(csv, columns.list.iter().map(|column| fields.get(column.key).map(escape_cell).unwrap_or_default()))?;
+        row(csv, columns.list.iter().map(|column| fields.get(column.key).map(table_cell).unwrap_or_default()))?;
     }
     Ok(())
 }

@@ -1,52 +1,98 @@
-//! Compressed documents: `.json.gz` and `.json.zst`.
+//! Compressed files: gzip (RFC 1952) and Zstandard (RFC 8878), told by their names.
 
+use std::io::{self, Read};
 use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 
 use super::failure::{Failure, Result};
 
-/// Returns true if the file name is that of a document, compressed or not.
+/// Most bytes of a decompressed file: one more than the engine accepts.
+const MAX_BYTES: u64 = u32::MAX as u64 + 1;
+
+/// Returns true if the file name is that of a JSON document, compressed or not.
 pub fn is_document(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json") || is_compressed(path)
+    let name = name(path);
+    [".json", ".json.gz", ".json.zst"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// Returns true if the file name is that of a compressed document.
-fn is_compressed(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    name.ends_with(".json.gz") || name.ends_with(".json.zst")
+/// Returns true if the file name is that of a compressed file.
+pub fn is_compressed(path: &Path) -> bool {
+    [".gz", ".zst"].iter().any(|ending| name(path).ends_with(ending))
 }
 
-/// Returns the document in the bytes of a file, decompressed if its name says so.
+/// Returns the bytes of a file, decompressed if its name says so.
 pub fn decompress_if_needed(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    if is_compressed(path) { decompress_file(path, bytes) } else { Ok(bytes) }
-}
-
-/// Decompresses a file with the limits of the service, as protection against decompression bombs.
-#[cfg(feature = "server")]
-fn decompress_file(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    use pidq_server::store::Error;
-    use pidq_server::store::compression::{Compression, DecompressionLimits, EXTENSIONS, decompress};
-
-    let name = path.to_string_lossy();
-    let compression = EXTENSIONS
-        .iter()
-        .find(|(ending, _)| name.ends_with(ending))
-        .map_or(Compression::None, |(_, compression)| *compression);
-    let decompressed = decompress(&bytes.into(), compression, DecompressionLimits::TRUSTED);
-    decompressed.map(Vec::from).map_err(|error| {
-        let reason = match error {
-            Error::MalformedJson { detail, .. } => detail,
-            Error::GraphTooLarge { what, limit } => format!("it decompresses to more than {limit} {what}"),
-            error => error.to_string(),
-        };
-        Failure::Usage(format!("cannot decompress `{name}`: {reason}"))
+    let decompressed = match name(path) {
+        name if name.ends_with(".gz") => decompress_gzip(&bytes),
+        name if name.ends_with(".zst") => decompress_zstd(&bytes),
+        _ => return Ok(bytes),
+    };
+    decompressed.map_err(|error| {
+        let reason =
+            if error.kind() == io::ErrorKind::UnexpectedEof { "it is cut off".into() } else { error.to_string() };
+        Failure::Usage(format!("cannot decompress `{}`: {reason}", path.display()))
     })
 }
 
-/// Fails: decompression needs the `server` feature.
-#[cfg(not(feature = "server"))]
-fn decompress_file(path: &Path, _: Vec<u8>) -> Result<Vec<u8>> {
-    let name = path.display();
-    Err(Failure::Usage(format!(
-        "`{name}` is compressed, and this `pidq` was built without the `server` feature, which reads compressed files; decompress it first"
-    )))
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn decompress_gzip(compressed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut decompressed = Vec::new();
+    MultiGzDecoder::new(compressed).take(MAX_BYTES).read_to_end(&mut decompressed)?;
+    Ok(decompressed)
+}
+
+/// Decompresses one frame after another.
+fn decompress_zstd(compressed: &[u8]) -> io::Result<Vec<u8>> {
+    let (mut rest, mut decompressed) = (compressed, Vec::new());
+    while !rest.is_empty() && (decompressed.len() as u64) < MAX_BYTES {
+        match StreamingDecoder::new(&mut rest) {
+            Ok(mut frame) => {
+                frame.by_ref().take(MAX_BYTES - decompressed.len() as u64).read_to_end(&mut decompressed)?;
+                let [stated, actual] =
+                    [frame.decoder.get_checksum_from_data(), frame.decoder.get_calculated_checksum()];
+                if stated.is_some() && stated != actual {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "its checksum is wrong"));
+                }
+            }
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                rest = rest.get(length as usize..).ok_or(io::ErrorKind::UnexpectedEof)?;
+            }
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        }
+    }
+    Ok(decompressed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A Zstandard frame of one raw block, without a checksum.
+    fn frame(text: &[u8]) -> Vec<u8> {
+        let header = [0x28, 0xB5, 0x2F, 0xFD, 0x20, text.len() as u8];
+        let block = ((text.len() as u32) << 3 | 1).to_le_bytes();
+        [&header, &block[..3], text].concat()
+    }
+
+    #[test]
+    fn zstandard_frames_are_joined_and_others_skipped() {
+        let skippable = [&[0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+        let file = [frame(b"[1,"), skippable, frame(b"2]")].concat();
+        assert_eq!(decompress_zstd(&file).expect("three frames"), b"[1,2]");
+        assert!(decompress_zstd(&file[..file.len() - 1]).is_err());
+        assert!(decompress_zstd(b"{}").is_err());
+    }
+
+    #[test]
+    fn names_tell_the_compression() {
+        assert!(["a.json", "a.json.gz", "a.json.zst"].iter().all(|name| is_document(Path::new(name))));
+        assert!(["a.gz", "a.json.br", "json.gz", "a.jsonx.gz"].iter().all(|name| !is_document(Path::new(name))));
+        assert!(["a.ndjson.gz", "a.zst"].iter().all(|name| is_compressed(Path::new(name))));
+    }
 }

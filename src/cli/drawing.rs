@@ -46,12 +46,12 @@ pub fn require_single_stdin(files: &[PathBuf]) -> Result<()> {
 pub fn drawing_failure(error: Error, path: &Path, query_text: &str) -> Failure {
     match error.code().stage() {
         Stage::Limit => Failure::Query(error, query_text.into()),
-        _ => Failure::Input(error, input::name(path)),
+        _ => Failure::Input(error, input::name(path).into()),
     }
 }
 
 /// Parses a result of the engine.
 pub fn parse_result(json: String) -> Result<Graph> {
     Graph::from_json_with_max_depth(json, MAX_DOCUMENT_DEPTH + EXTRA_RESULT_DEPTH)
-        .map_err(|error| Failure::Input(error, "the result".into()))
+        .map_err(|error| Failure::Input(error, "the result".to_owned().into()))
 }

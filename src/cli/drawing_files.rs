@@ -7,6 +7,7 @@ use std::path::Path;
 use pidq::Graph;
 use pidq_formats::{Diagnostic, FORMATS, Format, Import};
 
+use super::compressed;
 use super::failure::{self, Failure, Result};
 use super::input;
 
@@ -49,13 +50,13 @@ fn unwritable(path: &Path, dir: Option<&Path>, error: &io::Error) -> Failure {
 
 /// Loads a graph from a file: JSON, or a drawing in an importable format.
 pub fn graph(path: &Path) -> Result<Graph> {
-    let bytes = input::bytes(path)?;
+    let bytes = compressed::decompress_if_needed(path, input::bytes(path)?)?;
     let name = input::name(path);
     let json = match drawing_format(&bytes) {
         Some(format) => read(&[bytes], Some(format.name), &name)?.json.into_bytes(),
-        None => bytes,
+        None => return input::parse(path, bytes),
     };
-    Graph::from_json(json).map_err(|error| Failure::Input(error, name))
+    Graph::from_json(json).map_err(|error| Failure::Input(error, name.into()))
 }
 
 /// Detects the format of a drawing that is not JSON.

@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use pidq::Error;
-use pidq::error::{Code, Stage, Styles};
+use pidq::error::{Code, Location, Stage, Styles};
+
+use super::json_texts::Position;
 
 /// Exit status, in order of severity. The numbers are stable.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -33,11 +35,27 @@ pub enum Failure {
     Usage(String),
     /// Query error, with the source text of its span.
     Query(Error, String),
-    /// Input error, with the name of the input.
-    Input(Error, String),
+    /// Input error, and its input.
+    Input(Error, InputPlace),
     /// Problem response of a service: rendered text and exit status.
     #[cfg(feature = "server")]
     Problem(String, Status),
+}
+
+/// Place of a document: its input and its start there.
+#[derive(Clone, Debug)]
+pub struct InputPlace {
+    pub name: String,
+    pub start: Position,
+    /// The document, if it was kept to show the line of an error.
+    pub text: Option<String>,
+}
+
+impl From<String> for InputPlace {
+    /// Returns the place of an input that is one document.
+    fn from(name: String) -> InputPlace {
+        InputPlace { name, start: Position::START, text: None }
+    }
 }
 
 /// Result of a subcommand.
@@ -98,7 +116,7 @@ impl Failure {
             Failure::ClosedPipe => return,
             Failure::Usage(message) => format!("{}error:{} {message}\n", styles.error, styles.reset),
             Failure::Query(error, source) => error.render_with(source, &styles),
-            Failure::Input(error, name) => render_input(error, name, &styles),
+            Failure::Input(error, place) => render_input(error, place, &styles),
             #[cfg(feature = "server")]
             Failure::Problem(text, _) => text.clone(),
         };
@@ -125,12 +143,36 @@ fn status_of(error: &Error) -> Status {
     }
 }
 
-/// Renders an input error with its location; the input may be too long to show.
-fn render_input(error: &Error, name: &str, styles: &Styles) -> String {
-    let position = error.location().map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
-    let first = format!("{}error[{}]:{} {}\n", styles.error, error.code().as_str(), styles.reset, error.message());
+/// Renders an input error with its location, and with its line if the document was kept.
+fn render_input(error: &Error, place: &InputPlace, styles: &Styles) -> String {
+    let (mut message, mut position, mut excerpt) = (error.message(), String::new(), String::new());
+    if let Some(at) = error.location() {
+        // The position in the message is that in the document, which may start later in its input.
+        message = message.strip_suffix(&format!(" (line {}, column {})", at.line, at.column)).unwrap_or(message);
+        let start = place.start.offset(at.line, at.column);
+        position = format!(":{}:{}", start.line, start.column);
+        excerpt = place.text.as_deref().map(|text| excerpt_of(text, &at, styles)).unwrap_or_default();
+    }
+    let first = format!("{}error[{}]:{} {message}\n", styles.error, error.code().as_str(), styles.reset);
     let help = error.help().map(|help| format!("  {}= help:{} {help}\n", styles.help, styles.reset));
-    format!("{first}  --> {name}{position}\n{}", help.unwrap_or_default())
+    format!("{first}  --> {}{position}\n{excerpt}{}", place.name, help.unwrap_or_default())
+}
+
+/// Characters of a line that are shown before and after the column of an error.
+const EXCERPT_WIDTH: usize = 40;
+
+/// Returns the part of a line around an error, and a line with a caret below it.
+fn excerpt_of(text: &str, at: &Location, styles: &Styles) -> String {
+    let line = text.lines().nth(at.line - 1).unwrap_or_default();
+    let start = at.column.saturating_sub(1 + EXCERPT_WIDTH);
+    let shown: String = line
+        .chars()
+        .skip(start)
+        .take(2 * EXCERPT_WIDTH)
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .collect();
+    let margin = " ".repeat(at.column - 1 - start);
+    format!("  | {}\n  | {margin}{}^{}\n", shown.trim_end(), styles.caret, styles.reset)
 }
 
 /// Returns true if colors are the default: on a terminal, unless `NO_COLOR` is set.

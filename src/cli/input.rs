@@ -1,17 +1,18 @@
-//! Input documents from files and standard input.
+//! Input files and standard input.
 
 use std::fs;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use pidq::limits::MAX_DOCUMENT_DEPTH;
 use pidq::{Graph, ProjectedDocument, Query};
 
 use super::compressed;
-use super::failure::{self, Failure, Result};
+use super::failure::{self, Failure, InputPlace, Result};
 
 /// File name of standard input.
-const STDIN: &str = "-";
+pub const STDIN: &str = "-";
+/// UTF-8 byte order mark, which some programs write at the start of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Returns the named files, or standard input.
 pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
@@ -49,7 +50,8 @@ fn read_to_limit(source: impl Read, size: u64) -> io::Result<Vec<u8>> {
 
 /// Reads a query file.
 pub fn text(path: &Path) -> Result<String> {
-    String::from_utf8(bytes(path)?).map_err(|_| Failure::Usage(format!("`{}` is not UTF-8", path.display())))
+    String::from_utf8(without_byte_order_mark(bytes(path)?))
+        .map_err(|_| Failure::Usage(format!("`{}` is not UTF-8", path.display())))
 }
 
 /// Loads a document.
@@ -57,53 +59,46 @@ pub fn graph(path: &Path) -> Result<Graph> {
     parse(path, json(path)?)
 }
 
-fn parse(path: &Path, bytes: Vec<u8>) -> Result<Graph> {
-    Graph::from_json(bytes).map_err(|error| Failure::Input(error, name(path)))
-}
-
-/// Loads a document, or returns `None` for an empty file.
-fn document(path: &Path) -> Result<Option<Graph>> {
-    non_empty_json(path)?.map(|bytes| parse(path, bytes)).transpose()
-}
-
-/// Loads a document for one query, or returns `None` for an empty file.
-pub fn load_projected<'q>(path: &Path, query: &'q Query) -> Result<Option<ProjectedDocument<'q>>> {
-    non_empty_json(path)?.map(|bytes| project(path, query, bytes)).transpose()
+/// Parses the bytes of a document.
+pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Graph> {
+    Graph::from_json(without_byte_order_mark(bytes)).map_err(|error| Failure::Input(error, place(path)))
 }
 
 /// Loads a document for one query.
 pub fn require_projected<'q>(path: &Path, query: &'q Query) -> Result<ProjectedDocument<'q>> {
-    project(path, query, json(path)?)
+    query.load(json(path)?).map_err(|error| Failure::Input(error, place(path)))
 }
 
-fn project<'q>(path: &Path, query: &'q Query, bytes: Vec<u8>) -> Result<ProjectedDocument<'q>> {
-    query.load(bytes).map_err(|error| Failure::Input(error, name(path)))
+/// Reads and decompresses a document, without a byte order mark.
+pub fn json(path: &Path) -> Result<Vec<u8>> {
+    Ok(without_byte_order_mark(compressed::decompress_if_needed(path, bytes(path)?)?))
 }
 
-/// Reads a document, or returns `None` for an empty file.
-fn non_empty_json(path: &Path) -> Result<Option<Vec<u8>>> {
-    Ok(Some(json(path)?).filter(|bytes| !bytes.trim_ascii().is_empty()))
-}
-
-/// Reads and decompresses a document.
-fn json(path: &Path) -> Result<Vec<u8>> {
-    compressed::decompress_if_needed(path, bytes(path)?)
-}
-
-/// Loads all documents as the items of one array.
-pub fn slurp(paths: &[PathBuf]) -> Result<Graph> {
-    let mut array = String::from("[");
-    for path in paths {
-        // Parsed separately first, so that an error names its file.
-        let Some(graph) = document(path)? else { continue };
-        if array.len() > 1 {
-            array.push(',');
-        }
-        array.push_str(graph.source());
+fn without_byte_order_mark(mut bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
     }
-    array.push(']');
-    Graph::from_json_with_max_depth(array, MAX_DOCUMENT_DEPTH + 1)
-        .map_err(|error| Failure::Input(error, "--slurp".into()))
+    bytes
+}
+
+/// Opens a file or standard input; a compressed file is decompressed first.
+pub fn reader(path: &Path) -> Result<Box<dyn Read>> {
+    if path == Path::new(STDIN) {
+        warn_about_terminal();
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    if compressed::is_compressed(path) {
+        return Ok(Box::new(Cursor::new(json(path)?)));
+    }
+    let file = fs::File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
+    Ok(Box::new(file))
+}
+
+/// Returns the place of a document that is a whole file, for an error in it. The file is read again for its lines.
+pub fn place(path: &Path) -> InputPlace {
+    let bytes = (path != Path::new(STDIN)).then(|| json(path).ok()).flatten();
+    let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    InputPlace { text, ..InputPlace::from(name(path)) }
 }
 
 /// Returns the name of a file in messages.

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::colors::{Part, RESET, color};
+
 /// Formatting style.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
@@ -25,14 +27,6 @@ impl Indent {
         }
     }
 }
-
-/// Colors of jq: null, other scalars, strings, brackets, keys, and reset.
-const NULL: &str = "\x1b[1;30m";
-const SCALAR: &str = "\x1b[0;39m";
-const STRING: &str = "\x1b[0;32m";
-const BRACKET: &str = "\x1b[1;39m";
-const KEY: &str = "\x1b[34;1m";
-const RESET: &str = "\x1b[0m";
 
 /// Streaming formatter of one JSON text. Keeps one bit per open bracket and none of the text.
 pub struct JsonFormatter<W> {
@@ -63,7 +57,12 @@ impl<W: Write> JsonFormatter<W> {
 
     /// Ends a JSON text with a line break.
     pub fn finish(&mut self) -> io::Result<()> {
-        self.format_state.end(&mut self.out);
+        self.finish_with("\n")
+    }
+
+    /// Ends a JSON text with some other text.
+    pub fn finish_with(&mut self, ending: &str) -> io::Result<()> {
+        self.format_state.end(ending, &mut self.out);
         self.format_state = FormatState::new(self.format_state.style);
         self.write()
     }
@@ -161,11 +160,11 @@ impl FormatState {
     }
 
     /// Ends the text.
-    fn end(&mut self, out: &mut String) {
+    fn end(&mut self, ending: &str, out: &mut String) {
         if let State::Word = self.state {
             self.end_color(out);
         }
-        out.push('\n');
+        out.push_str(ending);
     }
 
     /// Copies the rest of a string including its quote. Returns the number of bytes.
@@ -199,7 +198,7 @@ impl FormatState {
     fn end_color(&mut self, out: &mut String) {
         self.state = State::Between;
         self.expects_key = false;
-        self.color(RESET, out);
+        self.reset_color(out);
     }
 
     fn between(&mut self, c: char, out: &mut String) {
@@ -242,13 +241,15 @@ impl FormatState {
     /// Starts a string, number or literal.
     fn starts(&mut self, c: char, out: &mut String) {
         self.first(out);
-        let color = match c {
-            '"' if self.expects_key => KEY,
-            '"' => STRING,
-            'n' => NULL,
-            _ => SCALAR,
+        let part = match c {
+            '"' if self.expects_key => Part::Key,
+            '"' => Part::String,
+            'n' => Part::Null,
+            'f' => Part::False,
+            't' => Part::True,
+            _ => Part::Number,
         };
-        self.color(color, out);
+        self.color(part, out);
         out.push(c);
         self.state = if c == '"' { State::String(false) } else { State::Word };
     }
@@ -267,15 +268,27 @@ impl FormatState {
         }
     }
 
+    /// Writes a bracket, comma or colon.
     fn bracket(&self, c: char, out: &mut String) {
-        self.color(BRACKET, out);
+        let part = match c {
+            '{' | '}' => Part::Object,
+            ',' | ':' if self.open.last() == Some(&true) => Part::Object,
+            _ => Part::Array,
+        };
+        self.color(part, out);
         out.push(c);
-        self.color(RESET, out);
+        self.reset_color(out);
     }
 
-    fn color(&self, color: &str, out: &mut String) {
+    fn color(&self, part: Part, out: &mut String) {
         if self.style.colors {
-            out.push_str(color);
+            out.push_str(color(part));
+        }
+    }
+
+    fn reset_color(&self, out: &mut String) {
+        if self.style.colors {
+            out.push_str(RESET);
         }
     }
 }

@@ -8,11 +8,18 @@ use std::time::Duration;
 use clap::Args;
 use pidq::{Cancel, Limits};
 
+use super::process_memory;
+
+/// Part of the memory of the process that a run may use. The rest is for the document, the program, and lists that are
+/// copied while they grow.
+const GRANTED_PART: u64 = 4;
+
 /// The option `--limits`.
 #[derive(Args)]
 pub struct LimitOptions {
     /// Limits of a run, such as `fuel=5M,memory=1G,output=10M,time=2s`; also `string`, `backtracks`, `rows`, `paths`
-    /// and `depth` [default: 2 billion steps, 2 GiB of memory, unlimited output and time]
+    /// and `depth` [default: 2 billion steps, 2 GiB of memory or a quarter of what the process may use, unlimited output
+    /// and time]
     #[arg(long, value_name = "NAME=AMOUNT,...", default_value = "", hide_default_value = true)]
     limits: RunLimits,
 }
@@ -43,7 +50,7 @@ impl Default for RunLimits {
         let defaults = Limits::default();
         RunLimits {
             fuel: defaults.fuel * 100,
-            memory: defaults.memory.saturating_mul(8),
+            memory: default_memory(process_memory::granted()),
             output: usize::MAX,
             string: defaults.string,
             backtracks: defaults.backtracks,
@@ -88,6 +95,13 @@ impl RunLimits {
             cancel,
         }
     }
+}
+
+/// Returns the default limit of the working memory: 2 GiB, and at most a part of what the process may use, since an
+/// allocation that fails would end the process without a message about the query.
+fn default_memory(granted: Option<u64>) -> usize {
+    let own = Limits::default().memory.saturating_mul(8);
+    granted.map_or(own, |granted| own.min(size(granted / GRANTED_PART)))
 }
 
 impl FromStr for RunLimits {
@@ -169,6 +183,13 @@ mod tests {
     fn a_time_may_be_whole_minutes_or_bare_seconds() {
         assert_eq!(duration("1m"), Ok(Duration::from_secs(60)));
         assert_eq!(duration("2.5"), Ok(Duration::from_millis(2500)));
+    }
+
+    #[test]
+    fn the_default_memory_is_a_part_of_a_small_machine() {
+        assert_eq!(default_memory(None), 2 << 30);
+        assert_eq!(default_memory(Some(64 << 30)), 2 << 30);
+        assert_eq!(default_memory(Some(1 << 30)), 256 << 20);
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Options of a query: format, dialect and parameters, and its compilation.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 use pidq::{Dialect, Graph, Query, Value};
 
-use super::failure::{Failure, Result};
+use super::documents::{self, Division};
+use super::failure::{Failure, InputPlace, Result};
+use super::input;
 use super::sorted_json::json;
 
 /// Options of a query.
@@ -31,6 +35,14 @@ pub struct QueryParams {
     /// Set $NAME to a JSON value
     #[arg(long, num_args = 2, value_names = ["NAME", "JSON"], allow_hyphen_values = true)]
     argjson: Vec<String>,
+
+    /// Set $NAME to the list of the JSON documents in FILE
+    #[arg(long, num_args = 2, value_names = ["NAME", "FILE"])]
+    slurpfile: Vec<String>,
+
+    /// Set $NAME to the text of FILE
+    #[arg(long, num_args = 2, value_names = ["NAME", "FILE"])]
+    rawfile: Vec<String>,
 }
 
 /// Dialect of the query language.
@@ -56,7 +68,23 @@ impl Profile {
 impl QueryOptions {
     /// Compiles `text`.
     pub fn compile(&self, text: &str) -> Result<Query> {
-        let params = self.params()?;
+        self.compile_with_positional(text, "[]")
+    }
+
+    /// Compiles `text`. `$ENV` has the environment variables; `$ARGS.positional` is a JSON list, and `$ARGS.named` has the
+    /// parameters.
+    pub fn compile_with_positional(&self, text: &str, positional: &str) -> Result<Query> {
+        let named = self.params()?;
+        let mut fields = Vec::new();
+        if text.contains("$ENV") {
+            fields.push(field("ENV", &environment()));
+        }
+        if text.contains("$ARGS") {
+            fields.push(field("ARGS", &format!("{{\"positional\":{positional},\"named\":{named}}}")));
+        }
+        // Last, so that a parameter of the same name takes precedence.
+        fields.extend(Some(named[1..named.len() - 1].to_owned()).filter(|fields| !fields.is_empty()));
+        let params = format!("{{{}}}", fields.join(","));
         self.compile_with(text, &params).map_err(|error| Failure::Query(error, text.into()))
     }
 
@@ -76,15 +104,20 @@ impl QueryParams {
     /// Returns the parameters as a JSON object.
     pub fn params(&self) -> Result<String> {
         let mut fields = Vec::new();
-        self.arg.chunks_exact(2).chain(self.argjson.chunks_exact(2)).try_for_each(|pair| check_name(&pair[0]))?;
+        let lists = [&self.arg, &self.argjson, &self.slurpfile, &self.rawfile];
+        lists.iter().flat_map(|list| list.chunks_exact(2)).try_for_each(|pair| check_name(&pair[0]))?;
         for pair in self.arg.chunks_exact(2) {
             fields.push(field(&pair[0], &json(Value::String(&pair[1]))));
         }
         for pair in self.argjson.chunks_exact(2) {
-            // Parsed separately, so that a value cannot inject other fields.
-            Graph::from_json(pair[1].as_str())
-                .map_err(|error| Failure::Input(error, format!("--argjson {}", pair[0])))?;
-            fields.push(field(&pair[0], &pair[1]));
+            fields.push(field(&pair[0], &json_argument(&pair[1], &format!("--argjson {}", pair[0]))?));
+        }
+        for pair in self.slurpfile.chunks_exact(2) {
+            let list = documents::slurp(vec![PathBuf::from(&pair[1])], Division::JsonTexts)?;
+            fields.push(field(&pair[0], list.source()));
+        }
+        for pair in self.rawfile.chunks_exact(2) {
+            fields.push(field(&pair[0], &json(Value::String(&input::text(Path::new(&pair[1]))?))));
         }
         Ok(format!("{{{}}}", fields.join(",")))
     }
@@ -99,6 +132,21 @@ pub fn check_name(name: &str) -> Result<()> {
         _ => "in letters, digits and `_`, with the value as the next word: `--arg NAME VALUE`".into(),
     };
     Err(Failure::Usage(format!("invalid parameter name `{name}`: write it {advice}")))
+}
+
+/// Returns a JSON value of the command line. It is parsed separately, so that it cannot inject other values.
+pub fn json_argument(value: &str, option: &str) -> Result<String> {
+    let place = || InputPlace { text: Some(value.into()), ..InputPlace::from(option.to_owned()) };
+    Graph::from_json(value).map_err(|error| Failure::Input(error, place()))?;
+    Ok(value.into())
+}
+
+/// Returns the environment variables as a JSON object, without those that are not UTF-8.
+fn environment() -> String {
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let fields: Vec<String> = variables.map(|(name, value)| field(&name, &json(Value::String(&value)))).collect();
+    format!("{{{}}}", fields.join(","))
 }
 
 fn field(name: &str, value: &str) -> String {

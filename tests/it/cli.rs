@@ -38,7 +38,8 @@ pub fn check_error(args: &[&str], input: &str, message: &str, code: i32) {
 
 #[test]
 fn results_are_indented_or_on_one_line() {
-    check(&["query", "."], r#"{"a":[1,2.0]}"#, "", 3);
+    check(&["query", ".a."], r#"{"a":[1,2.0]}"#, "", 3);
+    check(&["query", "-c", "."], r#"{"a":[1,2.0]}"#, "{\"a\":[1,2.0]}\n", 0);
     check(&["query", "get()"], r#"{"a":[1,2.0]}"#, "{\n  \"a\": [\n    1,\n    2.0\n  ]\n}\n", 0);
     check(&["query", "--tab", "get()"], "[1]", "[\n\t1\n]\n", 0);
     check(&["query", "--indent", "1", "get()"], "[1]", "[\n 1\n]\n", 0);
@@ -305,7 +306,7 @@ fn every_exit_code_of_the_manual_occurs() {
 fn one_bad_file_does_not_hide_the_others() {
     let folder = test_dir("several");
     let names =
-        [("1.json", "{\"a\":1}"), ("2.json", "{"), ("3.json", ""), ("4.json", "\u{FEFF}{}"), ("5.json", "{\"a\":5}")];
+        [("1.json", "{\"a\":1}"), ("2.json", "{"), ("3.json", ""), ("4.json", "\u{FEFF}}"), ("5.json", "{\"a\":5}")];
     let paths: Vec<String> = names.iter().map(|(name, text)| write_file(&folder, name, text)).collect();
     let missing = folder.join("6.json").display().to_string();
     let args: Vec<&str> =
@@ -509,6 +510,7 @@ fn every_example_of_the_help_works() {
         write_file(&folder, name, &fs::read_to_string(PLANT).expect("the drawing"));
     }
     write_file(&folder, "valves.pidq", ".a | map(.b)\n");
+    write_file(&folder, "events.ndjson", "{\"message\":\"started\"}\n{\"message\":\"stopped\"}\n");
     let commands =
         ["", "query", "fmt", "check", "explain", "functions", "repl", "conformance-stdio", "completions", "man"];
     for command in commands {
@@ -560,17 +562,24 @@ fn all_files_of_a_directory_are_queried_in_order() {
     check_error(&["query", "--threads", "2", ".n"], "", "--all", 2);
 }
 
-#[cfg(feature = "server")]
+/// Compresses with gzip.
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text).and_then(|()| encoder.finish()).expect("memory")
+}
+
+/// Compresses with Zstandard, with a checksum.
+fn zstd(text: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
 #[test]
 fn compressed_files_are_queried_by_their_contents() {
-    use pidq_server::store::compression::{compress_gzip, compress_zstd};
     let folder = test_dir("all-packed");
-    let write = |name: &str, bytes: pidq_server::store::Result<Vec<u8>>| {
-        fs::write(folder.join(name), bytes.expect("memory")).expect("a file");
-    };
+    let write = |name: &str, bytes: Vec<u8>| fs::write(folder.join(name), bytes).expect("a file");
     write_file(&folder, "d/1.json", "{\"a\": 1.0}");
-    write("d/2.json.gz", compress_gzip(b"{\"a\": 2.0}"));
-    write("d/3.json.zst", compress_zstd(b"{\"a\": 3.0}"));
+    write("d/2.json.gz", gzip(b"{\"a\": 2.0}"));
+    write("d/3.json.zst", zstd(b"{\"a\": 3.0}"));
     for other in ["d/4.gz", "d/5.zst", "d/json.gz", "d/6.json.br", "d/7.jsonx.gz"] {
         write_file(&folder, other, "not queried");
     }
@@ -581,18 +590,14 @@ fn compressed_files_are_queried_by_their_contents() {
     check_shell("pidq query -c -s 'map(.a)' d/2.json.gz d/1.json", &folder, "[2.0,1.0]\n");
 
     fs::create_dir(folder.join("e")).expect("a folder");
-    write("e/cut.json.gz", compress_gzip(b"{\"a\": 2.0}").map(|bytes| bytes[..bytes.len() - 9].to_vec()));
-    write("e/large.json.zst", compress_zstd(&vec![b' '; (64 << 20) + 1]));
+    write("e/cut.json.gz", gzip(b"{\"a\": 2.0}")[..9].to_vec());
+    write("e/cut.json.zst", zstd(b"{\"a\": 2.0}")[..14].to_vec());
     write_file(&folder, "e/plain.json.zst", "{}");
     let output = shell("pidq query --all e .a", &folder);
     assert_eq!(output.status.code(), Some(2));
     let rows = String::from_utf8_lossy(&output.stdout).into_owned();
-    for (row, (name, reason)) in rows.lines().zip([
-        ("e/cut.json.gz", "Invalid compressed data"),
-        ("e/large.json.zst", "it decompresses to more than 67108864 bytes"),
-        ("e/plain.json.zst", "Invalid compressed data"),
-    ]) {
-        assert!(row.contains(&format!("cannot decompress `{name}`: {reason}")), "{row}");
+    for (row, name) in rows.lines().zip(["e/cut.json.gz", "e/cut.json.zst", "e/plain.json.zst"]) {
+        assert!(row.contains(&format!("cannot decompress `{name}`: ")), "{row}");
     }
     assert_eq!(rows.lines().count(), 3, "{rows}");
 }

@@ -9,6 +9,7 @@ mod backup;
 mod c;
 mod check;
 mod cli;
+mod cli_streams;
 mod columns;
 mod conformance;
 mod custom_functions;

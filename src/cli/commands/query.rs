@@ -1,19 +1,26 @@
 //! Subcommand `pidq query`: runs a query on documents. Short options match jq.
 
 mod batch;
+mod output_format;
+mod printer;
+mod table_rows;
 
 use std::cell::Cell;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pidq::error::{Code, Warning};
-use pidq::{Error, Graph, Limits, ProjectedDocument, Query, RunResult, Scratch, Value};
+use output_format::OutputFormat;
+use pidq::error::Warning;
+use pidq::{Graph, Limits, ProjectedDocument, Query, Scratch, Value};
+use printer::{LastResult, Printer};
 
+use crate::cli::documents::{self, Division, Documents};
 use crate::cli::failure::{self, Failure, Result, Status};
-use crate::cli::json_formatter::{Indent, JsonFormatter, Style};
+use crate::cli::json_formatter::{Indent, Style};
 use crate::cli::limits::LimitOptions;
-use crate::cli::query_options::QueryOptions;
+use crate::cli::query_options::{self, QueryOptions};
 use crate::cli::{input, sorted_json};
 
 const EXAMPLES: &str = "\
@@ -22,6 +29,8 @@ Examples:
   pidq query -c '.pid_graph.nodes | filter(.tag == $tag)' --arg tag P-101A plant.json
   pidq query -e '.pid_graph.nodes | size() > 100' plant.json && echo large
   pidq query -s 'map(.pid_graph.metadata.drawing_number)' unit-1.json unit-2.json
+  pidq query --csv '.pid_graph.nodes | map(pick(.tag, .dexpi_class))' plant.json > nodes.csv
+  pidq query -r .message events.ndjson
   pidq query --all drawings '.pid_graph.nodes | size()'
   pidq query -n '6 * 7'
 
@@ -32,10 +41,10 @@ In cmd and PowerShell on Windows, enclose the query in \"…\" and write \\\" in
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Query; with --from-file, a document
-    #[arg(required_unless_present = "from_file")]
+    #[arg(required_unless_present_any = ["from_file", "args", "jsonargs"])]
     query: Option<String>,
 
-    /// Documents, also `.json.gz` and `.json.zst`; `-` or none reads standard input
+    /// Files of one or more documents, such as NDJSON, also `.json.gz` and `.json.zst`; `-` or none reads standard input
     files: Vec<PathBuf>,
 
     /// Read the query from a file
@@ -45,7 +54,8 @@ pub struct Options {
     /// Query every `*.json`, `*.json.gz` and `*.json.zst` file below a directory and print one line `{"file", "result"
     /// or "error"}` per file
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "null_input", "slurp", "raw_output", "tab", "indent", "color_output",
+        "null_input", "slurp", "raw_output", "join_output", "raw_output0", "lines", "csv", "tsv", "tab", "indent",
+        "ascii_output", "color_output", "seq", "unbuffered",
     ])]
     all: Option<PathBuf>,
 
@@ -56,41 +66,28 @@ pub struct Options {
     #[command(flatten)]
     query_options: QueryOptions,
 
+    /// Set $ARGS.positional to the strings that follow
+    #[arg(long, num_args = 0.., value_name = "VALUE", conflicts_with = "jsonargs")]
+    args: Vec<String>,
+
+    /// Set $ARGS.positional to the JSON values that follow
+    #[arg(long, num_args = 0.., value_name = "JSON")]
+    jsonargs: Vec<String>,
+
     /// Run the query once with null as input
     #[arg(short, long)]
     null_input: bool,
 
-    /// Run the query once on the array of all documents
+    /// Run the query once on the array of all documents; with --raw-input, once on the whole text
     #[arg(short, long)]
     slurp: bool,
 
-    /// Print strings without quotes
-    #[arg(short, long)]
-    raw_output: bool,
+    /// Run the query on each line as a string instead of on JSON documents
+    #[arg(short = 'R', long, conflicts_with_all = ["null_input", "all"])]
+    raw_input: bool,
 
-    /// Print each result on one line
-    #[arg(short, long, conflicts_with_all = ["tab", "indent"])]
-    compact_output: bool,
-
-    /// Indent with tabs
-    #[arg(long, conflicts_with = "indent")]
-    tab: bool,
-
-    /// Indent with N spaces; 0 prints one line
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
-    indent: u8,
-
-    /// Sort the keys of objects
-    #[arg(short = 'S', long)]
-    sort_keys: bool,
-
-    /// Color the output even if it is not a terminal
-    #[arg(short = 'C', long, overrides_with = "monochrome_output")]
-    color_output: bool,
-
-    /// Do not color the output
-    #[arg(short = 'M', long, overrides_with = "color_output")]
-    monochrome_output: bool,
+    #[command(flatten)]
+    output_format: OutputFormat,
 
     /// Exit with 1 if the last result is false or null, with 4 if there is none
     #[arg(short, long)]
@@ -103,7 +100,10 @@ pub struct Options {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     let (text, files) = options.text_and_files()?;
-    let query = options.query_options.compile(&text).map_err(|failure| options.suggest_argument_order(failure))?;
+    let query = options
+        .query_options
+        .compile_with_positional(&text, &options.positional()?)
+        .map_err(|failure| options.suggest_argument_order(failure))?;
     match &options.all {
         None => run_on_files(options, &query, &files),
         Some(_) if !files.is_empty() => Err(Failure::Usage("`--all` cannot be combined with files".into())),
@@ -113,52 +113,104 @@ pub fn run(options: &Options) -> Result {
 
 /// Runs the query on one document after another.
 fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
-    let mut printer = Printer::new(options);
+    let (mut printer, mut printed_warnings) = (Printer::new(&options.output_format), PrintedWarnings::default());
     let mut first_failure = None;
-    for document in options.documents(query, files)? {
+    let mut documents = options.documents(query, files)?;
+    while let Some(document) = documents.next() {
         // One invalid document does not hide the others.
-        if let Err(failure) = document
-            .and_then(|found| found.map_or(Ok(()), |found| run_on_document(options, query, &found, &mut printer)))
+        if let Err(failure) =
+            document.and_then(|found| run_on_document(options, query, &found, &mut printer, &mut printed_warnings))
         {
             if matches!(failure, Failure::ClosedPipe) {
                 return Err(failure);
             }
-            printer.formatter.flush()?;
+            printer.flush()?;
             failure.report();
             first_failure.get_or_insert(failure.status());
         }
+        if documents.must_read() {
+            printer.flush()?;
+        }
     }
-    printer.formatter.flush()?;
-    Ok(first_failure.unwrap_or_else(|| options.status(printer.last)))
+    printer.flush()?;
+    Ok(first_failure.unwrap_or_else(|| options.status(printer.last())))
 }
 
-/// Documents, loaded one by one; `None` for an empty file.
-type Documents<'f> = Box<dyn Iterator<Item = Result<Option<ProjectedDocument<'f>>>> + 'f>;
+/// Documents of a run: one that exists already, or those of files.
+enum Inputs<'q> {
+    One(Option<ProjectedDocument<'q>>),
+    Files(Documents<'q>),
+}
+
+impl<'q> Inputs<'q> {
+    fn must_read(&mut self) -> bool {
+        match self {
+            Inputs::One(_) => false,
+            Inputs::Files(documents) => documents.must_read(),
+        }
+    }
+}
+
+impl<'q> Iterator for Inputs<'q> {
+    type Item = Result<ProjectedDocument<'q>>;
+
+    fn next(&mut self) -> Option<Result<ProjectedDocument<'q>>> {
+        match self {
+            Inputs::One(document) => document.take().map(Ok),
+            Inputs::Files(documents) => documents.next(),
+        }
+    }
+}
 
 impl Options {
     /// Returns the query text and the files.
     fn text_and_files(&self) -> Result<(String, Vec<PathBuf>)> {
-        let Some(path) = &self.from_file else {
-            return Ok((self.query.clone().unwrap_or_default(), self.files.clone()));
-        };
         let first = self.query.iter().map(PathBuf::from);
-        Ok((input::text(path)?, first.chain(self.files.iter().cloned()).collect()))
+        match &self.from_file {
+            Some(path) => Ok((input::text(path)?, first.chain(self.files.iter().cloned()).collect())),
+            None => Ok((
+                self.query.as_ref().or(self.values_after_args().first()).cloned().unwrap_or_default(),
+                self.files.clone(),
+            )),
+        }
     }
 
-    fn documents<'f>(&self, query: &'f Query, files: &'f [PathBuf]) -> Result<Documents<'f>> {
-        if self.null_input {
-            if !files.is_empty() {
+    fn values_after_args(&self) -> &[String] {
+        if self.args.is_empty() { &self.jsonargs } else { &self.args }
+    }
+
+    /// Returns the values of `$ARGS.positional` as JSON. The query may be the first value, as for jq.
+    fn positional(&self) -> Result<String> {
+        let is_first_query = self.query.is_none() && self.from_file.is_none();
+        let values = self.values_after_args().iter().skip(usize::from(is_first_query));
+        let as_json = |value: &String| match self.args.is_empty() {
+            true => query_options::json_argument(value, "--jsonargs"),
+            false => Ok(sorted_json::json(Value::String(value))),
+        };
+        let values: Vec<String> = values.map(as_json).collect::<Result<_>>()?;
+        Ok(format!("[{}]", values.join(",")))
+    }
+
+    fn documents<'q>(&self, query: &'q Query, files: &[PathBuf]) -> Result<Inputs<'q>> {
+        let files = match files {
+            [_, ..] if self.null_input => {
                 return Err(Failure::Usage("`--null-input` cannot be combined with files".into()));
             }
-            let null = query.load("null").map_err(|error| Failure::Input(error, "null".into()));
-            return Ok(Box::new([null.map(Some)].into_iter()));
+            files => input::files(files),
+        };
+        if self.null_input {
+            let null = query.load("null").map_err(|error| Failure::Input(error, "null".to_owned().into()))?;
+            return Ok(Inputs::One(Some(null)));
         }
-        let files = input::files(files);
         if self.slurp {
-            let all = input::slurp(&files).map(|graph| Some(ProjectedDocument::from_graph(query, graph)));
-            return Ok(Box::new([all].into_iter()));
+            let all = documents::slurp(files, self.division())?;
+            return Ok(Inputs::One(Some(ProjectedDocument::from_graph(query, all))));
         }
-        Ok(Box::new(files.into_iter().map(|path| input::load_projected(&path, query))))
+        Ok(Inputs::Files(Documents::new(query, files, self.division())))
+    }
+
+    fn division(&self) -> Division {
+        if self.raw_input { Division::Lines } else { Division::JsonTexts }
     }
 
     /// Adds help if the query is the name of a file, since other commands take the file first.
@@ -170,21 +222,6 @@ impl Options {
             }
             other => other,
         }
-    }
-
-    fn key_order(&self) -> KeyOrder {
-        if self.sort_keys { KeyOrder::Sorted } else { KeyOrder::Input }
-    }
-
-    fn style(&self) -> Style {
-        let indent = match self.indent {
-            _ if self.tab => Some(Indent::Tab),
-            0 => None,
-            _ if self.compact_output => None,
-            width => Some(Indent::Spaces(width.into())),
-        };
-        let colors = self.color_output || !self.monochrome_output && failure::wants_colors(&io::stdout());
-        Style { indent, colors }
     }
 
     fn status(&self, last: LastResult) -> Status {
@@ -203,14 +240,15 @@ fn run_on_document(
     query: &Query,
     document: &ProjectedDocument<'_>,
     printer: &mut Printer,
+    printed_warnings: &mut PrintedWarnings,
 ) -> Result<()> {
     let failure_of = |error| Failure::Query(error, query.source().into());
     options.limits.run(|limits| {
         let scratch = Scratch::new();
         let outcome = document.run(&scratch, limits).map_err(failure_of)?;
-        warn(&outcome.warnings, query);
+        printed_warnings.print(outcome.warnings.clone(), query);
         if outcome.uses_graph {
-            warn(&graph_warnings(document.graph(), &outcome.warnings), query);
+            printed_warnings.print(graph_warnings(document.graph(), &outcome.warnings), query);
         }
         printer.print(outcome.value, limits).map_err(|error| error.into_failure(query, &outcome))
     })
@@ -230,118 +268,24 @@ fn add_validate_help(graph_warnings: &mut [Warning]) {
     }
 }
 
+/// Warnings that were printed: each is printed once for all documents of a run.
+#[derive(Default)]
+struct PrintedWarnings(HashSet<(&'static str, String)>);
+
+impl PrintedWarnings {
+    fn print(&mut self, warnings: Vec<Warning>, query: &Query) {
+        let is_new = |warning: &Warning| self.0.insert((warning.code, warning.message.clone()));
+        let warnings: Vec<Warning> = warnings.into_iter().filter(is_new).collect();
+        warn(&warnings, query);
+    }
+}
+
 /// Prints warnings about the query.
 pub fn warn(warnings: &[Warning], query: &Query) {
     let styles = failure::stderr_styles();
     for warning in warnings {
         failure::warn(&warning.render_with(query.source(), &styles));
     }
-}
-
-/// Printer of results.
-pub struct Printer {
-    formatter: JsonFormatter<BufWriter<StdoutLock<'static>>>,
-    key_order: KeyOrder,
-    string_format: StringFormat,
-    last: LastResult,
-}
-
-/// Order of object keys.
-#[derive(Clone, Copy)]
-enum KeyOrder {
-    Input,
-    Sorted,
-}
-
-/// Format of a string result.
-#[derive(Clone, Copy)]
-enum StringFormat {
-    Quoted,
-    Raw,
-}
-
-/// Kind of the last result.
-#[derive(Clone, Copy)]
-enum LastResult {
-    None,
-    Falsy,
-    Truthy,
-}
-
-impl LastResult {
-    fn from_value(value: Value<'_>) -> LastResult {
-        match value {
-            Value::Undefined | Value::Null | Value::Bool(false) => LastResult::Falsy,
-            _ => LastResult::Truthy,
-        }
-    }
-}
-
-/// Error of printing a result.
-enum PrintError {
-    Output(io::Error),
-    Engine(Error),
-}
-
-impl PrintError {
-    fn into_failure(self, query: &Query, outcome: &RunResult<'_>) -> Failure {
-        match self {
-            PrintError::Output(error) => Failure::from(error),
-            PrintError::Engine(error) => Failure::Query(outcome.explain_error(error), query.source().into()),
-        }
-    }
-}
-
-impl From<io::Error> for PrintError {
-    fn from(error: io::Error) -> PrintError {
-        PrintError::Output(error)
-    }
-}
-
-impl Printer {
-    fn new(options: &Options) -> Printer {
-        Printer {
-            key_order: options.key_order(),
-            string_format: if options.raw_output { StringFormat::Raw } else { StringFormat::Quoted },
-            ..Printer::plain(options.style())
-        }
-    }
-
-    fn plain(style: Style) -> Printer {
-        let formatter = JsonFormatter::new(BufWriter::new(io::stdout().lock()), style);
-        Printer { formatter, key_order: KeyOrder::Input, string_format: StringFormat::Quoted, last: LastResult::None }
-    }
-
-    fn print(&mut self, value: Value<'_>, limits: Limits<'_>) -> std::result::Result<(), PrintError> {
-        self.last = LastResult::from_value(value);
-        match (self.string_format, value) {
-            (StringFormat::Raw, Value::String(text)) => self.formatter.raw(text)?,
-            _ => write_json(value, self.key_order, limits.output, &mut self.formatter)?,
-        }
-        Ok(self.formatter.finish()?)
-    }
-}
-
-/// Formats a value as JSON.
-fn write_json<W: Write>(
-    value: Value<'_>,
-    key_order: KeyOrder,
-    limit: usize,
-    formatter: &mut JsonFormatter<W>,
-) -> std::result::Result<(), PrintError> {
-    let mut write_error = None;
-    let mut sink = |chunk: &str| {
-        formatter.push(chunk).map_err(|error| {
-            write_error = Some(error);
-            // The engine must stop; its error is replaced.
-            Error::new(Code::Cancelled, "The output is closed")
-        })
-    };
-    let written = match key_order {
-        KeyOrder::Input => value.write_json(limit, &mut sink),
-        KeyOrder::Sorted => sorted_json::write(value, limit, &mut sink),
-    };
-    written.map_err(|error| write_error.map_or(PrintError::Engine(error), PrintError::Output))
 }
 
 /// Runs a query at the prompt and prints the result. Data-quality warnings are shown with the first query that uses the
@@ -362,5 +306,5 @@ pub fn run_and_print(
     }
     let mut printer = Printer::plain(style);
     printer.print(outcome.value, limits).map_err(|error| error.into_failure(query, &outcome))?;
-    Ok(printer.formatter.flush()?)
+    Ok(printer.flush()?)
 }

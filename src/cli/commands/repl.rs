@@ -175,7 +175,7 @@ impl Session {
 fn open(file: Option<&Path>) -> Result<Graph> {
     match file {
         Some(path) => input::graph(path),
-        None => Graph::from_json("null").map_err(|error| Failure::Input(error, "null".into())),
+        None => Graph::from_json("null").map_err(|error| Failure::Input(error, "null".to_owned().into())),
     }
 }
 

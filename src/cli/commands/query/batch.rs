@@ -13,7 +13,8 @@ use std::thread;
 use pidq::error::Warning;
 use pidq::{Query, Scratch, Value};
 
-use super::{LastResult, Options, write_json};
+use super::Options;
+use super::printer::{LastResult, write_json};
 use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::input;
 use crate::cli::json_files::{self, FileEntry};
@@ -99,7 +100,8 @@ impl BatchRun<'_> {
             }
             let mut text = Vec::new();
             let mut formatter = JsonFormatter::new(&mut text, Style { indent: None, colors: false });
-            let written = write_json(outcome.value, self.options.key_order(), limits.output, &mut formatter);
+            let key_order = self.options.output_format.key_order();
+            let written = write_json(outcome.value, key_order, limits.output, &mut |chunk| formatter.push(chunk));
             written.map_err(|error| error.into_failure(self.query, &outcome))?;
             formatter.finish()?;
             Ok((String::from_utf8_lossy(&text).into_owned(), LastResult::from_value(outcome.value)))

@@ -1,0 +1,164 @@
+//! Options of the format of results.
+
+use std::io;
+
+use clap::Args;
+
+use crate::cli::failure;
+use crate::cli::json_formatter::{Indent, Style};
+
+/// Format of results.
+#[derive(Args)]
+pub struct OutputFormat {
+    /// Print strings without quotes
+    #[arg(short, long)]
+    raw_output: bool,
+
+    /// Like --raw-output, without a line break after each result
+    #[arg(short, long)]
+    join_output: bool,
+
+    /// Like --raw-output, with a NUL character after each result instead of a line break
+    #[arg(long, conflicts_with = "join_output")]
+    raw_output0: bool,
+
+    /// Print the items of a list, each on one line
+    #[arg(short, long, conflicts_with_all = ["tab", "indent"])]
+    lines: bool,
+
+    /// Print a table as CSV (RFC 4180): a list of objects with a header, a list of lists, or one value per row
+    #[arg(long, conflicts_with_all = [
+        "lines", "raw_output", "join_output", "raw_output0", "tab", "indent", "seq", "compact_output", "ascii_output",
+    ])]
+    csv: bool,
+
+    /// Like --csv, separated by tabs; line breaks and tabs in cells are written as `\n` and `\t`
+    #[arg(long, conflicts_with_all = [
+        "csv", "lines", "raw_output", "join_output", "raw_output0", "tab", "indent", "seq", "compact_output",
+        "ascii_output",
+    ])]
+    tsv: bool,
+
+    /// Print each result on one line
+    #[arg(short, long, conflicts_with_all = ["tab", "indent"])]
+    compact_output: bool,
+
+    /// Indent with tabs
+    #[arg(long, conflicts_with = "indent")]
+    tab: bool,
+
+    /// Indent with N spaces; 0 prints one line
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
+    indent: u8,
+
+    /// Sort the keys of objects
+    #[arg(short = 'S', long)]
+    sort_keys: bool,
+
+    /// Print characters beyond ASCII as `\uXXXX`
+    #[arg(short, long)]
+    ascii_output: bool,
+
+    /// Color the output even if it is not a terminal; `JQ_COLORS` sets the colors
+    #[arg(short = 'C', long, overrides_with = "monochrome_output")]
+    color_output: bool,
+
+    /// Do not color the output
+    #[arg(short = 'M', long, overrides_with = "color_output")]
+    monochrome_output: bool,
+
+    /// Print a record separator before each result (RFC 7464)
+    #[arg(long)]
+    seq: bool,
+
+    /// Write each result at once
+    #[arg(long)]
+    unbuffered: bool,
+}
+
+/// Order of object keys.
+#[derive(Clone, Copy)]
+pub enum KeyOrder {
+    Input,
+    Sorted,
+}
+
+/// Arrangement of the results.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub enum Layout {
+    /// JSON, with this text after each result.
+    Json { ending: &'static str },
+    /// Strings without quotes, other values as JSON, with this text after each result.
+    Raw { ending: &'static str },
+    /// Items of a list on one line each.
+    Lines(StringFormat),
+    /// Rows of a table.
+    Table(Separator),
+}
+
+/// Format of a string.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub enum StringFormat {
+    Quoted,
+    Raw,
+}
+
+/// Separator of the cells of a row.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub enum Separator {
+    Comma,
+    Tab,
+}
+
+/// When results are written.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub enum Buffering {
+    /// When a buffer is full, and before waiting for input.
+    Blocks,
+    /// After each result.
+    None,
+}
+
+impl OutputFormat {
+    pub fn layout(&self) -> Layout {
+        match self {
+            OutputFormat { csv: true, .. } => Layout::Table(Separator::Comma),
+            OutputFormat { tsv: true, .. } => Layout::Table(Separator::Tab),
+            OutputFormat { lines: true, raw_output: true, .. } => Layout::Lines(StringFormat::Raw),
+            OutputFormat { lines: true, .. } => Layout::Lines(StringFormat::Quoted),
+            OutputFormat { join_output: true, .. } => Layout::Raw { ending: "" },
+            OutputFormat { raw_output0: true, .. } => Layout::Raw { ending: "\0" },
+            OutputFormat { raw_output: true, .. } => Layout::Raw { ending: "\n" },
+            _ => Layout::Json { ending: "\n" },
+        }
+    }
+
+    pub fn style(&self) -> Style {
+        let indent = match self.indent {
+            _ if self.tab => Some(Indent::Tab),
+            0 => None,
+            _ if self.compact_output || self.lines => None,
+            width => Some(Indent::Spaces(width.into())),
+        };
+        let colors = self.color_output || !self.monochrome_output && failure::wants_colors(&io::stdout());
+        Style { indent, colors }
+    }
+
+    pub fn key_order(&self) -> KeyOrder {
+        if self.sort_keys { KeyOrder::Sorted } else { KeyOrder::Input }
+    }
+
+    pub fn buffering(&self) -> Buffering {
+        if self.unbuffered { Buffering::None } else { Buffering::Blocks }
+    }
+
+    /// Returns the text before each result.
+    pub fn prefix(&self) -> &'static str {
+        if self.seq { "\u{1E}" } else { "" }
+    }
+
+    /// Returns true if only ASCII is printed.
+    pub fn is_ascii(&self) -> bool {
+        self.ascii_output
+    }
+}

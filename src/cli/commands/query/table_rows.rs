@@ -1,0 +1,83 @@
+//! Results as the rows of a table, in CSV (RFC 4180) or separated by tabs.
+
+use std::collections::HashSet;
+
+use pidq::{Object, Value};
+use pidq_formats::table_cell;
+
+use super::output_format::Separator;
+use crate::cli::failure;
+use crate::cli::output::items;
+
+/// Rows of all results. The first result of objects determines the columns.
+#[derive(Default)]
+pub struct TableRows {
+    columns: Option<Vec<String>>,
+    /// True once a warning about other columns was printed.
+    is_warned: bool,
+}
+
+impl TableRows {
+    /// Formats the rows of a result: of an object or a list of objects under one header, of a list of lists, or of one
+    /// value each.
+    pub fn format(&mut self, value: Value<'_>, separator: Separator) -> String {
+        let mut rows = Vec::new();
+        match value {
+            Value::Object(object) => self.add_objects(&[object], &mut rows),
+            Value::Array(list) if list.iter().all(|item| item.as_object().is_some()) => {
+                let objects: Vec<Object<'_>> = list.iter().filter_map(|item| item.as_object()).collect();
+                self.add_objects(&objects, &mut rows);
+            }
+            Value::Array(list) => rows.extend(list.iter().map(|item| match item {
+                Value::Array(_) => items(item).map(table_cell).collect(),
+                item => vec![table_cell(item)],
+            })),
+            value => rows.push(vec![table_cell(value)]),
+        }
+        format_rows(&rows, separator)
+    }
+
+    fn add_objects(&mut self, objects: &[Object<'_>], rows: &mut Vec<Vec<String>>) {
+        if self.columns.is_none() && !objects.is_empty() {
+            let columns = columns_of(objects);
+            rows.push(columns.clone());
+            self.columns = Some(columns);
+        }
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let mut has_others = false;
+        for object in objects {
+            let values: Vec<Option<Value<'_>>> = columns.iter().map(|key| object.get(key)).collect();
+            has_others |= values.iter().flatten().count() < object.len();
+            rows.push(values.into_iter().map(|value| value.map(table_cell).unwrap_or_default()).collect());
+        }
+        if has_others && !std::mem::replace(&mut self.is_warned, true) {
+            failure::warn("a result has fields that are not in the header: --slurp makes one table of all documents\n");
+        }
+    }
+}
+
+/// Returns the keys of objects in the order of their first use.
+fn columns_of(objects: &[Object<'_>]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let keys = objects.iter().flat_map(|object| object.iter()).map(|(key, _)| key);
+    keys.filter(|key| seen.insert(*key)).map(String::from).collect()
+}
+
+/// Formats rows as CSV, or as tab-separated values with `\t`, `\n`, `\r` and `\\` for these characters.
+fn format_rows(rows: &[Vec<String>], separator: Separator) -> String {
+    match separator {
+        Separator::Comma => {
+            let mut csv = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+            // Writing to memory does not fail.
+            rows.iter().for_each(|row| drop(csv.write_record(row)));
+            String::from_utf8(csv.into_inner().unwrap_or_default()).unwrap_or_default()
+        }
+        Separator::Tab => rows.iter().map(|row| tab_separated(row)).collect(),
+    }
+}
+
+fn tab_separated(cells: &[String]) -> String {
+    let escape =
+        |cell: &String| cell.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r");
+    cells.iter().map(escape).collect::<Vec<_>>().join("\t") + "\n"
+}

@@ -1,0 +1,175 @@
+//! The command on streams of documents and lines, and the formats of its results.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use crate::cli::{check, check_error, pidq};
+
+#[test]
+fn documents_follow_one_another() {
+    check(&["query", "-c", "."], "1 2\n{\"a\":1}{\"a\":2}[]\"x\"", "1\n2\n{\"a\":1}\n{\"a\":2}\n[]\n\"x\"\n", 0);
+    check(&["query", ".a"], "{\"a\":1}\n\n{\"a\":2}\n", "1\n2\n", 0);
+    check(&["query", "-c", "-s", "map(.a)"], "{\"a\":1}\n{\"a\":2}\n", "[1,2]\n", 0);
+    check(&["query", "."], "\u{1E}1\n\u{1E}2\n", "1\n2\n", 0);
+    check(&["query", "-e", "."], "true\nfalse\n", "true\nfalse\n", 1);
+}
+
+#[test]
+fn files_have_one_or_more_documents() {
+    let file = file_of("documents.ndjson", "{\"a\":1}\n{\"a\":2}\n");
+    check(&["query", ".a", &file], "", "1\n2\n", 0);
+    check(&["query", "-c", "$all", "-n", "--slurpfile", "all", &file], "", "[{\"a\":1},{\"a\":2}]\n", 0);
+    check(&["query", "size()", "-n", "--rawfile", "text", &file], "", "", 5);
+    check(&["query", "-r", "$text", "-n", "--rawfile", "text", &file], "", "{\"a\":1}\n{\"a\":2}\n\n", 0);
+}
+
+#[test]
+fn a_warning_is_printed_once_for_all_documents() {
+    let shown = String::from_utf8_lossy(&pidq(&["query", ".b"], &"{\"a\":1}\n".repeat(3)).stderr).into_owned();
+    assert_eq!(shown.matches("PQW01").count(), 1, "{shown}");
+}
+
+#[test]
+fn a_malformed_document_ends_its_input_and_is_shown() {
+    let message = "error[PQ5001]: The input is not JSON: expected a value, not `]`\n  --> <stdin>:2:6\n  | [20,]\n  \
+                   |     ^\n";
+    let output = pidq(&["query", "-c", "."], "1\n [20,]\n3\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with(message), "{output:?}");
+    assert_eq!(output.status.code(), Some(2));
+    let file = file_of("malformed.json", "{\"a\":\n  [1 2]}\n");
+    check_error(&["query", ".", &file], "", ":2:6\n  |   [1 2]}\n  |      ^\n", 2);
+    check_error(&["list", "lines", &file], "", ":2:6\n  |   [1 2]}\n  |      ^\n", 2);
+    check_error(&["query", "."], "[1", "expected `,` or `]`, not the end of the input\n  --> <stdin>:1:3\n", 2);
+}
+
+#[test]
+fn a_long_line_is_shown_around_the_error() {
+    let zeros = "0, ".repeat(1000);
+    let output = pidq(&["query", "."], &format!("[{zeros}x, {zeros}]"));
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<&str> = shown.lines().collect();
+    let caret = lines[3].find('^').expect("a caret");
+    assert_eq!(lines[2].as_bytes()[caret], b'x', "{shown}");
+    assert!(lines[2].len() < 100, "{shown}");
+}
+
+#[test]
+fn a_byte_order_mark_is_read_over() {
+    check(&["query", ".a"], "\u{FEFF}{\"a\":1}", "1\n", 0);
+    let file = file_of("mark.json", "\u{FEFF}{\"a\":1}");
+    check(&["query", ".a", &file], "", "1\n", 0);
+    let query = file_of("mark.jq", "\u{FEFF}.a");
+    check(&["query", "-f", &query, &file], "", "1\n", 0);
+}
+
+#[test]
+fn results_come_before_the_input_ends() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
+    command.args(["query", ".a"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    for number in 1..4 {
+        // The start of the next document is there already.
+        stdin.write_all(format!("{{\"a\":{number}}}\n{{").as_bytes()).expect("it reads");
+        assert_eq!(lines.next().expect("a line").expect("text"), number.to_string());
+        stdin.write_all(b"\"b\":0}\n").expect("it reads");
+        assert_eq!(lines.next().expect("a line").expect("text"), "null");
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn lines_are_strings() {
+    check(
+        &["query", "-R", "-c", "{line: .}"],
+        "a\nb \"c\"\r\n\nd",
+        "{\"line\":\"a\"}\n{\"line\":\"b \\\"c\\\"\"}\n{\"line\":\"\"}\n{\"line\":\"d\"}\n",
+        0,
+    );
+    check(&["query", "-R", "-s", "."], "a\nb\n", "\"a\\nb\\n\"\n", 0);
+    check(&["query", "-R", "."], "", "", 0);
+}
+
+#[test]
+fn lists_are_printed_as_lines() {
+    check(&["query", "-l", "."], "[1, \"x\", {\"a\": [2]}]", "1\n\"x\"\n{\"a\":[2]}\n", 0);
+    check(&["query", "-lr", "."], "[\"x\", \"y\"] \"z\"", "x\ny\nz\n", 0);
+    check(&["query", "--lines", "."], "[]", "", 0);
+}
+
+#[test]
+fn lists_are_printed_as_tables() {
+    let rows = r#"[{"a":1,"b":"x,\"y\""},{"a":null,"c":[1,{"d":2}]}]"#;
+    check(&["query", "--csv", "."], rows, "a,b,c\n1,\"x,\"\"y\"\"\",\n,,\"[1,{\"\"d\"\":2}]\"\n", 0);
+    check(&["query", "--tsv", "."], r#"[[1,"a\tb\\"],["c\nd",true,null]]"#, "1\ta\\tb\\\\\nc\\nd\ttrue\t\n", 0);
+    check(&["query", "--csv", "."], "[1,\"x\"] 2", "1\nx\n2\n", 0);
+    check(&["query", "--csv", "."], "[]", "", 0);
+    check(&["query", "--csv", "."], "[{\"tag\":\"=1+1\"}]", "tag\n'=1+1\n", 0);
+}
+
+#[test]
+fn the_rows_of_several_results_have_one_header() {
+    check(&["query", "--csv", "{a: .a, b: .b}"], "{\"a\":1,\"b\":2}\n{\"b\":4,\"a\":3}\n", "a,b\n1,2\n3,4\n", 0);
+    let output = pidq(&["query", "--csv", "."], "{\"a\":1}\n{\"a\":2,\"b\":3}\n{\"b\":4}\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a\n1\n2\n\"\"\n");
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(shown.matches("fields that are not in the header").count(), 1, "{shown}");
+}
+
+#[test]
+fn strings_are_printed_in_every_form_of_jq() {
+    check(&["query", "-j", "."], "\"a\" [1] \"b\"", "a[\n  1\n]b", 0);
+    check(&["query", "--raw-output0", "."], "\"a\\nb\" \"c\"", "a\nb\0c\0", 0);
+    check_error(&["query", "--raw-output0", "."], "\"a\\u0000b\"", "NUL", 2);
+    check(&["query", "-a", "-c", "."], "{\"é\":\"😀\"}", "{\"\\u00e9\":\"\\ud83d\\ude00\"}\n", 0);
+    check(&["query", "--seq", "."], "1 2", "\u{1E}1\n\u{1E}2\n", 0);
+    check(&["query", "--unbuffered", "."], "1 2", "1\n2\n", 0);
+}
+
+#[test]
+fn arguments_and_the_environment_are_parameters() {
+    let query = "[$ARGS.positional, $ARGS.named, $x]";
+    check(
+        &["query", "-nc", query, "--arg", "x", "1", "--args", "a", "b"],
+        "",
+        "[[\"a\",\"b\"],{\"x\":\"1\"},\"1\"]\n",
+        0,
+    );
+    check(&["query", "-nc", "--args", "$ARGS.positional", "a"], "", "[\"a\"]\n", 0);
+    check(&["query", "-nc", "--jsonargs", "$ARGS.positional", "1", "{\"a\":[]}"], "", "[1,{\"a\":[]}]\n", 0);
+    check_error(&["query", "-nc", "$ARGS", "--jsonargs", "{\"a\":"], "", "--> --jsonargs:1:6\n  | {\"a\":\n", 2);
+    check(&["query", "-n", "$ENV.CARGO_PKG_NAME"], "", "\"pidq\"\n", 0);
+    check(&["query", "-n", "--arg", "ENV", "mine", "$ENV"], "", "\"mine\"\n", 0);
+}
+
+#[test]
+fn colors_follow_jq_colors() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
+    let output =
+        command.args(["query", "-C", "-c", "-n", "[null]"]).env("JQ_COLORS", "0;31").output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "\x1b[1;39m[\x1b[0m\x1b[0;31mnull\x1b[0m\x1b[1;39m]\x1b[0m\n");
+}
+
+/// The default limit of the memory is below what the operating system grants.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_needs_too_much_memory_fails_with_a_code() {
+    let query = format!("get(){}", " | [get(), get()] | flatten()".repeat(40));
+    let mut command = Command::new("bash");
+    command.args(["-c", "ulimit -v 1048576; echo '[1,2,3]' | \"$0\" query \"$1\"", env!("CARGO_BIN_EXE_pidq"), &query]);
+    let output = command.output().expect("bash runs");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("error[PQ4007]"), "{output:?}");
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+}
+
+fn file_of(name: &str, text: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-streams");
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    fs::write(&path, text).expect("a file");
+    path.display().to_string()
+}
