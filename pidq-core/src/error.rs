@@ -506,7 +506,8 @@ pub struct Warning {
     /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of an
     /// array, `PQW08` direction assumed, `PQW09` list truncated, `PQW10` duplicate keys in the input, `PQW11`
     /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
-    /// piped value not read, `PQW15` parameter not read, `PQW16` side of equipment not stated. Of a drawing, the codes of `validate`, such as `G020`.
+    /// piped value not read, `PQW15` parameter not read, `PQW16` side of equipment not stated,
+    /// `PQW17` direction that `sort` does not know. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,
     /// The message, one line.
     pub message: String,

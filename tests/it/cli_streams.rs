@@ -30,6 +30,26 @@ fn a_warning_is_printed_once_for_all_documents() {
     assert_eq!(shown.matches("PQW01").count(), 1, "{shown}");
 }
 
+/// Results that the reference gives, too.
+#[test]
+fn results_of_likely_mistakes_come_with_a_warning() {
+    let rows = r#"[{"kw":5,"tag":"a"},{"kw":10,"tag":"b"}]"#;
+    for (query, warning) in [
+        ("sort(.kw, \"descending\")", "PQW17"),
+        ("sum()", "PQW05"),
+        ("filter(.kw > \"5\")", "PQW02"),
+        ("map(.tag == 5)", "PQW02"),
+        ("map(1.2.3)", "PQW07"),
+    ] {
+        check_error(&["query", query], rows, warning, 0);
+    }
+    check_error(&["query", "sortBy(.kw)"], rows, "one key: `sort(.a)`", 5);
+    for query in ["sort(.kw, \"desc\")", "filter(.kw > 5)", "filter(.kw > 50)", "map(.kw) | sum()", "map(1.2)"] {
+        let output = pidq(&["query", query], rows);
+        assert!(output.stderr.is_empty(), "{query}: {output:?}");
+    }
+}
+
 #[test]
 fn a_malformed_document_ends_its_input_and_is_shown() {
     let message = "error[PQ5001]: The input is not JSON: expected a value, not `]`\n  --> <stdin>:2:6\n  | [20,]\n  \

@@ -183,6 +183,7 @@ impl Compiler<'_> {
         for stage in stages.iter().skip(1) {
             self.check_stage_input(stage);
         }
+        self.warnings.extend(stages.windows(2).filter_map(|pair| field_of_number(&pair[0], &pair[1])));
         Ok(Plan::pipe(self.compile_queries(stages)?))
     }
 
@@ -313,6 +314,7 @@ impl Compiler<'_> {
     fn compile_function(&mut self, function: FunctionRef, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         check_count(&function, expr, args)?;
         self.warnings.extend(missing_argument(&function, expr, args));
+        self.warnings.extend(unknown_direction(&function, args));
         let id = self.register_call(&function, expr.span);
         let mut plans = Vec::with_capacity(args.len());
         let mut at = 0;
@@ -762,6 +764,26 @@ fn missing_argument(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Optio
         Some(foreign) => warning.with_help(foreign.text()),
         None => warning,
     })
+}
+
+/// PQW17: as in the reference implementation, every direction but "desc" sorts ascending.
+fn unknown_direction(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
+    let FunctionRef::Standard(row) = function else { return None };
+    let direction = args.get(1).filter(|_| row.name == "sort")?;
+    let is_known = match &direction.node {
+        Node::String(text) => ["asc", "desc"].contains(&&**text),
+        Node::Array(_) => true,
+        _ => false,
+    };
+    let warning = Warning::new("PQW17", "`sort` does not know this direction and sorts ascending");
+    (!is_known).then(|| warning.with_span(direction.span).with_help("write \"asc\" or \"desc\""))
+}
+
+/// PQW07: `1.2.3` is a number and its field `3`.
+fn field_of_number(value: &Expr, path: &Expr) -> Option<Warning> {
+    let is_field = matches!(value.node, Node::Number(_)) && path.head() == Some("get");
+    let warning = Warning::new("PQW07", "a number has no fields: the result is null");
+    is_field.then(|| warning.with_span(path.span).with_help("a version or date is a text in quotes: `\"1.2.3\"`"))
 }
 
 fn ignored_input(function: &Function, args: &[Expr], span: Span) -> Warning {

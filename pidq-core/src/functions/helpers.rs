@@ -800,7 +800,7 @@ fn sort_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> 
     let mut rows: Vec<Row<'a>> = Vec::with_capacity(array.len());
     let mut max_key_cost = 0;
     for (at, item) in array.iter().enumerate() {
-        let keys = eval_item(cx, args.first(), (array, at), list)?;
+        let keys = eval_item(cx, args.first(), (array, at), sort_keys)?;
         cx.charge(keys.len() as u64)?;
         max_key_cost =
             keys.iter().map(|key| 1 + key.as_str().map_or(0, str::len) as u64 / 64).sum::<u64>().max(max_key_cost);
@@ -810,6 +810,11 @@ fn sort_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> 
     cx.set_strategy(Strategy::Scan);
     cx.release(array.len() * size_of::<Row<'_>>());
     Ok(sorted)
+}
+
+/// Returns the keys of an item.
+fn sort_keys<'a>(value: Value<'a>) -> Result<Array<'a>> {
+    list(value).map_err(|error| error.with_help("the keys are a list, as in `sortBy([.a, .b])`; one key: `sort(.a)`"))
 }
 
 fn sorted<'a>(

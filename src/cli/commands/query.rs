@@ -247,6 +247,7 @@ fn run_on_document(
         let scratch = Scratch::new();
         let outcome = document.run(&scratch, limits).map_err(failure_of)?;
         printed_warnings.print(outcome.warnings.clone(), query);
+        printed_warnings.check(query, document.graph(), outcome.value, limits);
         if outcome.uses_graph {
             printed_warnings.print(graph_warnings(document.graph(), &outcome.warnings), query);
         }
@@ -270,13 +271,45 @@ fn add_validate_help(graph_warnings: &mut [Warning]) {
 
 /// Warnings that were printed: each is printed once for all documents of a run.
 #[derive(Default)]
-struct PrintedWarnings(HashSet<(&'static str, String)>);
+struct PrintedWarnings {
+    /// Code, and span or message.
+    known: HashSet<(&'static str, String)>,
+    /// Number of documents that were checked.
+    checked: usize,
+}
+
+/// Number of documents of a run that are checked if they give nothing.
+const MAX_CHECKED: usize = 8;
 
 impl PrintedWarnings {
+    /// Checks the query against a document that gave nothing: a comparison of a number with text is never true, and so on.
+    fn check(&mut self, query: &Query, document: &Graph, value: Value<'_>, limits: Limits<'_>) {
+        if self.checked < MAX_CHECKED && is_doubtful(value) {
+            self.checked += 1;
+            self.print(query.check_against(document, limits), query);
+        }
+    }
+
     fn print(&mut self, warnings: Vec<Warning>, query: &Query) {
-        let is_new = |warning: &Warning| self.0.insert((warning.code, warning.message.clone()));
+        // Both the run and the check report a field that no object has.
+        let place = |warning: &Warning| warning.span.map_or(warning.message.clone(), |span| format!("{span:?}"));
+        let is_new = |warning: &Warning| self.known.insert((warning.code, place(warning)));
         let warnings: Vec<Warning> = warnings.into_iter().filter(is_new).collect();
         warn(&warnings, query);
+    }
+}
+
+/// Returns true for a result that a mistake in the query may give: nothing, or the text of an object.
+fn is_doubtful(value: Value<'_>) -> bool {
+    match value {
+        Value::Undefined | Value::Null => true,
+        Value::Bool(is_true) => !is_true,
+        Value::Number(_) => value.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty() || text.contains("[object Object]"),
+        Value::Array(list) => {
+            list.iter().all(|item| matches!(item, Value::Null | Value::Undefined | Value::Bool(false)))
+        }
+        Value::Object(object) => object.len() == 0,
     }
 }
 
