@@ -499,6 +499,16 @@ fn a_repl_reads_a_pipe_too() {
     check(&["repl", PLANT], ".pid_graph.nodes | size()\n", "120\n", 0);
     check(&["repl", PLANT], "(.pid_graph.nodes\n| size(\n))", "120\n", 0);
     check_error(&["repl", PLANT], ".pid_graph.nodes | size(\n", "PQ0", 0);
+    check(&["repl", PLANT], ".pid_graph.nodes | size()\n$last + 1\n$last + 1\n", "120\n121\n122\n", 0);
+    check_error(&["repl", PLANT], "$last\n", "Unknown variable '$last'", 0);
+    check_error(&["repl", PLANT], ":set limits fuel=1\n.pid_graph.nodes | size()\n", "fuel", 0);
+    check_error(&["repl", PLANT], ":set limits fast\n", "expected NAME=AMOUNT", 0);
+    for (line, shown) in
+        [(":help groupBy", "groupBy("), (":functions off-page", "joinSheets("), (":explain 1 + 1", "milliseconds")]
+    {
+        let output = pidq(&["repl", PLANT], line);
+        assert!(String::from_utf8_lossy(&output.stdout).contains(shown), "{line}: {output:?}");
+    }
 }
 
 /// Runs the lines of `--help` that begin with `pidq`, for every subcommand.

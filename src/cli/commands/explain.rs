@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use pidq::{QueryPlan, RunProfile};
+use pidq::{Graph, Limits, Query, QueryPlan, RunProfile};
 
 use super::query;
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::input;
-use crate::cli::limits::LimitOptions;
+use crate::cli::limits::{LimitOptions, RunLimits};
 use crate::cli::query_options::QueryOptions;
 
 const EXAMPLES: &str = "\
@@ -59,21 +59,34 @@ pub fn run(options: &Options) -> Result {
         return print_plan(&query.plan(), options.format);
     }
     let graph = input::graph(&options.file)?;
-    let start = Instant::now();
-    let explanation = options.limits.run(|limits| query.explain(&graph, limits));
-    let time = start.elapsed();
-    let mut explanation = explanation.map_err(|error| Failure::Query(error, options.query.clone()))?;
-    if explanation.uses_graph {
-        explanation.warnings.extend(query::graph_warnings(&graph, &explanation.warnings));
-    }
+    let (profile, time) = options.limits.run(|limits| profile(&query, &graph, limits))?;
     match options.format {
-        Format::Json => print_json(&explanation, time)?,
-        Format::Text => {
-            query::warn(&explanation.warnings, &query);
-            writeln!(io::stdout().lock(), "{explanation}milliseconds: {:.3}", milliseconds(time))?;
-        }
+        Format::Json => print_json(&profile, time)?,
+        Format::Text => print_text(&query, &profile, time)?,
     }
     Ok(Status::Done)
+}
+
+/// Runs a query and prints its profile.
+pub fn print_profile(query: &Query, graph: &Graph, limits: RunLimits) -> Result<()> {
+    let (profile, time) = limits.run(|limits| profile(query, graph, limits))?;
+    print_text(query, &profile, time)
+}
+
+fn profile(query: &Query, graph: &Graph, limits: Limits<'_>) -> Result<(RunProfile, Duration)> {
+    let start = Instant::now();
+    let profile = query.explain(graph, limits);
+    let time = start.elapsed();
+    let mut profile = profile.map_err(|error| Failure::Query(error, query.source().into()))?;
+    if profile.uses_graph {
+        profile.warnings.extend(query::graph_warnings(graph, &profile.warnings));
+    }
+    Ok((profile, time))
+}
+
+fn print_text(query: &Query, profile: &RunProfile, time: Duration) -> Result<()> {
+    query::warn(&profile.warnings, query);
+    Ok(writeln!(io::stdout().lock(), "{profile}milliseconds: {:.3}", milliseconds(time))?)
 }
 
 fn print_plan(plan: &QueryPlan, format: Format) -> Result {
@@ -84,8 +97,8 @@ fn print_plan(plan: &QueryPlan, format: Format) -> Result {
     Ok(Status::Done)
 }
 
-fn print_json(explanation: &RunProfile, time: Duration) -> Result<()> {
-    let mut json = serde_json::json!(explanation);
+fn print_json(profile: &RunProfile, time: Duration) -> Result<()> {
+    let mut json = serde_json::json!(profile);
     json["milliseconds"] = milliseconds(time).into();
     Ok(writeln!(io::stdout().lock(), "{json:#}")?)
 }

@@ -44,7 +44,7 @@ pub fn run(options: &Options) -> Result {
     let dialect = options.profile.dialect();
     let found = options.name.as_deref().map(|name| find(&dialect, name)).transpose()?;
     let text = match (options.format, found) {
-        (Format::Text, None) => list(&dialect),
+        (Format::Text, None) => list(&dialect, ""),
         (Format::Text, Some(function)) => details(function),
         (Format::Json, None) => line(serde_json::to_string_pretty(&dialect))?,
         (Format::Json, Some(function)) => line(serde_json::to_string_pretty(function))?,
@@ -57,9 +57,17 @@ fn line(json: serde_json::Result<String>) -> Result<String> {
     Ok(json.map_err(io::Error::from)? + "\n")
 }
 
-/// Lists the functions, one per line, grouped as in the manual.
-fn list(dialect: &Dialect) -> String {
-    let rows: Vec<(String, &str)> = dialect.functions().map(|row| (row.signature(), row.summary)).collect();
+/// Describes a function.
+pub fn description(dialect: &Dialect, name: &str) -> Result<String> {
+    find(dialect, name).map(details)
+}
+
+/// Lists the functions whose name or description contains a text, one per line, grouped as in the manual.
+pub fn list(dialect: &Dialect, text: &str) -> String {
+    let text = text.to_lowercase();
+    let contains = |row: &(String, &str)| format!("{} {}", row.0, row.1).to_lowercase().contains(&text);
+    let rows = dialect.functions().map(|row| (row.signature(), row.summary)).filter(contains);
+    let rows: Vec<(String, &str)> = rows.collect();
     let width = rows.iter().map(|(signature, _)| signature.chars().count()).filter(|width| *width <= 40).max();
     let width = width.unwrap_or(0);
     rows.iter().fold(String::new(), |mut text, (signature, summary)| {

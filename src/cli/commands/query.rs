@@ -321,14 +321,17 @@ pub fn warn(warnings: &[Warning], query: &Query) {
     }
 }
 
-/// Runs a query at the prompt and prints the result. Data-quality warnings are shown with the first query that uses the
-/// graph.
+/// Largest result that the prompt keeps, in bytes of JSON.
+const MAX_KEPT_RESULT: usize = 16 << 20;
+
+/// Runs a query at the prompt and prints the result. Returns it as JSON, if it is small enough to keep. Data-quality
+/// warnings are shown with the first query that uses the graph.
 pub fn run_and_print(
     query: &Query,
     graph: &Graph,
     limits: Limits<'_>,
     graph_warnings_shown: &Cell<bool>,
-) -> Result<()> {
+) -> Result<Option<String>> {
     let style = Style { indent: Some(Indent::Spaces(2)), colors: failure::wants_colors(&io::stdout()) };
     let failure_of = |error| Failure::Query(error, query.source().into());
     let scratch = Scratch::new();
@@ -339,5 +342,11 @@ pub fn run_and_print(
     }
     let mut printer = Printer::plain(style);
     printer.print(outcome.value, limits).map_err(|error| error.into_failure(query, &outcome))?;
-    Ok(printer.flush()?)
+    printer.flush()?;
+    let mut kept = String::new();
+    let is_kept = outcome.value.write_json(MAX_KEPT_RESULT, &mut |chunk| {
+        kept.push_str(chunk);
+        Ok(())
+    });
+    Ok(is_kept.is_ok().then_some(kept))
 }
