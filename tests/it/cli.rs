@@ -538,7 +538,7 @@ fn every_example_of_the_help_works() {
 
 #[test]
 fn completions_and_man_pages_exist_for_every_shell_and_subcommand() {
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh", "nushell"] {
         let script = pidq(&["completions", shell], "").stdout;
         assert!(String::from_utf8_lossy(&script).contains("conformance-stdio"), "{shell}");
     }

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, CommandFactory};
-use clap_complete::Shell;
+use clap::{Args, CommandFactory, ValueEnum};
+use clap_complete::{Generator, Shell as CommonShell};
+use clap_complete_nushell::Nushell;
 
 use crate::cli::Cli;
 use crate::cli::failure::{Failure, Result, Status};
@@ -25,6 +26,18 @@ pub struct Completions {
     shell: Shell,
 }
 
+/// Shell for which a script is generated.
+#[derive(Clone, Copy, ValueEnum)]
+enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Nushell,
+    #[value(name = "powershell")]
+    PowerShell,
+    Zsh,
+}
+
 #[derive(Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub struct Man {
@@ -34,10 +47,22 @@ pub struct Man {
 
 /// Prints a shell completion script.
 pub fn completions(options: &Completions) -> Result {
-    let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut Cli::command(), "pidq", &mut script);
+    let script = match options.shell {
+        Shell::Bash => script(CommonShell::Bash),
+        Shell::Elvish => script(CommonShell::Elvish),
+        Shell::Fish => script(CommonShell::Fish),
+        Shell::Nushell => script(Nushell),
+        Shell::PowerShell => script(CommonShell::PowerShell),
+        Shell::Zsh => script(CommonShell::Zsh),
+    };
     io::stdout().lock().write_all(&script)?;
     Ok(Status::Done)
+}
+
+fn script(shell: impl Generator) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "pidq", &mut script);
+    script
 }
 
 /// Prints a manual page.
