@@ -17,7 +17,7 @@ from pathlib import Path
 
 @dataclass
 class Outcome:
-    """What a client has seen."""
+    """Counts, slowest response and failures of a client."""
 
     name: str
     done: int = 0

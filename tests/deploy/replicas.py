@@ -8,10 +8,14 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from compose_stack import POSTGRES_BIN
-from conftest import DEPLOY
+from conftest import DEPLOY, needs
 
 MASTER_KEY = "9d1f6c52-7a43-4f0e-a3b8-2c6a51e0d9f7"
 MASTER_SECRET = "root-client-of-the-replicas-0123456789"
@@ -84,6 +88,24 @@ def start_postgres(work: Path, address: str) -> tuple[Process, str]:
     wait_until(lambda: subprocess.run(ready).returncode == 0, "PostgreSQL")
     subprocess.run([POSTGRES_BIN / "createdb", "-h", address, "-U", "pidq", "pidq"], check=True)
     return server, f"postgres://pidq@{address}/pidq"
+
+
+@contextmanager
+def postgres_server(work: Path, name: str, address: str, *commands: str) -> Iterator[tuple[Path, str]]:
+    """PostgreSQL server for the tests of a module: its directory and the URL of its database.
+
+    Skips them if the server or one of the commands is not installed.
+    """
+    needs("setpriv", *commands)
+    if not POSTGRES_BIN.exists():
+        pytest.skip("missing: PostgreSQL (Debian: postgresql)")
+    directory = work / name
+    directory.mkdir()
+    server, url = start_postgres(directory, address)
+    try:
+        yield directory, url
+    finally:
+        server.kill()
 
 
 class Replicas:

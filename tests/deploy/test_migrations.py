@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import schema_versions
-from compose_stack import POSTGRES_BIN
-from conftest import ROOT, needs
+from conftest import ROOT
 from load import Connection, upload
-from replicas import DASHBOARD_PASSWORD, MASTER_KEY, MASTER_SECRET, Process, start_postgres, wait_until
+from replicas import DASHBOARD_PASSWORD, MASTER_KEY, MASTER_SECRET, Process, postgres_server, wait_until
 from schema_versions import COMPONENTS, DIRECTORY, TABLES_OF, Postgres, Sqlite, build, read_data, steps, tables
 from statements import read_list, statements
 
@@ -41,14 +40,8 @@ TEXT = "The relief valve PSV-2015A is set at 38.5 barg."
 @pytest.fixture(scope="module")
 def server(namespace, work: Path):
     """Address of a PostgreSQL server."""
-    needs("setpriv")
-    if not POSTGRES_BIN.exists():
-        pytest.skip("missing: PostgreSQL (Debian: postgresql)")
-    directory = work / "migrations"
-    directory.mkdir()
-    process, _ = start_postgres(directory, "127.0.0.5")
-    yield "127.0.0.5"
-    process.kill()
+    with postgres_server(work, "migrations", "127.0.0.5"):
+        yield "127.0.0.5"
 
 
 def migrate(pidq: Path, database, data: Path) -> None:

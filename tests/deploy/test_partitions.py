@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from compose_stack import POSTGRES_BIN
-from conftest import needs
 from partition_exceptions import EXCEPTIONS, KEY_NOT_IN_PRIMARY_KEY, PARTITIONED, REFERENCE
-from replicas import start_postgres
+from replicas import postgres_server
 from schema_versions import Postgres, steps
 from statements import Statement, statements
 from test_migrations import migrate
@@ -26,17 +24,12 @@ PARTITIONS = 16
 @pytest.fixture(scope="module")
 def database(namespace, pidq: Path, work: Path, tmp_path_factory):
     """Database with the schema in `public`, and its partitioned copy in `sharded`."""
-    needs("setpriv")
-    if not POSTGRES_BIN.exists():
-        pytest.skip("missing: PostgreSQL (Debian: postgresql)")
-    directory = work / "partitions"
-    directory.mkdir()
-    process, _ = start_postgres(directory, "127.0.0.6")
-    database = Postgres("127.0.0.6", "partitions")
-    migrate(pidq, database, tmp_path_factory.mktemp("partitions"))
-    database.run("create schema sharded;" + "\n".join(copy(database, table) for table in [*REFERENCE, *PARTITIONED]))
-    yield database
-    process.kill()
+    with postgres_server(work, "partitions", "127.0.0.6"):
+        database = Postgres("127.0.0.6", "partitions")
+        migrate(pidq, database, tmp_path_factory.mktemp("partitions"))
+        tables = [*REFERENCE, *PARTITIONED]
+        database.run("create schema sharded;" + "\n".join(copy(database, table) for table in tables))
+        yield database
 
 
 def copy(database: Postgres, table: str) -> str:

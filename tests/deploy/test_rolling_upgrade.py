@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compose_stack import POSTGRES_BIN
-from conftest import ROOT, needs
+from conftest import ROOT
 from load import Connection, EventReader, Load, ask_streamed, upload
-from replicas import API_HOST, DASHBOARD_HOST, DASHBOARD_PASSWORD, MASTER_KEY, MASTER_SECRET, Replicas, start_postgres
+from replicas import API_HOST, DASHBOARD_HOST, DASHBOARD_PASSWORD, MASTER_KEY, MASTER_SECRET, Replicas, postgres_server
 
 QUESTION = "What is PSV-2015A set at?"
 
@@ -18,19 +17,14 @@ QUESTION = "What is PSV-2015A set at?"
 @pytest.fixture(scope="module")
 def replicas(namespace, pidq: Path, work: Path):
     """Two replicas of each service."""
-    needs("nginx", "redis-server", "nats-server", "openssl", "setpriv")
-    if not POSTGRES_BIN.exists():
-        pytest.skip("missing: PostgreSQL (Debian: postgresql)")
-    directory = work / "rolling"
-    directory.mkdir()
-    postgres, url = start_postgres(directory, "127.0.0.5")
-    replicas = Replicas(pidq, directory, url, 2)
-    try:
-        replicas.up()
-        yield replicas
-    finally:
-        replicas.down()
-        postgres.kill()
+    commands = ("nginx", "redis-server", "nats-server", "openssl")
+    with postgres_server(work, "rolling", "127.0.0.5", *commands) as (directory, url):
+        replicas = Replicas(pidq, directory, url, 2)
+        try:
+            replicas.up()
+            yield replicas
+        finally:
+            replicas.down()
 
 
 @pytest.fixture(scope="module")
