@@ -9,10 +9,11 @@ mod run_profile;
 
 use std::cell::OnceCell;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashSet;
 
+use crate::arena::projection::Projection;
 use crate::arena::{Arena, load};
 use crate::check::{self, Findings};
 use crate::error::{Code, Error, Result, Span, Warning};
@@ -184,7 +185,17 @@ impl Dialect {
         let findings = check::check(&compiled.plan);
         let graph_params = graph_params.iter().map(|name| (*name).into()).collect();
         let operators = self.operators.clone();
-        Ok(Query { compiled, findings, source: origin, params, graph_params, operators, is_optimized: true })
+        let projection = OnceLock::new();
+        Ok(Query {
+            compiled,
+            findings,
+            source: origin,
+            params,
+            graph_params,
+            operators,
+            is_optimized: true,
+            projection,
+        })
     }
 
     fn find(&self, name: &str) -> Option<FunctionRef> {
@@ -264,6 +275,8 @@ pub struct Query {
     graph_params: Box<[Box<str>]>,
     operators: Arc<Operators>,
     is_optimized: bool,
+    /// The values that the query reads, once a document is loaded for it.
+    projection: OnceLock<Projection>,
 }
 
 impl Query {

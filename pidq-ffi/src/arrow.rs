@@ -72,7 +72,7 @@ pub unsafe extern "C" fn pidq_result_arrow(
         // SAFETY: the rules of the header. It comes first, so that a stream is marked as released on failure.
         unsafe { write_to(out, ArrowArrayStream::RELEASED) }?;
         // SAFETY: as above.
-        let table = Table::from_result(unsafe { borrow(result) }?)?;
+        let table = Table::from_result(&unsafe { borrow(result) }?.view())?;
         // SAFETY: as above.
         unsafe { write_to(out, stream(table)) }
     })
@@ -221,7 +221,8 @@ struct StreamState {
     table: Option<Table>,
 }
 
-fn stream(table: Table) -> ArrowArrayStream {
+/// Returns a stream of one table.
+pub fn stream(table: Table) -> ArrowArrayStream {
     let fields = table.columns.iter().map(|column| (column.name.clone(), column.data.format())).collect();
     ArrowArrayStream {
         get_schema: Some(get_schema),
@@ -256,7 +257,7 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
 
 impl ArrowArrayStream {
     /// A released stream.
-    const RELEASED: ArrowArrayStream = ArrowArrayStream {
+    pub const RELEASED: ArrowArrayStream = ArrowArrayStream {
         get_schema: None,
         get_next: None,
         get_last_error: None,

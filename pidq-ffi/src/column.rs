@@ -4,7 +4,7 @@ use pidq_core::error::Code;
 use pidq_core::{Number, Value};
 
 use crate::abi_error::AbiError;
-use crate::result::OwnedResult;
+use crate::result::ResultView;
 
 /// Values of a key, row by row.
 pub struct Column {
@@ -59,16 +59,16 @@ impl Column {
         fits
     }
 
-    pub fn push_json(&mut self, row: usize, value: Value<'_>, result_data: &OwnedResult) -> Result<(), AbiError> {
+    pub fn push_json(&mut self, row: usize, value: Value<'_>, view: &ResultView<'_>) -> Result<(), AbiError> {
         if value.is_null() {
             return Ok(());
         }
         self.pad(row);
         if matches!(self.data, Data::Null) {
-            self.data = Data::Texts(Texts::new(self.len, result_data.output));
+            self.data = Data::Texts(Texts::new(self.len, view.output));
         }
         let Data::Texts(texts) = &mut self.data else { return Ok(()) };
-        texts.push_json(value).map_err(|error| result_data.abi_error(&error))?;
+        texts.push_json(value).map_err(|error| view.abi_error(&error))?;
         self.mark_valid();
         Ok(())
     }
@@ -80,8 +80,36 @@ impl Column {
         self.len += 1;
     }
 
+    /// Returns true if another column has the same type or no values.
+    pub fn can_append(&self, other: &Column) -> bool {
+        match (&self.data, &other.data) {
+            (Data::Null, _) | (_, Data::Null) => true,
+            (Data::Texts(texts), Data::Texts(more)) => texts.bytes.len() + more.bytes.len() <= i32::MAX as usize,
+            (own, other) => std::mem::discriminant(own) == std::mem::discriminant(other),
+        }
+    }
+
+    /// Appends all rows of another column of the same type, from a row on.
+    pub fn append(&mut self, row: usize, other: Column) {
+        if matches!(other.data, Data::Null) {
+            return;
+        }
+        self.pad(row);
+        let own_len = self.len;
+        if self.valid.is_some() || other.valid.is_some() {
+            let valid = self.valid.get_or_insert_with(|| vec![true; own_len]);
+            match other.valid {
+                Some(more) => valid.extend(more),
+                None => valid.resize(own_len + other.len, true),
+            }
+        }
+        self.data.append(own_len, other.data);
+        self.nulls += other.nulls;
+        self.len += other.len;
+    }
+
     /// Adds null rows up to a row.
-    fn pad(&mut self, row: usize) {
+    pub fn pad(&mut self, row: usize) {
         let (len, missing) = (self.len, row.saturating_sub(self.len));
         if missing > 0 {
             self.valid.get_or_insert_with(|| vec![true; len]).resize(row, false);
@@ -134,6 +162,25 @@ impl Data {
         true
     }
 
+    /// Appends all values of another column of the same type, after `before` rows.
+    fn append(&mut self, before: usize, other: Data) {
+        match (&mut *self, other) {
+            (Data::Bools(values), Data::Bools(more)) => values.extend(more),
+            (Data::Integers(values), Data::Integers(more)) => values.extend(more),
+            (Data::Reals(values), Data::Reals(more)) => values.extend(more),
+            (Data::Texts(texts), Data::Texts(more)) => texts.append(&more),
+            (Data::Null, Data::Texts(more)) => {
+                let mut texts = Texts { limit: i32::MAX as usize, ..Texts::new(before, 0) };
+                texts.append(&more);
+                *self = Data::Texts(texts);
+            }
+            (Data::Null, Data::Bools(more)) => *self = Data::Bools(padded(before, more)),
+            (Data::Null, Data::Integers(more)) => *self = Data::Integers(padded(before, more)),
+            (Data::Null, Data::Reals(more)) => *self = Data::Reals(padded(before, more)),
+            _ => {}
+        }
+    }
+
     fn pad(&mut self, rows: usize) {
         match self {
             Data::Null => {}
@@ -171,6 +218,13 @@ impl Texts {
         self.offsets.push(self.bytes.len() as i32);
     }
 
+    /// Appends all strings of another column.
+    fn append(&mut self, more: &Texts) {
+        let before = self.bytes.len() as i32;
+        self.offsets.extend(more.offsets.iter().skip(1).map(|offset| before + offset));
+        self.bytes.extend_from_slice(&more.bytes);
+    }
+
     pub fn push_json(&mut self, value: Value<'_>) -> pidq_core::Result<()> {
         let bytes = &mut self.bytes;
         value.write_json(self.limit - bytes.len(), &mut |buffer| {
@@ -180,6 +234,13 @@ impl Texts {
         self.offsets.push(self.bytes.len() as i32);
         Ok(())
     }
+}
+
+/// Returns values after `before` rows without a value.
+fn padded<T: Clone + Default>(before: usize, values: Vec<T>) -> Vec<T> {
+    let mut all = vec![T::default(); before];
+    all.extend(values);
+    all
 }
 
 /// Returns the integer value of a number whose text has neither point nor exponent.

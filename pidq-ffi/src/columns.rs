@@ -10,7 +10,7 @@ use pidq_core::{ColumnRef, Value};
 use crate::abi_error::AbiError;
 use crate::column::Column;
 use crate::column_gather::gather_column;
-use crate::result::OwnedResult;
+use crate::result::ResultView;
 
 /// Columns of the same length.
 pub struct Table {
@@ -20,46 +20,84 @@ pub struct Table {
 
 impl Table {
     /// Builds the columns of a result: those of its objects, or one column `value`.
-    pub fn from_result(result_data: &OwnedResult) -> Result<Table, AbiError> {
-        let value = result_data.value();
-        if let Some(columns) = value.as_array().and_then(|list| result_data.graph().columns_of(list)) {
-            return Table::from_columns(&columns, result_data);
+    pub fn from_result(view: &ResultView<'_>) -> Result<Table, AbiError> {
+        let value = view.value;
+        if let Some(columns) = value.as_array().and_then(|list| view.graph.columns_of(list)) {
+            return Table::from_columns(&columns, view);
         }
         let rows: Vec<Value<'_>> = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         let is_table = !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Object(_)));
         let columns = match is_table {
-            true => fields(&rows, result_data)?,
+            true => fields(&rows, view)?,
             false if rows.is_empty() => Vec::new(),
-            false => vec![values(&rows, result_data)?],
+            false => vec![values(&rows, view)?],
         };
         Ok(Table { columns, rows: rows.len() })
     }
 
+    /// Appends the rows of another table. Columns that one of them lacks are null there. Returns false, and appends
+    /// nothing, if a column has different types in the two, or would be too long.
+    pub fn append(&mut self, mut other: Table) -> bool {
+        let position = |(at, column): (usize, &Column)| match self.columns.get(at) {
+            Some(own) if own.name == column.name => Some(at),
+            _ => self.columns.iter().position(|own| own.name == column.name),
+        };
+        let positions: Vec<Option<usize>> = other.columns.iter().enumerate().map(position).collect();
+        let mut pairs = positions.iter().zip(&other.columns);
+        if !pairs.all(|(own, column)| own.is_none_or(|own| self.columns[own].can_append(column))) {
+            return false;
+        }
+        for (own, mut column) in positions.into_iter().zip(other.columns.drain(..)) {
+            column.pad(other.rows);
+            match own {
+                Some(own) => self.columns[own].append(self.rows, column),
+                None => {
+                    let mut new = Column::new(&column.name);
+                    new.append(self.rows, column);
+                    self.columns.push(new);
+                }
+            }
+        }
+        self.rows += other.rows;
+        true
+    }
+
+    /// Adds a row in which all columns are null.
+    pub fn push_null(&mut self) {
+        self.rows += 1;
+    }
+
+    /// Finishes all columns.
+    pub fn finish(self) -> Result<Table, AbiError> {
+        let columns = self.columns.into_iter().map(|column| column.finish(self.rows));
+        Ok(Table { columns: columns.collect::<Result<_, AbiError>>()?, rows: self.rows })
+    }
+
     /// Builds the table from columns of the document.
-    fn from_columns(fields: &[ColumnRef<'_>], result_data: &OwnedResult) -> Result<Table, AbiError> {
-        let column = |field: &ColumnRef<'_>| match gather_column(field, result_data.output) {
-            Some(column) => column.finish(result_data.len()),
-            None => field_as_json(field, result_data),
+    fn from_columns(fields: &[ColumnRef<'_>], view: &ResultView<'_>) -> Result<Table, AbiError> {
+        let column = |field: &ColumnRef<'_>| match gather_column(field, view.output) {
+            Some(column) => column.finish(view.len()),
+            None => field_as_json(field, view),
         };
         let columns = fields.iter().map(column).collect::<Result<_, AbiError>>()?;
-        Ok(Table { columns, rows: result_data.len() })
+        Ok(Table { columns, rows: view.len() })
     }
 }
 
 /// Builds the column of values that are not objects.
-fn values(rows: &[Value<'_>], result_data: &OwnedResult) -> Result<Column, AbiError> {
+fn values(rows: &[Value<'_>], view: &ResultView<'_>) -> Result<Column, AbiError> {
     let mut column = Column::new("value");
-    let has_uniform_type = rows.iter().enumerate().all(|(row, value)| column.push(row, *value, result_data.output));
+    let has_uniform_type = rows.iter().enumerate().all(|(row, value)| column.push(row, *value, view.output));
     if !has_uniform_type {
         column = Column::new("value");
-        rows.iter().enumerate().try_for_each(|(row, value)| column.push_json(row, *value, result_data))?;
+        rows.iter().enumerate().try_for_each(|(row, value)| column.push_json(row, *value, view))?;
     }
     column.finish(rows.len())
 }
 
 /// Builds the columns of objects. Hot: objects of one shape have their keys at the same addresses, so a column is found
 /// by comparing pointers.
-fn fields<'a>(rows: &[Value<'a>], result_data: &OwnedResult) -> Result<Vec<Column>, AbiError> {
+fn fields<'a>(rows: &[Value<'a>], view: &ResultView<'_>) -> Result<Vec<Column>, AbiError> {
     let mut columns: Vec<Column> = Vec::new();
     let mut column_indices: HashMap<&'a str, usize> = HashMap::new();
     // By slot: the key in the previous row, and its column.
@@ -81,33 +119,33 @@ fn fields<'a>(rows: &[Value<'a>], result_data: &OwnedResult) -> Result<Vec<Colum
                     column_index
                 }
             };
-            mixed[column_index] = mixed[column_index] || !columns[column_index].push(row, value, result_data.output);
+            mixed[column_index] = mixed[column_index] || !columns[column_index].push(row, value, view.output);
         }
     }
     let columns = columns.into_iter().zip(mixed);
     let finished = columns.map(|(column, is_mixed)| match is_mixed {
-        true => json_column(column.name, rows, result_data),
+        true => json_column(column.name, rows, view),
         false => column.finish(rows.len()),
     });
     finished.collect()
 }
 
 /// Builds a column of values of several types.
-fn json_column(key: String, rows: &[Value<'_>], result_data: &OwnedResult) -> Result<Column, AbiError> {
+fn json_column(key: String, rows: &[Value<'_>], view: &ResultView<'_>) -> Result<Column, AbiError> {
     let mut column = Column::new(&key);
     for (row, value) in rows.iter().enumerate() {
         let value = value.as_object().and_then(|object| object.get(&key)).unwrap_or(Value::Null);
-        column.push_json(row, value, result_data)?;
+        column.push_json(row, value, view)?;
     }
     column.finish(rows.len())
 }
 
 /// Builds a column of a field with values of several types, arrays or objects.
-fn field_as_json(field: &ColumnRef<'_>, result_data: &OwnedResult) -> Result<Column, AbiError> {
+fn field_as_json(field: &ColumnRef<'_>, view: &ResultView<'_>) -> Result<Column, AbiError> {
     let mut column = Column::new(field.name());
-    for row in 0..result_data.len() {
+    for row in 0..view.len() {
         let row_index = field.rows().map_or(row as u32, |rows| rows[row]);
-        column.push_json(row, field.value(row_index), result_data)?;
+        column.push_json(row, field.value(row_index), view)?;
     }
-    column.finish(result_data.len())
+    column.finish(view.len())
 }

@@ -26,6 +26,7 @@ mod result;
 mod rows;
 
 mod arrow;
+mod batch;
 mod build;
 mod column;
 mod column_gather;
@@ -47,6 +48,9 @@ mod panic_guard;
 mod warnings_json;
 
 pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow};
+pub use batch::{
+    BatchHandle, pidq_batch_arrow, pidq_batch_count, pidq_batch_delete, pidq_batch_failures, pidq_query_run_batch,
+};
 pub use buffer::{
     Buffer, Files, pidq_buffer_bytes, pidq_buffer_delete, pidq_files_bytes, pidq_files_count, pidq_files_delete,
     pidq_files_name,

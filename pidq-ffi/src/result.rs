@@ -62,12 +62,17 @@ impl OwnedResult {
 
     /// Returns the number of items of a list; 1 for any other value.
     pub fn len(&self) -> usize {
-        self.value().as_array().map_or(1, |rows| rows.len())
+        self.view().len()
     }
 
     /// Returns the graph that the query ran on.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
+    }
+
+    /// Returns what columns are built from.
+    pub fn view(&self) -> ResultView<'_> {
+        ResultView { value: self.value(), graph: &self.graph, query: &self.query, output: self.output }
     }
 
     /// Returns the JSON text with its NUL byte. Reuses the buffer of an earlier result if there is one: touching fresh
@@ -84,6 +89,27 @@ impl OwnedResult {
         };
         let text = self.json.get_or_init(print).as_ref()?;
         Some(Slice { data: text.as_ptr().cast(), len: text.len() - 1 })
+    }
+
+    /// Converts an error, with its location in the query.
+    pub fn abi_error(&self, error: &pidq_core::Error) -> AbiError {
+        self.view().abi_error(error)
+    }
+}
+
+/// The value of a run with its document and its query: what columns are built from.
+pub struct ResultView<'a> {
+    pub value: Value<'a>,
+    pub graph: &'a Graph,
+    pub query: &'a Query,
+    /// Limit of the bytes of a column.
+    pub output: usize,
+}
+
+impl ResultView<'_> {
+    /// Returns the number of items of a list; 1 for any other value.
+    pub fn len(&self) -> usize {
+        self.value.as_array().map_or(1, |rows| rows.len())
     }
 
     /// Converts an error, with its location in the query.
@@ -117,12 +143,13 @@ static SCRATCH_POOL: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 const SCRATCH_POOL_LIMITS: (usize, usize) = (16 << 20, 4);
 
 /// Returns working memory: of an earlier run, if it is small relative to the limit of the run.
-fn acquire_scratch(memory: usize) -> Box<Scratch> {
+pub fn acquire_scratch(memory: usize) -> Box<Scratch> {
     let scratch = SCRATCH_POOL.lock().ok().and_then(|mut scratches| scratches.pop());
     scratch.filter(|scratch| scratch.size() <= memory / 16).unwrap_or_default()
 }
 
-fn recycle_scratch(mut scratch: Box<Scratch>) {
+/// Returns working memory that is no longer used.
+pub fn recycle_scratch(mut scratch: Box<Scratch>) {
     if scratch.size() > SCRATCH_POOL_LIMITS.0 {
         return;
     }

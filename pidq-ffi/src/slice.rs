@@ -30,6 +30,11 @@ impl Text {
         Text(bytes.into_boxed_slice())
     }
 
+    /// Returns the bytes of the text, without the NUL byte.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.strip_suffix(b"\0").unwrap_or(&self.0)
+    }
+
     /// Returns the text as a slice.
     pub fn slice(&self) -> Slice {
         Slice { data: self.0.as_ptr().cast(), len: self.0.len() - 1 }

@@ -138,6 +138,7 @@ const CRATES: &[Crate] = &[
             &["column_gather"],
             &["columns"],
             &["arrow"],
+            &["batch"],
         ],
     },
     Crate { name: "pidq", source: "src", layers: &[&["cli"]] },

@@ -1,7 +1,7 @@
 """Queries on the drawings of Arrow record batches: the part that runs in the executors, and needs no Spark.
 
-A drawing that cannot be queried becomes a row with an error. Memory is bounded by the input batch, one drawing, and the
-output batch.
+A drawing that cannot be queried becomes a row with an error. Memory is bounded by the input batch, some megabytes of
+decompressed drawings or one drawing, and the output batch.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import dataclasses
 import json
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import pidq
 import pyarrow as pa
+import pyarrow.compute as pc
 
 #: The column with the error of a drawing; null in rows with results.
 ERROR = pa.field("error", pa.struct([("code", pa.string()), ("message", pa.string())]))
@@ -21,6 +22,10 @@ ERROR = pa.field("error", pa.struct([("code", pa.string()), ("message", pa.strin
 #: Number of bytes and of rows from which an output batch is handed on.
 _BATCH_BYTES = 8 << 20
 _BATCH_ROWS = 65_536
+
+#: Number of bytes from which no more drawings are added to a call of the library, and maximum number of drawings.
+_CALL_BYTES = 8 << 20
+_CALL_DRAWINGS = 256
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -85,8 +90,9 @@ class DrawingQuery:
         """Yields the rows of the drawings of some batches."""
         pending: list[pa.RecordBatch] = []
         size = rows = 0
+        rows_of = self._rows if self._is_per_drawing() else self._joined_rows
         for batch in batches:
-            for row in self._rows(batch):
+            for row in rows_of(batch):
                 pending.append(row)
                 size, rows = size + row.nbytes, rows + row.num_rows
                 if size >= _BATCH_BYTES or rows >= _BATCH_ROWS:
@@ -103,11 +109,46 @@ class DrawingQuery:
                 except (pidq.Error, DrawingError):
                     continue
 
-    def _rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def _is_per_drawing(self) -> bool:
+        """Returns true if drawings have parameters or a timeout of their own, and are queried one by one."""
+        has_timeout = self.limits is not None and self.limits.timeout is not None
+        return self.params is not None or has_timeout or not self.schema.names
+
+    def _joined_rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of several drawings at a time, with their ids and errors: those of `_rows`."""
+        query = pidq.Query(self.text)
+        for first, documents, problems in _calls(batch.column(self.graph), self.max_bytes):
+            done = 0
+            while done < len(documents):
+                results = query.run_batch(documents[done:], limits=self.limits)
+                start, done = first + done, done + results.count
+                errors = {start + failure["document"]: failure["error"] for failure in results.failures}
+                errors |= {at: problem for at, problem in problems.items() if start <= at < first + done}
+                if errors and self.errors == "fail":
+                    self._run(batch, min(errors))
+                try:
+                    yield self._joined(batch.column(self.id), start, results.to_arrow(), errors)
+                except DrawingError:
+                    # A value of some drawing does not fit its column: only that drawing fails.
+                    yield from self._rows(batch, range(start, first + done))
+
+    def _joined(self, ids: pa.Array, start: int, table: pa.Table, errors: dict[int, Any]) -> pa.RecordBatch:
+        """Returns the rows of some drawings, of which the first has the number `start` in the batch."""
+        drawings = pc.add(table.column(0).combine_chunks(), start)
+        columns = [_column(table.select(range(1, table.num_columns)), field, len(drawings)) for field in self.schema]
+        columns = [ids.take(drawings), *columns]
+        if self.errors == "column":
+            columns.append(_errors(drawings, errors))
+        rows = pa.record_batch(columns, schema=self.output_schema(ids.type))
+        if errors and self.errors == "skip":
+            return rows.filter(pc.invert(pc.is_in(drawings, pa.array(list(errors), pa.int64()))))
+        return rows
+
+    def _rows(self, batch: pa.RecordBatch, selected: Optional[range] = None) -> Iterator[pa.RecordBatch]:
         """Yields the rows of each drawing, with its id and error."""
         identifiers = batch.column(self.id)
         schema = self.output_schema(identifiers.type)
-        for at in range(batch.num_rows):
+        for at in selected or range(batch.num_rows):
             identifier = identifiers[at]
             try:
                 columns = _columns(self._run(batch, at), self.schema)
@@ -127,7 +168,8 @@ class DrawingQuery:
 
     def _run(self, batch: pa.RecordBatch, at: int) -> pa.Table:
         """Returns the result of the query on one drawing."""
-        graph = pidq.Graph.from_json(_document(batch.column(self.graph)[at], self.max_bytes))
+        document = _document(batch.column(self.graph)[at], self.max_bytes)
+        graph = pidq.Graph.from_json(document if isinstance(document, bytes) else document.to_pybytes())
         params = {} if self.params is None else _params(batch.column(self.params)[at].as_py())
         return graph.run(self.text, limits=self.limits, **params).to_arrow()
 
@@ -152,15 +194,42 @@ def _params(text: Optional[str]) -> dict[str, Any]:
     return params
 
 
-def _document(value: pa.Scalar, max_bytes: int) -> bytes:
-    """Returns the JSON text of a drawing, decompressed."""
+def _calls(graphs: pa.Array, max_bytes: int) -> Iterator[tuple[int, list[Any], dict[int, Any]]]:
+    """Yields some drawings at a time: the number of the first, their texts, and the errors of those without a text."""
+    first, size = 0, 0
+    documents: list[Any] = []
+    problems: dict[int, Any] = {}
+    for at, value in enumerate(graphs):
+        try:
+            document = _document(value, max_bytes)
+        except DrawingError as problem:
+            problems[at] = {"code": problem.code, "message": problem.message}
+            document = b""
+        documents.append(document)
+        size += len(document) if isinstance(document, bytes) else document.size
+        if size >= _CALL_BYTES or len(documents) >= _CALL_DRAWINGS:
+            yield first, documents, problems
+            first, size, documents, problems = at + 1, 0, [], {}
+    if documents:
+        yield first, documents, problems
+
+
+def _errors(drawings: pa.Array, errors: dict[int, Any]) -> pa.Array:
+    """Returns the column with the error of each row, from the errors by drawing."""
+    if not errors:
+        return pa.nulls(len(drawings), ERROR.type)
+    return pa.array([errors.get(at) for at in drawings.to_pylist()], ERROR.type)
+
+
+def _document(value: pa.Scalar, max_bytes: int) -> Union[bytes, pa.Buffer]:
+    """Returns the JSON text of a drawing, decompressed; without a copy if it was not compressed."""
     if not value.is_valid:
         raise DrawingError("no_drawing", "the column of the drawing is null")
     buffer = value.as_buffer()
     start = buffer.slice(0, min(4, buffer.size)).to_pybytes()
     codec = "gzip" if start.startswith(_GZIP) else "zstd" if start == _ZSTD else None
     if codec is None:
-        text = buffer.to_pybytes() if buffer.size <= max_bytes else None
+        text = buffer if buffer.size <= max_bytes else None
     else:
         text = _decompressed(buffer, codec, max_bytes)
     if text is None:
@@ -182,13 +251,13 @@ def _columns(table: pa.Table, schema: pa.Schema) -> list[pa.Array]:
     """Returns the columns of a schema, converted to its types."""
     if table.num_columns == 0:
         return [pa.array([], field.type) for field in schema]
-    return [_column(table, field) for field in schema]
+    return [_column(table, field, table.num_rows) for field in schema]
 
 
-def _column(table: pa.Table, field: pa.Field) -> pa.Array:
+def _column(table: pa.Table, field: pa.Field, rows: int) -> pa.Array:
     at = table.schema.get_field_index(field.name)
     if at < 0:
-        return pa.nulls(table.num_rows, field.type)
+        return pa.nulls(rows, field.type)
     column = table.column(at).combine_chunks()
     if column.type == field.type:
         return column

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pidq_spark import DrawingQuery
-from pidq_spark.batches import infer_schema
+from pidq_spark.batches import DrawingError, infer_schema
 
 TAGS = pa.schema([("tag", pa.string())])
 DRAWING = '{"nodes": [{"tag": "P-1", "kw": 5, "at": [1, 2]}, {"tag": "P-2", "kw": 7.5}], "edges": []}'
@@ -91,8 +91,11 @@ def test_a_value_that_does_not_fit_its_column_is_an_error_of_the_drawing():
 
 def test_failed_drawings_can_be_left_out_or_raise():
     assert [row["drawing"] for row in run(DrawingQuery(".nodes", TAGS, errors="skip"), "{", DRAWING)] == ["D1", "D1"]
-    with pytest.raises(pidq.InputError):
-        run(DrawingQuery(".nodes", TAGS, errors="fail"), "{")
+    for graphs in (["{"], [DRAWING, "{", None]):
+        with pytest.raises(pidq.InputError):
+            run(DrawingQuery(".nodes", TAGS, errors="fail"), *graphs)
+    with pytest.raises(DrawingError, match="no_drawing"):
+        run(DrawingQuery(".nodes", TAGS, errors="fail"), DRAWING, None, "{")
     with pytest.raises(ValueError, match="errors"):
         DrawingQuery(".nodes", TAGS, errors="ignore")
 
@@ -136,6 +139,41 @@ def test_columns_are_inferred_from_all_drawings_that_have_rows():
     assert {field.name: field.type for field in schema} == {"tag": pa.string(), "kw": pa.float64(), "at": pa.string()}
     with pytest.raises(ValueError, match="no rows"):
         infer_schema(DrawingQuery(".nodes", pa.schema([])), [batch.slice(0, 2)])
+
+
+#: Drawings of which neighbors have columns of other types, other columns, no rows, or an error.
+VARIED = [
+    DRAWING,
+    '{"nodes": [{"tag": "P-3", "kw": 1}, {"kw": 2, "more": true}]}',
+    "{",
+    '{"nodes": []}',
+    '{"nodes": [{"tag": null, "kw": null}, {}]}',
+    '{"nodes": [{"tag": 7, "kw": "7"}]}',
+    None,
+    '{"nodes": {"tag": "P-4"}}',
+    '{"nodes": [{"tag": "\\u00e4", "at": [3]}, {"tag": "P-5", "at": {"x": 1}}]}',
+    '{"nodes": [{"tag": "P-6", "at": "[4, 5]", "kw": 1e3}]}',
+    '{"nodes": 5}',
+    '{"edges": []}',
+]
+SCHEMAS = [
+    TAGS,
+    pa.schema([("kw", pa.float64()), ("tag", pa.string())]),
+    pa.schema([("kw", pa.int64()), ("missing", pa.bool_())]),
+    pa.schema([("at", pa.list_(pa.float64())), ("more", pa.bool_()), ("kw", pa.string())]),
+    pa.schema([("value", pa.int64())]),
+]
+QUERIES = [".nodes", ".nodes | map({tag: .tag, kw: .kw, at: .at})", ".nodes | filter(.kw > 1) | map({kw: .kw})", ".nodes | size()", ".tga"]
+
+
+@pytest.mark.parametrize("errors", ["column", "skip"])
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: ",".join(schema.names))
+@pytest.mark.parametrize("query", QUERIES)
+def test_drawings_that_are_queried_together_have_the_rows_of_each_by_itself(query, schema, errors):
+    graphs = [graph for at in range(len(VARIED)) for graph in (VARIED[at], DRAWING, VARIED[at - 1])]
+    together = run(DrawingQuery(query, schema, errors=errors), *graphs)
+    timeout = pidq.Limits(timeout=60)
+    assert together == run(DrawingQuery(query, schema, errors=errors, limits=timeout), *graphs)
 
 
 def test_output_batches_are_bounded():

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::{Query, RunResult, projection};
 use crate::arena::load;
-use crate::arena::projection::{Projection, ProjectionId};
+use crate::arena::projection::ProjectionId;
 use crate::error::Result;
 use crate::eval::Scratch;
 use crate::graph::Graph;
@@ -36,17 +36,12 @@ impl Query {
     /// # Errors
     /// As [`Graph::from_json`].
     pub fn load(&self, json: impl Into<Vec<u8>>) -> Result<ProjectedDocument<'_>> {
-        let projection = self.projection();
+        let projection = self.projection.get_or_init(|| projection::projection_of(&self.compiled.plan));
         if projection.includes_all(ProjectionId::ROOT) {
             return Ok(ProjectedDocument::from_graph(self, Graph::from_json(json)?));
         }
-        let arena = load::load_projected(json.into(), MAX_DOCUMENT_DEPTH, &projection)?;
+        let arena = load::load_projected(json.into(), MAX_DOCUMENT_DEPTH, projection)?;
         Ok(ProjectedDocument { is_complete: false, ..ProjectedDocument::from_graph(self, Graph::from_arena(arena)) })
-    }
-
-    /// Returns the projection that the query reads.
-    pub(crate) fn projection(&self) -> Projection {
-        projection::projection_of(&self.compiled.plan)
     }
 }
 
@@ -71,6 +66,23 @@ impl<'q> ProjectedDocument<'q> {
                 self.query.run(graph, scratch, limits)
             }
         }
+    }
+
+    /// Runs the query without warnings: its result is that of [`ProjectedDocument::run`], but a run that finds
+    /// something to warn about does not load the complete document for it.
+    ///
+    /// # Errors
+    /// As [`Query::run`].
+    pub fn run_without_warnings<'a>(&'a self, scratch: &'a Scratch, limits: Limits<'a>) -> Result<RunResult<'a>> {
+        let result = match self.query.run(&self.graph, scratch, limits) {
+            // Errors show values that the projection omits.
+            Err(_) if !self.is_complete => {
+                let (graph, scratch) = self.complete()?;
+                self.query.run(graph, scratch, limits)
+            }
+            first => first,
+        };
+        Ok(RunResult { warnings: Vec::new(), ..result? })
     }
 
     /// Returns the document of the last run. Values that the query did not read may be null.

@@ -204,7 +204,7 @@ mod tests {
     /// Returns the projection of a query; paths marked `*` are included with everything in them.
     fn parts(text: &str) -> String {
         let query = Dialect::standard().parse(text).expect("valid query");
-        query.projection().paths().join(" ")
+        super::projection_of(&query.compiled.plan).paths().join(" ")
     }
 
     #[test]

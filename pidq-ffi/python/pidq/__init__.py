@@ -11,10 +11,11 @@ from ._error import Error, FileError, InputError, LimitError, QueryError, QueryW
 from ._ffi import version as __version__
 from ._graph import Graph, join, query
 from ._limits import Cancel, Limits
-from ._query import Drawing, Query, Result, RunProfile
+from ._query import Batch, Drawing, Query, Result, RunProfile
 
 __all__ = [
     "AsyncClient",
+    "Batch",
     "Cancel",
     "Client",
     "Drawing",

@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, Callable, NoReturn, Optional
@@ -113,18 +114,20 @@ _POINTERS: dict[str, Any] = {
     "pidq_query_parse_with": [c_char_p, c_size_t, c_void_p, POINTER(c_void_p)],
     "pidq_query_from_json": [c_char_p, c_size_t, c_void_p, POINTER(c_void_p)],
     "pidq_query_run": [c_void_p, c_void_p, c_void_p, c_void_p],
+    "pidq_query_run_batch": [c_void_p, POINTER(Slice), c_size_t, POINTER(CLimits), POINTER(c_void_p)],
     "pidq_query_explain": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
     "pidq_query_check": [c_void_p, c_void_p, POINTER(c_void_p)],
     "pidq_result_export": [c_void_p, c_char_p, POINTER(c_void_p)],
     "pidq_result_arrow": [c_void_p, c_void_p],
+    "pidq_batch_arrow": [c_void_p, c_void_p],
     "pidq_rows_new": [c_void_p, POINTER(c_void_p)],
     "pidq_rows_next": [c_void_p, POINTER(Slice)],
 }
 _SLICES = (
     "pidq_buffer_bytes pidq_query_text pidq_query_tree pidq_result_json pidq_result_warnings "
-    "pidq_error_json pidq_error_text"
+    "pidq_error_json pidq_error_text pidq_batch_failures"
 ).split()
-_DELETES = "graph query params result rows cancel error buffer files".split()
+_DELETES = "graph query params result rows cancel error buffer files batch".split()
 
 for _name, _arguments in _POINTERS.items():
     _function = getattr(_lib, _name)
@@ -140,6 +143,7 @@ _lib.pidq_files_name.argtypes, _lib.pidq_files_name.restype = [c_void_p, c_size_
 _lib.pidq_files_count.argtypes, _lib.pidq_files_count.restype = [c_void_p], c_size_t
 _lib.pidq_graph_size.argtypes, _lib.pidq_graph_size.restype = [c_void_p], c_size_t
 _lib.pidq_result_count.argtypes, _lib.pidq_result_count.restype = [c_void_p], c_size_t
+_lib.pidq_batch_count.argtypes, _lib.pidq_batch_count.restype = [c_void_p], c_size_t
 _lib.pidq_result_fuel.argtypes, _lib.pidq_result_fuel.restype = [c_void_p], c_uint64
 _lib.pidq_params_new.argtypes, _lib.pidq_params_new.restype = [], c_void_p
 _lib.pidq_cancel_new.argtypes, _lib.pidq_cancel_new.restype = [], c_void_p
@@ -204,10 +208,15 @@ def take_files(handle: int) -> dict[str, bytes]:
         _lib.pidq_files_delete(handle)
 
 
-def slices(parts: list[bytes]) -> Any:
-    """Returns an array of slices of bytes objects, which must stay alive."""
-    pointers = [ctypes.cast(c_char_p(part), c_void_p) for part in parts]
-    return (Slice * len(parts))(*(Slice(pointer, len(part)) for pointer, part in zip(pointers, parts)))
+def slices(parts: Sequence[Any]) -> Any:
+    """Returns an array of slices of bytes objects and buffers of Arrow, which must stay alive."""
+    return (Slice * len(parts))(*map(_slice, parts))
+
+
+def _slice(part: Any) -> Slice:
+    if isinstance(part, bytes):
+        return Slice(ctypes.cast(c_char_p(part), c_void_p), len(part))
+    return Slice(part.address, part.size)
 
 
 def _python_builder() -> Optional[CBuilder]:
@@ -297,10 +306,13 @@ def _release_stream(capsule: int) -> None:
 _stream_destructor = _Destructor(_release_stream)
 
 
-def stream_capsule(result: int) -> Any:
-    """Returns the columns of a result as a PyCapsule, the interchange protocol for Arrow data in Python."""
+def stream_capsule(handle: int, export: Any = None) -> Any:
+    """Returns the columns of a result as a PyCapsule, the interchange protocol for Arrow data in Python.
+
+    ``export`` is the function for another kind of handle.
+    """
     stream = ArrowStream()
-    check(_lib.pidq_result_arrow(result, byref(stream)))
+    check((export or _lib.pidq_result_arrow)(handle, byref(stream)))
     address = ctypes.addressof(stream)
     _streams[address] = stream
     return _api.PyCapsule_New(address, _STREAM_NAME, ctypes.cast(_stream_destructor, c_void_p))

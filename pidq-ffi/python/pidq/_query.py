@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ctypes import byref, c_void_p
 from functools import lru_cache
 from itertools import islice
@@ -23,6 +23,7 @@ from ._ffi import (
     handle_or_raise,
     lib,
     make,
+    slices,
     stream_capsule,
     take_buffer,
     take_files,
@@ -40,6 +41,7 @@ _delete_query = deleter("query")
 _delete_params = deleter("params")
 _delete_result = deleter("result")
 _delete_rows = deleter("rows")
+_delete_batch = deleter("batch")
 _run = lib.pidq_query_run
 _warnings = lib.pidq_result_warnings
 
@@ -101,6 +103,29 @@ class Query(Handle):
         from ._graph import as_graph
 
         return Result._of(self._run_query(as_graph(graph), limits))
+
+    def run_batch(self, documents: Sequence[Any], /, *, limits: Optional[Limits] = None) -> Batch:
+        """Runs the query on each of several documents: JSON as bytes, or as buffers of pyarrow, which are not copied.
+
+        Only the values that the query can read are loaded, which takes a fraction of the time. ``limits`` apply to each
+        document, except the timeout, which is that of the batch.
+
+        A batch ends before a document in which a column has another type than before, and after many rows: run the
+        documents from ``batch.count`` on in another one.
+
+        >>> import pidq
+        >>> batch = pidq.Query("map(.tag)").run_batch([b'[{"tag": "P-101"}]', b"[", b'[{"tag": "V-7"}]'])
+        >>> batch.count, [(failure["document"], failure["error"]["code"]) for failure in batch.failures]
+        (3, [(1, 'PQ5001')])
+        >>> batch.to_arrow().to_pydict()
+        {'document': [0, 1, 2], 'value': ['P-101', None, 'V-7']}
+        """
+        with call_limits(limits, stop := Cancel()) as c_limits:
+            parts = slices(documents)
+            handle = make_interruptibly(
+                lib.pidq_query_run_batch, "batch", stop, self._handle, parts, len(parts), byref(c_limits)
+            )
+        return Batch._of(handle)
 
     def _run_query(self, graph: Graph, limits: Optional[Limits]) -> int:
         """Returns the handle of a result. Runs short queries directly, and restarts those that turn out to be long."""
@@ -353,6 +378,52 @@ class Result(Handle):
 
     def __del__(self) -> None:
         _delete_result(getattr(self, "_handle", None))
+
+
+class Batch(Handle):
+    """The results of a query on several documents as columns. `Query.run_batch` returns one."""
+
+    __slots__ = ("_handle",)
+
+    _handle: Optional[int]
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self._handle = None
+        raise_not_constructible("Batch", "Query.run_batch returns one")
+
+    @classmethod
+    def _of(cls, handle: int) -> Batch:
+        batch = cls.__new__(cls)
+        batch._handle = handle
+        return batch
+
+    @property
+    def count(self) -> int:
+        """The number of documents."""
+        return int(lib.pidq_batch_count(self._handle))
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """The documents that failed: ``document``, its number from 0, and ``error`` with ``code`` and ``message``."""
+        found: list[dict[str, Any]] = json.loads(lib.pidq_batch_failures(self._handle).bytes())
+        return found
+
+    def to_arrow(self) -> Any:
+        """Returns the results as a pyarrow table, without copying the columns; once per batch.
+
+        The first column, ``document``, is the number of the document of each row. A document that failed has one row,
+        in which all other columns are null.
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        assert self._handle is not None
+        return stream_capsule(self._handle, lib.pidq_batch_arrow)
+
+    def __del__(self) -> None:
+        _delete_batch(getattr(self, "_handle", None))
 
 
 _Write = ctypes.CFUNCTYPE(ctypes.c_bool, c_void_p, c_void_p, ctypes.c_size_t)

@@ -48,6 +48,7 @@ static void nulls_are_errors(void) {
   pidq_buffer_t *buffer = NULL;
   pidq_files_t *files = NULL;
   pidq_rows_t *rows = NULL;
+  pidq_batch_t *batch = NULL;
   expect_code(pidq_graph_parse(NULL, 4, &graph), "PQ9002");
   EXPECT(graph == NULL); /* The output pointer is reset. */
   expect_code(pidq_graph_parse(NULL, 0, &graph), "PQ5001");
@@ -74,6 +75,9 @@ static void nulls_are_errors(void) {
   expect_code(pidq_result_export(NULL, "csv", &files), "PQ9002");
   expect_code(pidq_rows_new(NULL, &rows), "PQ9002");
   expect_code(pidq_rows_next(NULL, NULL), "PQ9002");
+  expect_code(pidq_query_run_batch(NULL, NULL, 0, NULL, &batch), "PQ9002");
+  expect_code(pidq_batch_arrow(NULL, NULL), "PQ9002");
+  EXPECT(batch == NULL && pidq_batch_count(NULL) == 0 && pidq_batch_failures(NULL).data == NULL);
   EXPECT(pidq_result_json(NULL).data == NULL && pidq_result_warnings(NULL).len == 0);
   EXPECT(pidq_result_count(NULL) == 0 && pidq_result_fuel(NULL) == 0 && pidq_result_type(NULL) == NULL);
   EXPECT(pidq_query_text(NULL).data == NULL && pidq_query_tree(NULL).data == NULL && pidq_graph_size(NULL) == 0);
@@ -90,6 +94,7 @@ static void nulls_are_errors(void) {
   pidq_error_delete(NULL);
   pidq_buffer_delete(NULL);
   pidq_files_delete(NULL);
+  pidq_batch_delete(NULL);
 }
 
 static void invalid_texts_are_errors(void) {
@@ -147,6 +152,30 @@ static void handles_may_be_deleted_twice_and_in_any_order(void) {
   stream.release(&stream);
   EXPECT(((const double *)column.buffers[1])[0] == 1.5 && column.length == 2);
   column.release(&column);
+}
+
+static void columns_of_a_batch_are_exported_once_and_outlive_it(void) {
+  pidq_query_t *query = query_of("map({a: .a})");
+  pidq_slice_t documents[4] = {{"[{\"a\": 1}]", 10}, {"[", 1}, {NULL, 1}, {"[{\"a\": \"b\"}]", 12}};
+  pidq_batch_t *batch = NULL;
+  struct ArrowArrayStream stream, again;
+  struct ArrowArray table;
+  expect_code(pidq_query_run_batch(query, documents, 4, NULL, &batch), "PQ9002"); /* A document is NULL. */
+  documents[2] = documents[3];
+  EXPECT(pidq_query_run_batch(query, documents, 4, NULL, &batch) == NULL);
+  pidq_query_delete(query);
+  EXPECT(pidq_batch_count(batch) == 2 && pidq_batch_failures(batch).len > 2); /* The third has another type. */
+  EXPECT(pidq_batch_arrow(batch, &stream) == NULL);
+  expect_code(pidq_batch_arrow(batch, &again), "PQ9002");
+  EXPECT(again.release == NULL);
+  pidq_batch_delete(batch);
+  pidq_batch_delete(batch);
+  expect_code(pidq_batch_arrow(batch, &again), "PQ9002");
+  EXPECT(stream.get_next(&stream, &table) == 0 && table.n_children == 2 && table.length == 2);
+  EXPECT(((const int64_t *)table.children[0]->buffers[1])[1] == 1); /* The document that failed. */
+  EXPECT(((const int64_t *)table.children[1]->buffers[1])[0] == 1 && table.children[1]->null_count == 1);
+  table.release(&table);
+  stream.release(&stream);
 }
 
 static void structures_may_be_older_or_newer_than_the_library(void) {
@@ -476,6 +505,7 @@ int main(int argc, char **argv) {
   nulls_are_errors();
   invalid_texts_are_errors();
   handles_may_be_deleted_twice_and_in_any_order();
+  columns_of_a_batch_are_exported_once_and_outlive_it();
   structures_may_be_older_or_newer_than_the_library();
   excessive_lengths_are_errors();
   a_writer_may_stop();
