@@ -77,6 +77,10 @@ struct ArrowArrayStream {
 #endif
 
 
+// Results of a query on several documents. For one thread at a time. Delete it with `pidq_batch_delete`; query and
+// documents may be deleted before it.
+typedef struct BatchHandle BatchHandle;
+
 // Text, such as a drawing or a report. Delete it with `pidq_buffer_delete`.
 typedef struct pidq_buffer_t pidq_buffer_t;
 
@@ -380,6 +384,30 @@ void pidq_rows_delete(pidq_rows_t *rows);
 // a column `value`. `*out` is a stream of one table; call its `release` when done. The columns stay valid after the
 // result is deleted.
 pidq_error_t *pidq_result_arrow(const pidq_result_t *result, struct ArrowArrayStream *out);
+
+// Runs a query on several documents, each JSON in UTF-8, from the first on. Only the values that the query can read are
+// loaded. `limits` apply to each document and may be NULL. On success, `*out` is a batch that the caller deletes: the
+// results of the first `pidq_batch_count` documents. It ends before a document in which a column has another type than
+// before, and after many rows or bytes; call again with the rest.
+pidq_error_t *pidq_query_run_batch(const pidq_query_t *query,
+                                   const pidq_slice_t *documents,
+                                   size_t count,
+                                   const pidq_limits_t *limits,
+                                   BatchHandle **out);
+
+// Returns the number of documents of the batch.
+size_t pidq_batch_count(const BatchHandle *batch);
+
+// Returns the documents that failed: a JSON array of objects with `document`, its number from 0, and `error`, as
+// `pidq_error_json` returns it. The batch owns it.
+pidq_slice_t pidq_batch_failures(const BatchHandle *batch);
+
+// Exports the results as columns, as `pidq_result_arrow` does for one; once per batch. The first column, `document`, is
+// the number of the document of each row. A document that failed has one row, in which all other columns are null.
+pidq_error_t *pidq_batch_arrow(const BatchHandle *batch, struct ArrowArrayStream *out);
+
+// Deletes a batch. NULL is allowed.
+void pidq_batch_delete(BatchHandle *batch);
 
 // Builds the result as a value of another language, which the caller owns. Returns NULL if a function of the builder
 // fails or an argument is invalid. If the language has a global lock (Python), it must be held during the call.

@@ -23,7 +23,8 @@ ERROR = pa.field("error", pa.struct([("code", pa.string()), ("message", pa.strin
 _BATCH_BYTES = 8 << 20
 _BATCH_ROWS = 65_536
 
-#: Number of bytes from which no more drawings are added to a call of the library, and maximum number of drawings.
+#: Number of decompressed bytes from which no more drawings are added to a call of the library, and maximum number of
+#: drawings.
 _CALL_BYTES = 8 << 20
 _CALL_DRAWINGS = 256
 
@@ -206,7 +207,7 @@ def _calls(graphs: pa.Array, max_bytes: int) -> Iterator[tuple[int, list[Any], d
             problems[at] = {"code": problem.code, "message": problem.message}
             document = b""
         documents.append(document)
-        size += len(document) if isinstance(document, bytes) else document.size
+        size += len(document) if isinstance(document, bytes) else 0
         if size >= _CALL_BYTES or len(documents) >= _CALL_DRAWINGS:
             yield first, documents, problems
             first, size, documents, problems = at + 1, 0, [], {}

@@ -136,7 +136,10 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
         let source = String::new();
         let mut arena =
             Arena { source, decoded, cells, containers, texts, lexemes, symbols, shapes, root, duplicate_keys };
-        arena.shrink();
+        // A projection is for one query: it does not live long enough for moving its values to pay.
+        if !PARTIAL {
+            arena.shrink();
+        }
         Ok(arena)
     }
 
