@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import struct
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Union
@@ -169,7 +170,7 @@ class DrawingQuery:
 
     def _run(self, batch: pa.RecordBatch, at: int) -> pa.Table:
         """Returns the result of the query on one drawing."""
-        document = _document(batch.column(self.graph)[at], self.max_bytes)
+        document = _document(next(_texts(batch.column(self.graph).slice(at, 1))), self.max_bytes)
         graph = pidq.Graph.from_json(document if isinstance(document, bytes) else document.to_pybytes())
         params = {} if self.params is None else _params(batch.column(self.params)[at].as_py())
         return graph.run(self.text, limits=self.limits, **params).to_arrow()
@@ -200,9 +201,9 @@ def _calls(graphs: pa.Array, max_bytes: int) -> Iterator[tuple[int, list[Any], d
     first, size = 0, 0
     documents: list[Any] = []
     problems: dict[int, Any] = {}
-    for at, value in enumerate(graphs):
+    for at, text in enumerate(_texts(graphs)):
         try:
-            document = _document(value, max_bytes)
+            document = _document(text, max_bytes)
         except DrawingError as problem:
             problems[at] = {"code": problem.code, "message": problem.message}
             document = b""
@@ -222,11 +223,31 @@ def _errors(drawings: pa.Array, errors: dict[int, Any]) -> pa.Array:
     return pa.array([errors.get(at) for at in drawings.to_pylist()], ERROR.type)
 
 
-def _document(value: pa.Scalar, max_bytes: int) -> Union[bytes, pa.Buffer]:
+#: Types of columns whose values are contiguous, with the format of their offsets.
+_OFFSETS = {pa.string(): "i", pa.binary(): "i", pa.large_string(): "q", pa.large_binary(): "q"}
+
+
+def _texts(graphs: pa.Array) -> Iterator[Optional[pa.Buffer]]:
+    """Yields the bytes of each drawing; `None` if it is null. They are not copied, which scalars of Arrow do."""
+    code = _OFFSETS.get(graphs.type)
+    if code is None or len(graphs) == 0:
+        for value in graphs:
+            yield value.as_buffer() if value.is_valid else None
+        return
+    _, offsets, data = graphs.buffers()
+    end = graphs.offset + len(graphs) + 1
+    starts = memoryview(offsets)[: end * struct.calcsize(code)].cast(code)[graphs.offset :]
+    for is_valid, start, stop in zip(graphs.is_valid().to_pylist(), starts, starts[1:], strict=False):
+        yield (data or _EMPTY).slice(start, stop - start) if is_valid else None
+
+
+_EMPTY = pa.py_buffer(b"")
+
+
+def _document(buffer: Optional[pa.Buffer], max_bytes: int) -> Union[bytes, pa.Buffer]:
     """Returns the JSON text of a drawing, decompressed; without a copy if it was not compressed."""
-    if not value.is_valid:
+    if buffer is None:
         raise DrawingError("no_drawing", "the column of the drawing is null")
-    buffer = value.as_buffer()
     start = buffer.slice(0, min(4, buffer.size)).to_pybytes()
     codec = "gzip" if start.startswith(_GZIP) else "zstd" if start == _ZSTD else None
     if codec is None:

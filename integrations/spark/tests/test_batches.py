@@ -141,6 +141,21 @@ def test_columns_are_inferred_from_all_drawings_that_have_rows():
         infer_schema(DrawingQuery(".nodes", pa.schema([])), [batch.slice(0, 2)])
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view()])
+def test_drawings_are_read_from_any_column_of_text(kind):
+    texts = ['{"nodes": [{"tag": "A"}]}', None, "", '{"nodes": [{"tag": "B"}]}', '{"nodes": [{"tag": "C"}]}']
+    whole = pa.record_batch({"drawing": list("abcde"), "graph": pa.array(texts, kind)})
+    query = DrawingQuery(".nodes", TAGS, errors="skip")
+    for start in range(6):
+        for count in range(6 - start):
+            found = [row["tag"] for output in query([whole.slice(start, count)]) for row in output.to_pylist()]
+            assert found == [tag for tag in ["A", None, None, "B", "C"][start : start + count] if tag]
+    empty = pa.record_batch({"drawing": ["a"], "graph": pa.array([""], kind)})
+    assert [row["error"]["code"] for output in DrawingQuery(".nodes", TAGS)([empty]) for row in output.to_pylist()] == [
+        "PQ5001"
+    ]
+
+
 #: Drawings of which neighbors have columns of other types, other columns, no rows, or an error.
 VARIED = [
     DRAWING,
@@ -163,7 +178,13 @@ SCHEMAS = [
     pa.schema([("at", pa.list_(pa.float64())), ("more", pa.bool_()), ("kw", pa.string())]),
     pa.schema([("value", pa.int64())]),
 ]
-QUERIES = [".nodes", ".nodes | map({tag: .tag, kw: .kw, at: .at})", ".nodes | filter(.kw > 1) | map({kw: .kw})", ".nodes | size()", ".tga"]
+QUERIES = [
+    ".nodes",
+    ".nodes | map({tag: .tag, kw: .kw, at: .at})",
+    ".nodes | filter(.kw > 1) | map({kw: .kw})",
+    ".nodes | size()",
+    ".tga",
+]
 
 
 @pytest.mark.parametrize("errors", ["column", "skip"])
