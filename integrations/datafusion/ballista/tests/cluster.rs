@@ -41,7 +41,7 @@ impl Process {
 
     /// Sends SIGTERM, and returns whether the process ends with success.
     fn terminate(&mut self) -> Result<bool> {
-        Command::new("kill").arg("-TERM").arg(self.0.id().to_string()).status()?;
+        self.signal("TERM")?;
         let start = Instant::now();
         while start.elapsed() < TIMEOUT {
             if let Some(status) = self.0.try_wait()? {
@@ -52,14 +52,41 @@ impl Process {
         Err("the process does not end".into())
     }
 
-    /// Returns the CPU time in clock ticks, and the largest resident size in KiB.
-    fn usage(&self) -> Result<(u64, u64)> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = [11, 12].iter().filter_map(|at| fields.get(*at)?.parse::<u64>().ok()).sum();
+    /// Returns the largest resident size in KiB.
+    fn peak(&self) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
-        Ok((ticks, peak.unwrap_or_default()))
+        Ok(peak.unwrap_or_default())
+    }
+
+    fn signal(&self, name: &str) -> Result<()> {
+        let status = Command::new("kill").args(["-s", name]).arg(self.0.id().to_string()).status()?;
+        if status.success() { Ok(()) } else { Err(format!("SIG{name} was not sent").into()) }
+    }
+
+    /// Suspends the process, and waits until none of its threads runs.
+    fn suspend(&self) -> Result<()> {
+        self.signal("STOP")?;
+        let start = Instant::now();
+        while !self.is_suspended()? {
+            if start.elapsed() > TIMEOUT {
+                return Err("the process is not suspended".into());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn is_suspended(&self) -> Result<bool> {
+        for thread in std::fs::read_dir(format!("/proc/{}/task", self.0.id()))? {
+            // A thread may end meanwhile.
+            let stat = std::fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
+            let is_running = stat.rsplit(") ").next().is_some_and(|state| !stat.is_empty() && !state.starts_with('T'));
+            if is_running {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -124,10 +151,44 @@ impl Cluster {
         command
     }
 
+    /// Returns the log of an executor.
+    fn log(&self, executor: usize) -> Result<String> {
+        Ok(std::fs::read_to_string(self.directory.path().join(format!("executor-{}.log", executor + 1)))?)
+    }
+
+    /// Starts a statement, and suspends an executor in the middle of one of its tasks: the statement cannot end without
+    /// this task. If the statement ends before the executor has one, it is started again.
+    fn suspend_in_a_task(&self, executor: usize, sql: &str) -> Result<Child> {
+        let start = Instant::now();
+        while start.elapsed() < TIMEOUT {
+            let earlier = self.log(executor)?.len();
+            let is_in_a_task = || Ok::<_, Box<dyn Error>>(running_tasks(&self.log(executor)?[earlier..]) > 0);
+            let mut client = self.client(&["client", "--format", "json", sql]).spawn()?;
+            while client.try_wait()?.is_none() {
+                if is_in_a_task()? {
+                    self.executors[executor].suspend()?;
+                    // It may have finished the task before it was suspended.
+                    if is_in_a_task()? {
+                        return Ok(client);
+                    }
+                    self.executors[executor].signal("CONT")?;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        Err("the executor has no task".into())
+    }
+
     /// Runs a statement and returns its only row as JSON.
     fn sql(&self, sql: &str) -> Result<serde_json::Value> {
         row(self.client(&["client", "--format", "json", sql]).output()?)
     }
+}
+
+/// Returns the number of tasks that an executor has started and not finished, from its log.
+fn running_tasks(log: &str) -> isize {
+    let count = |text| log.matches(text).count() as isize;
+    count("Received task: [") + count("Execute task  : [") - count("Finished task : [")
 }
 
 fn row(output: Output) -> Result<serde_json::Value> {
@@ -208,24 +269,14 @@ fn a_cluster_answers_like_one_process_also_after_an_executor_is_killed() -> Resu
     assert!(!failing.status.success());
     assert!(String::from_utf8_lossy(&failing.stderr).contains("PQ4001"), "{failing:?}");
 
-    // An executor is killed while both run tasks.
+    // An executor is killed in the middle of a task.
     let slow = format!(
         "SELECT count(*) AS drawings, CAST(sum(pidq_number(graph, '{}')) AS BIGINT) AS n FROM drawings",
         slow_query()
     );
-    let before: Vec<u64> = cluster.executors.iter().map(|executor| Ok(executor.usage()?.0)).collect::<Result<_>>()?;
-    let mut client = cluster.client(&["client", "--format", "json", &slow]).spawn()?;
+    let mut client = cluster.suspend_in_a_task(1, &slow)?;
     let start = Instant::now();
-    loop {
-        let now: Vec<u64> = cluster.executors.iter().map(|executor| Ok(executor.usage()?.0)).collect::<Result<_>>()?;
-        if now.iter().zip(&before).all(|(now, before)| *now >= before + 30) {
-            break;
-        }
-        assert!(client.try_wait()?.is_none(), "the statement ended before both executors had work: {before:?} {now:?}");
-        assert!(start.elapsed() < TIMEOUT, "one executor has no work");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let peaks: Vec<u64> = cluster.executors.iter().map(|executor| Ok(executor.usage()?.1)).collect::<Result<_>>()?;
+    let peaks: Vec<u64> = cluster.executors.iter().map(Process::peak).collect::<Result<_>>()?;
     println!("largest resident size of the executors: {peaks:?} KiB");
     let mut killed = cluster.executors.remove(1);
     killed.0.kill()?;
