@@ -11,6 +11,7 @@ mod tags;
 mod tokenize;
 mod word;
 
+pub(crate) use normalize::{hyphen, is_invisible};
 pub use tags::{Tag, tags};
 use word::Word;
 

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analyzer;
+pub mod claims;
 pub mod codec;
 pub mod conformance;
 pub mod embedding;

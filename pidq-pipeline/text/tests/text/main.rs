@@ -6,4 +6,5 @@ mod analyzer;
 mod conformance;
 mod embedding;
 mod eval;
+mod faithfulness;
 mod search;
