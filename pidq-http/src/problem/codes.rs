@@ -302,6 +302,8 @@ problem_codes! {
         "Wait the number of seconds in `Retry-After`, then repeat the request.";
     LLM_BAD_RESPONSE "llm-bad-response" [502] "Bad LLM response"
         "Try again; if it fails again, check that `base_url` is complete, including `/v1`.";
+    LLM_TRUNCATED "llm-truncated" [502] "LLM answer broke off"
+        "Try again; `partial_answer` is what arrived before the connection broke off, and is incomplete.";
 
     // Webhooks.
     WEBHOOK_NOT_FOUND "webhook-not-found" [404] "Webhook not found"

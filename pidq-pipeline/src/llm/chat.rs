@@ -80,7 +80,7 @@ impl Client {
     pub async fn chat(&self, endpoint: &Endpoint, chat: &Chat) -> Result<Completion, LlmError> {
         let mut deltas = self.open(endpoint, chat, Delivery::Complete).await?;
         let mut text = String::new();
-        while let Some(delta) = deltas.next().await? {
+        while let Some(delta) = deltas.next().await.map_err(|error| error.with_partial_answer(&text))? {
             text.push_str(&delta);
         }
         Ok(Completion { text, info: deltas.info().clone() })

@@ -42,6 +42,8 @@ pub enum LlmErrorKind {
     RateLimited,
     /// The server failed, or its response is invalid.
     BadResponse,
+    /// The answer broke off before its end.
+    Truncated,
 }
 
 /// Kinds and their rows in the table of problems.
@@ -55,6 +57,7 @@ const KINDS: &[(LlmErrorKind, &ProblemCode)] = &[
     (LlmErrorKind::RejectedRequest, codes::LLM_REJECTED_REQUEST),
     (LlmErrorKind::RateLimited, codes::LLM_RATE_LIMITED),
     (LlmErrorKind::BadResponse, codes::LLM_BAD_RESPONSE),
+    (LlmErrorKind::Truncated, codes::LLM_TRUNCATED),
 ];
 
 /// Error reported by a model server.
@@ -95,13 +98,26 @@ struct Inner {
     rejection: Option<EgressRejection>,
     /// Text of the error object in lower case, for classification; never shown.
     error_text: String,
+    /// Text of the answer that arrived before the error.
+    partial_answer: Option<String>,
 }
 
 impl LlmError {
     fn new(kind: LlmErrorKind, message: impl Into<String>) -> LlmError {
         let (message, error_text) = (message.into(), String::new());
-        let (upstream, retry_after, rejection, scope, is_retryable) = (None, None, None, FailureScope::Unknown, false);
-        LlmError(Box::new(Inner { kind, message, upstream, retry_after, scope, is_retryable, rejection, error_text }))
+        let (upstream, retry_after, rejection, partial_answer) = (None, None, None, None);
+        let (scope, is_retryable) = (FailureScope::Unknown, false);
+        LlmError(Box::new(Inner {
+            kind,
+            message,
+            upstream,
+            retry_after,
+            scope,
+            is_retryable,
+            rejection,
+            error_text,
+            partial_answer,
+        }))
     }
 
     pub(super) fn forbidden(rejection: &EgressRejection) -> LlmError {
@@ -152,6 +168,22 @@ impl LlmError {
 
     pub(super) fn bad_response(reason: &str) -> LlmError {
         LlmError::new(LlmErrorKind::BadResponse, format!("the response of the model server is invalid: {reason}"))
+    }
+
+    /// Returns the error for an answer that ends without a finish reason and without `[DONE]`.
+    pub(super) fn truncated() -> LlmError {
+        LlmError::new(LlmErrorKind::Truncated, "the answer of the model server broke off before its end")
+    }
+
+    /// Adds the text of the answer that arrived before the error.
+    pub(crate) fn with_partial_answer(mut self, text: &str) -> LlmError {
+        self.0.partial_answer = (!text.is_empty()).then(|| text.to_owned());
+        self
+    }
+
+    /// Returns the text of the answer that arrived before the error. It is incomplete.
+    pub fn partial_answer(&self) -> Option<&str> {
+        self.0.partial_answer.as_deref()
     }
 
     pub(super) fn invalid_header() -> LlmError {
@@ -376,6 +408,9 @@ impl From<LlmError> for Problem {
         let mut problem = Problem::new(error.problem_code()).detail(sentence(&error.to_string()));
         if let Some(upstream) = error.upstream() {
             problem = problem.with("upstream", serde_json::to_value(upstream).unwrap_or_default());
+        }
+        if let Some(text) = error.partial_answer() {
+            problem = problem.with("partial_answer", text);
         }
         let delay = error.retry_after().map(|delay| delay.as_secs_f64().ceil() as u64);
         match delay.or((error.kind() == LlmErrorKind::RateLimited).then_some(5)) {

@@ -92,7 +92,7 @@ impl Exchange {
     pub(super) async fn next_chunk(&mut self, deadline: &Deadline, idle: Duration) -> Result<Option<Bytes>, LlmError> {
         let chunk = deadline.within(idle, self.0.next_chunk()).await.map_err(LlmError::timeout)?;
         chunk.map_err(|error| match error {
-            BodyError::Truncated => LlmError::bad_response("the response ended early"),
+            BodyError::Truncated => LlmError::truncated(),
             BodyError::TooLarge => LlmError::bad_response("the response exceeds 8 MiB"),
         })
     }

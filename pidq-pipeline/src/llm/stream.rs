@@ -177,16 +177,28 @@ impl Deltas {
         }
     }
 
-    /// Processes the end of the connection. A truncated event there is an error, unless the text was complete before.
+    /// Processes the end of the connection. A stream that ends without a finish reason and `[DONE]` has broken off, even
+    /// where HTTP sees a regular end; a JSON object that can be parsed is complete.
     fn finish(&mut self) -> Result<(), LlmError> {
         let was_complete = self.info.finish_reason.is_some();
         let last = match std::mem::replace(&mut self.format, BodyFormat::Unknown) {
-            BodyFormat::Events(mut events) => events.finish().map_or(Ok(()), |event| self.process_event(&event)),
+            BodyFormat::Events(mut events) => self.finish_events(events.finish()),
             BodyFormat::Json(json) => self.process_object(&json),
             BodyFormat::Unknown => Ok(()),
         };
         self.is_done = true;
         if was_complete { Ok(()) } else { last }
+    }
+
+    /// Processes the last event of a stream, which may have no blank line after it. A part of an event is cut off text.
+    fn finish_events(&mut self, last: Option<String>) -> Result<(), LlmError> {
+        let result = last.map_or(Ok(()), |event| self.process_event(&event));
+        let has_ended = self.is_done || self.info.finish_reason.is_some();
+        match result {
+            Err(error) if error.upstream().is_some() => Err(error),
+            _ if !has_ended && self.has_text => Err(LlmError::truncated()),
+            result => result,
+        }
     }
 
     fn process_event(&mut self, event: &str) -> Result<(), LlmError> {

@@ -54,9 +54,10 @@ async fn streams_of_all_servers_are_parsed() {
     let done = || raw("data: [DONE]\n\n");
     let hello = || [event(&delta("Hel")), event(&delta("lo"))];
     check("a regular stream", stream(hello().into_iter().chain([event(&last("stop")), done()])), "Hello").await;
-    check("no [DONE]", stream(hello()), "Hello").await;
-    let open_end = raw(format!("data: {}", delta("lo")));
-    check("no line break at the end", stream([event(&delta("Hel")), open_end]), "Hello").await;
+    check("no [DONE]", stream(hello().into_iter().chain([event(&last("stop"))])), "Hello").await;
+    check("no finish reason", stream(hello().into_iter().chain([done()])), "Hello").await;
+    let open_end = raw(format!("data: {}", last("stop")));
+    check("no line break at the end", stream([event(&delta("Hello")), open_end]), "Hello").await;
     let truncated = hello().into_iter().chain([event(&last("stop")), raw("data: [DO")]);
     check("truncated after the end", stream(truncated), "Hello").await;
     check("no blank after data:", stream([raw(format!("data:{}\n\n", delta("Hello"))), done()]), "Hello").await;
@@ -102,7 +103,15 @@ async fn broken_streams_are_errors() {
     let busy = json!({"error": {"message": "slow down", "code": 429}});
     check("too many in the middle", stream([hello(), event(&busy)]), "Hello then llm-rate-limited").await;
     check("no JSON", stream([hello(), raw("data: {half\n\n")]), "Hello then llm-bad-response").await;
-    check("truncated", stream([hello(), raw("data: {\"choi")]), "Hello then llm-bad-response").await;
+    check("truncated", stream([hello(), raw("data: {\"choi")]), "Hello then llm-truncated").await;
+    check("no end", stream([hello()]), "Hello then llm-truncated").await;
+    let no_line_break = raw(format!("data: {}", delta(" you")));
+    check("no end after an event", stream([hello(), no_line_break]), "Hello you then llm-truncated").await;
+    let last_words = raw(format!("data: {error}"));
+    check("an error without line break", stream([hello(), last_words]), "Hello then llm-bad-response").await;
+    let half_object = completion("Hello").to_string();
+    let half_object = reply(200, "", &half_object[..half_object.len() - 3]);
+    check("half of a JSON object", vec![half_object], "llm-bad-response").await;
     let half = raw([b"data: \"\xe2\x82".as_slice(), b"\n\n"].concat());
     check("half a character", stream([half]), "llm-bad-response").await;
     check("no text", stream([event(&last("stop")), raw("data: [DONE]\n\n")]), "llm-bad-response").await;
@@ -114,7 +123,9 @@ async fn broken_streams_are_errors() {
     check("no HTTP", vec![raw("SSH-2.0-OpenSSH_9.2\r\n")], "llm-unreachable").await;
     check("no server", vec![Step::Break], "llm-unreachable").await;
     let short = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", delta("Hello")));
-    check("the connection breaks", vec![short, Step::Wait(50)], "Hello then llm-bad-response").await;
+    check("the connection breaks", vec![short, Step::Wait(50)], "Hello then llm-truncated").await;
+    let head = raw("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{\"choices\": [{\"message\": {\"content\": \"Hel");
+    check("the connection breaks in a JSON object", vec![head, Step::Wait(50)], "llm-truncated").await;
     let complete = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", completion("Hello")));
     check("the connection breaks after the end", vec![complete, Step::Wait(50)], "Hello").await;
 }
@@ -134,7 +145,8 @@ async fn slow_servers_time_out() {
     check("no head", vec![Step::Hang], "llm-timeout").await;
     check("no first byte", stream([Step::Hang]), "llm-timeout").await;
     check("a stall", stream([event(&delta("Hello")), Step::Hang]), "Hello then llm-timeout").await;
-    check("slow, and in time", stream([Step::Wait(200), event(&delta("Hello")), Step::Wait(200)]), "Hello").await;
+    let end = event(&last("stop"));
+    check("slow, and in time", stream([Step::Wait(200), event(&delta("Hello")), Step::Wait(200), end]), "Hello").await;
     check("finished, and open", stream([event(&delta("Hello")), event(&last("stop")), Step::Hang]), "Hello").await;
     let drops = (0..100).flat_map(|_| [raw(": ping\n"), Step::Wait(20)]);
     let mock = MockServer::always(stream(drops)).await;
