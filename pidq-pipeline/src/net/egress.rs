@@ -8,6 +8,7 @@ mod allow_list;
 mod connect;
 mod exchange;
 mod ip_class;
+mod listeners;
 mod resolve;
 mod settings;
 mod target_url;
@@ -20,6 +21,7 @@ pub use allow_list::AllowList;
 pub use connect::{ConnectError, Connection};
 pub use exchange::{BodyError, Exchange, ResponseLimits};
 pub use ip_class::IpClass;
+pub use listeners::Listeners;
 pub use resolve::{Resolver, SystemResolver};
 pub(crate) use settings::LLM_CA;
 pub use settings::SETTINGS;
@@ -89,7 +91,7 @@ pub enum EgressRejection {
     Never(&'static str),
     /// It resolves to an address beyond the permitted level.
     Level(IpClass),
-    /// It is one of the platform's own backends.
+    /// It is one of the platform's own backends or listeners.
     Backend,
     /// It is not on the administrator's allow list.
     NotListed,
@@ -110,6 +112,8 @@ pub enum EgressError {
 #[derive(Clone)]
 pub struct Guard {
     policy: Policy,
+    /// The platform's own listeners: never reached on behalf of a caller.
+    listeners: Listeners,
     resolver: Arc<dyn Resolver>,
     tls: TlsConnector,
 }
@@ -119,12 +123,18 @@ impl Guard {
     /// to the public ones.
     pub fn new(policy: Policy, root_certificates: Option<&str>) -> Result<Guard, String> {
         let tls = TlsConnector::from(Arc::new(client_tls(root_certificates)?));
-        Ok(Guard { policy, resolver: Arc::new(SystemResolver), tls })
+        Ok(Guard { policy, listeners: Listeners::default(), resolver: Arc::new(SystemResolver), tls })
     }
 
     /// Replaces the resolver.
     pub fn with_resolver(mut self, resolver: Arc<dyn Resolver>) -> Guard {
         self.resolver = resolver;
+        self
+    }
+
+    /// Sets the listeners, which guards share.
+    pub fn with_listeners(mut self, listeners: Listeners) -> Guard {
+        self.listeners = listeners;
         self
     }
 
@@ -138,6 +148,7 @@ impl Guard {
         for &address in &addresses {
             self.check_ip(address).map_err(EgressError::Rejected)?;
         }
+        self.check_listeners(&url, &addresses).map_err(EgressError::Rejected)?;
         self.check_backends(&url, &addresses).await.map_err(EgressError::Rejected)?;
         Ok(Target { url, addresses: addresses.into_iter().take(MAX_ADDRESSES).collect() })
     }
@@ -180,6 +191,15 @@ impl Guard {
             (EgressScope::AllowListed(_), _) => Ok(()),
             (EgressScope::Level(level), class) if class.level().is_some_and(|required| required <= *level) => Ok(()),
             (_, class) => Err(EgressRejection::Level(class)),
+        }
+    }
+
+    /// Rejects the platform's own listeners, whatever the names and addresses are by which they are reached.
+    fn check_listeners(&self, url: &TargetUrl, addresses: &[IpAddr]) -> Result<(), EgressRejection> {
+        let reaches_self = |address: &IpAddr| self.listeners.include(*address, url.port());
+        match !self.is_unrestricted() && addresses.iter().any(reaches_self) {
+            true => Err(EgressRejection::Backend),
+            false => Ok(()),
         }
     }
 

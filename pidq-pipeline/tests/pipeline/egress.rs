@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use pidq_http::Fut;
 use pidq_pipeline::net::egress::{
-    AllowList, Backend, EgressError, EgressRejection, EgressScope, Guard, Level, Policy, Resolver, SystemResolver,
+    AllowList, Backend, EgressError, EgressRejection, EgressScope, Guard, Level, Listeners, Policy, Resolver,
+    SystemResolver,
 };
 use tokio::net::{TcpListener, UdpSocket};
 
@@ -218,6 +219,47 @@ async fn no_notation_reaches_a_forbidden_address() {
     }
     assert!(failures.is_empty(), "{failures:#?}");
     assert!(URLS.len() >= 80);
+}
+
+#[tokio::test]
+async fn the_platforms_own_listeners_are_rejected_by_all_of_their_names() {
+    for listener in ["127.0.0.1:21200", "0.0.0.0:21200", "[::]:21200"] {
+        let listeners = Listeners::default();
+        let allowed: AllowList = "http://127.0.0.1:21200".parse().unwrap();
+        let scopes = [EgressScope::Level(Level::Local), EgressScope::AllowListed(allowed)];
+        let [guard, listed] = scopes.map(|scope| guard(scope).with_listeners(listeners.clone()));
+        assert_eq!(outcome(&guard, "http://127.0.0.1:21200/v1").await, "allowed", "before it is bound");
+        listeners.add([listener.parse().unwrap()]);
+        for host in [
+            "127.0.0.1",
+            "127.1",
+            "127.9.9.9",
+            "0x7f.1",
+            "2130706433",
+            "localhost",
+            "LOCALHOST.",
+            "loop.evil.example",
+            "both.evil.example",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[64:ff9b::127.0.0.1]",
+            "[2002:7f00:1::]",
+        ] {
+            let url = format!("http://{host}:21200/api");
+            assert_eq!(outcome(&guard, &url).await, "backend", "{listener} {url}");
+        }
+        for (url, expected) in [
+            ("http://0.0.0.0:21200/", "never"),
+            ("http://[::]:21200/", "never"),
+            ("http://127.0.0.1:21201/v1", "allowed"),
+            ("http://ollama.plant:21200/v1", "allowed"),
+            ("https://api.example.com:21200/v1", "allowed"),
+        ] {
+            assert_eq!(outcome(&guard, url).await, expected, "{listener} {url}");
+        }
+        assert_eq!(outcome(&listed, "http://127.0.0.1:21200/v1").await, "backend", "the list does not permit it");
+    }
 }
 
 /// URLs and their results at the three levels.

@@ -153,6 +153,14 @@ fn embedded_ipv4(address: Ipv6Addr) -> Option<(Ipv4Addr, EmbeddedIn)> {
     is_isatap.then(|| (ipv4_at(96), EmbeddedIn::Interface))
 }
 
+/// Returns the IPv4 address that an IPv6 address embeds, or the address itself.
+pub(super) fn with_embedded_ipv4(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => embedded_ipv4(v6).map_or(address, |(inner, _)| IpAddr::V4(inner)),
+        IpAddr::V4(_) => address,
+    }
+}
+
 fn stricter(one: IpClass, other: IpClass) -> IpClass {
     let rank = |class: IpClass| match class {
         IpClass::Never(_) => 0,
