@@ -1,6 +1,6 @@
 # Commands of this project, implemented with Cargo.
 
-.PHONY: help run demo docs test test-integrations failover soak fmt compare compare-setup eval dist release
+.PHONY: help run demo docs test test-long test-integrations failover soak fmt compare compare-setup eval dist release
 
 help: ## List the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 20
@@ -25,7 +25,10 @@ docs: ## Build the documentation site into target/site
 failover: ## Run three replicas on PostgreSQL with Patroni, and kill the primary (two minutes)
 	@scripts/deploy_test.sh failover
 
-soak: ## Run long tests for hours: fuzzing (MINUTES=30 per target), hostile inputs, properties, power cuts
+test-long: ## Run long tests for hours: fuzzing (MINUTES=30 per target), hostile inputs, properties, power cuts
+	@scripts/test_long.sh
+
+soak: ## Load the graph service for two hours (MINUTES=120), with its memory as CSV and SVG in target/soak
 	@scripts/soak.sh
 
 eval: ## Evaluate document search on judged queries

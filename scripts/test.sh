@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # Duration of each step, printed at the end.
 durations=()
 
-# Property tests try the same cases on every run, so that a commit passes or fails for good; `make soak` tries others.
+# Property tests try the same cases on every run, so that a commit passes or fails for good; `make test-long` tries others.
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1}
 
 step() {
@@ -143,7 +143,7 @@ step examples
 step scripts/docs.sh check
 # Image, Compose, Helm chart and systemd units.
 step scripts/deploy_test.sh
-# Tests a running service with real and hostile clients, in short form; `make soak` runs the long form.
+# Tests a running service with real and hostile clients, in short form; `make test-long` runs the long form.
 step tests/harness/run.sh
 # Runs each benchmark once, without measuring.
 step cargo bench --locked --profile quick --benches -- --test

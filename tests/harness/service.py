@@ -58,8 +58,9 @@ def within_limit(value, limit):
 
 
 def free_port():
-    """Returns a free port below the ephemeral range, so that it is still free after a kill and restart."""
-    for port in random.sample(range(20_000, 32_000), 1_000):
+    """Returns a free port of PIDQ_HARNESS_PORTS: below the ephemeral range, so that it is still free after a kill and restart."""
+    first, last = map(int, os.environ.get("PIDQ_HARNESS_PORTS", "20000-32000").split("-"))
+    for port in random.sample(range(first, last + 1), min(last + 1 - first, 1_000)):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
-/// Default number of create-delete cycles; `PIDQ_CYCLES` overrides it, and `make soak` runs a million.
+/// Default number of create-delete cycles; `PIDQ_CYCLES` overrides it, and `make test-long` runs a million.
 const CYCLES: &str = "100000";
 /// Number of create-delete cycles under valgrind, which is slow.
 const VALGRIND_CYCLES: &str = "500";

@@ -1,4 +1,4 @@
-//! Properties of the fuzz targets, checked on their corpora without a fuzzer. `make soak` runs the fuzzer.
+//! Properties of the fuzz targets, checked on their corpora without a fuzzer. `make test-long` runs the fuzzer.
 
 #[path = "../../fuzz/properties/eval.rs"]
 mod eval;

@@ -1,7 +1,7 @@
 //! Attacks generated from a seed: hostile queries and documents end with a result within the limits or a coded error,
 //! never with a panic, and never with more memory than allowed.
 //!
-//! `PIDQ_HOSTILE` is the number of attacks (`make soak` runs two hundred times as many), `PIDQ_SEED` the seed.
+//! `PIDQ_HOSTILE` is the number of attacks (`make test-long` runs two hundred times as many), `PIDQ_SEED` the seed.
 
 mod drawings;
 mod families;
