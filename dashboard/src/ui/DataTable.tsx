@@ -1,11 +1,7 @@
 /** A table that sorts by a click on a column; only the rows in view are in the document. */
 import {
-  columnFilteringFeature,
   createColumnHelper,
-  createFilteredRowModel,
   createSortedRowModel,
-  filterFns,
-  globalFilteringFeature,
   type Row,
   rowSortingFeature,
   sortFns,
@@ -15,12 +11,15 @@ import {
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type ReactNode, useMemo, useRef } from "react";
+import { rowFilter } from "./rowFilter";
 
 export interface TableColumn<T> {
   id: string;
   header: string;
   /** The value that the table sorts and filters by. */
   value: (row: T) => string | number | boolean | null | undefined;
+  /** Further words that the filter finds a row by. */
+  words?: (row: T) => string;
   /** Content of the cell, if not the value. */
   cell?: (row: T) => ReactNode;
   align?: "end";
@@ -35,7 +34,7 @@ interface DataTableProps<T> {
   columns: TableColumn<T>[];
   rows: T[];
   rowKey: (row: T) => string;
-  /** Shows the rows that contain this text. */
+  /** Shows the rows that contain these words, in any order. */
   filter?: string;
   selectedKey?: string | null;
   onSelect?: (row: T) => void;
@@ -45,27 +44,22 @@ interface DataTableProps<T> {
 
 const features = tableFeatures({
   rowSortingFeature,
-  columnFilteringFeature,
-  globalFilteringFeature,
   sortedRowModel: createSortedRowModel(),
-  filteredRowModel: createFilteredRowModel(),
   sortFns,
-  filterFns,
 });
 
 const ROW_HEIGHT = 34;
 
 export function DataTable<T extends object>(props: DataTableProps<T>) {
-  const { label, columns, rows, rowKey, filter, selectedKey, onSelect, maxHeight = 560 } = props;
+  const { label, columns, rows, rowKey, filter = "", selectedKey, onSelect, maxHeight = 560 } = props;
   const scrollRef = useRef<HTMLDivElement>(null);
   const definitions = useMemo(() => columnDefinitions(columns), [columns]);
+  const matching = useMemo(() => rowsWith(filter, rows, columns), [filter, rows, columns]);
   const table = useTable({
     features,
     columns: definitions,
-    data: rows,
+    data: matching,
     getRowId: rowKey,
-    globalFilterFn: "includesString",
-    state: { globalFilter: filter ?? "" },
   });
   const visible = table.getRowModel().rows;
   const virtual = useVirtualizer({
@@ -146,7 +140,19 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
           {after > 0 && <Spacer height={after} columns={columns.length} />}
         </tbody>
       </table>
+      {visible.length === 0 && filter !== "" && (
+        <p className="table-nothing muted" role="status">
+          No row contains “{filter}”.
+        </p>
+      )}
     </div>
+  );
+}
+
+function rowsWith<T>(filter: string, rows: T[], columns: TableColumn<T>[]): T[] {
+  const matches = rowFilter(filter);
+  return rows.filter((row) =>
+    matches(columns.flatMap((column) => [valueText(column.value(row)), column.words?.(row) ?? ""])),
   );
 }
 

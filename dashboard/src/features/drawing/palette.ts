@@ -36,15 +36,17 @@ export function paletteOf(host: HTMLElement): Palette {
   return { colors, font, isDark: red + green + blue < 384 };
 }
 
-/** Calls back when the theme changes; returns how to stop. */
+/** Calls back when the colors change, also for paper; returns how to stop. */
 export function onThemeChange(changed: () => void): () => void {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const media = ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"].map((query) =>
+    matchMedia(query),
+  );
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-  dark.addEventListener("change", changed);
+  for (const list of media) list.addEventListener("change", changed);
   return () => {
     observer.disconnect();
-    dark.removeEventListener("change", changed);
+    for (const list of media) list.removeEventListener("change", changed);
   };
 }
 

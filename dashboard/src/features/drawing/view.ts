@@ -231,7 +231,19 @@ export class DrawingView {
     this.palette = paletteOf(this.host);
     this.marks.setPalette(this.palette);
     this.tiles.setPalette(this.palette);
-    this.schedule();
+    // Paper shows what is painted now, not in the next frames.
+    if (matchMedia("print").matches) this.paintAtOnce();
+    else this.schedule();
+  }
+
+  private paintAtOnce(): void {
+    if (this.context === null || !this.isPlaced) return;
+    const { width, height } = this.canvas;
+    const [shownWidth, shownHeight] = [width / devicePixelRatio, height / devicePixelRatio];
+    this.isMoving = false;
+    this.tiles.setScale(this.now.k);
+    this.tiles.work(visibleBox(this.now, shownWidth, shownHeight), Number.POSITIVE_INFINITY, false);
+    this.draw(this.context, shownWidth, shownHeight);
   }
 
   private apply({ x, y, k }: Transform): void {

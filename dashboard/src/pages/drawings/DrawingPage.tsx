@@ -13,6 +13,7 @@ import { ProblemMessage } from "../../ui/ProblemMessage";
 import { ExportMenu } from "./ExportMenu";
 import { Panels } from "./Panels";
 import { partnerPath } from "./PartnerLinks";
+import { PrintNote } from "./PrintNote";
 import { itemInView, useDrawingState } from "./state";
 import { TagSearch } from "./TagSearch";
 import { Toolbar } from "./Toolbar";
@@ -77,6 +78,7 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
         <TagSearch graph={graph} inputRef={searchRef} onSelect={select} />
         <ExportMenu graphId={scope.id} />
       </header>
+      <PrintNote graphId={scope.id} />
       <Toolbar graph={graph} state={state} change={change} sheets={sheets} />
       <div className="drawing-body">
         <DrawingCanvas

@@ -31,6 +31,9 @@ const SEVERITIES = ["info", "warning", "error"];
 const className = (name: unknown) => (typeof name === "string" ? classOf({ node_classification: name }) : "");
 const words = (value: unknown) => cellText(value).replaceAll("_", " ");
 
+/** How a drawing abbreviates fail actions. */
+const FAIL_LABELS: Record<string, string> = { open: "FO", closed: "FC", last: "FL", locked: "FL" };
+
 export const LISTS: List[] = [
   {
     id: "lines",
@@ -152,6 +155,7 @@ export function ListPanel({ list, scope, graph, selected, onSelect }: ListPanelP
     header,
     value: (row: Row) => text(row[field]),
     isWide: field === "message",
+    ...(field === "fail_action" && { words: (row: Row) => failWords(row[field]) }),
     ...(field === "drawing" && { cell: (row: Row) => <SheetLink name={cellText(row.drawing)} /> }),
   }));
   return (
@@ -179,6 +183,12 @@ export function ListPanel({ list, scope, graph, selected, onSelect }: ListPanelP
 function listRows({ columns }: List, rows: Row[]): string[][] {
   const cells = (row: Row) => columns.map(([field, , text = cellText]) => text(row[field]));
   return [columns.map(([, header]) => header), ...rows.map(cells)];
+}
+
+/** What people type to find a fail action. */
+function failWords(action: unknown): string {
+  const name = words(action);
+  return name === "" ? "" : `fails ${name} ${FAIL_LABELS[name] ?? ""}`;
 }
 
 /** The drawing of the other sheet, as a link if it is stored. */

@@ -1,7 +1,7 @@
 /** The panels beside a drawing; on a phone, a sheet at the bottom that opens and closes. */
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { useState } from "react";
-import type { DrawingGraph, GraphNode } from "../../features/drawing/model";
+import { classOf, type DrawingGraph, type GraphNode, nameOf } from "../../features/drawing/model";
 import type { DrawingScope } from "../../features/drawing/queries";
 import { IconButton } from "../../ui/Button";
 import { Tabs } from "../../ui/Tabs";
@@ -26,6 +26,7 @@ export function Panels({ scope, graph, comparison, partner, state, change, onSel
   const [opened, setOpen] = useState<boolean | null>(null);
   // The answer of an action, or a list of the address, is what the person waits for.
   const isOpen = opened ?? ((state.view !== null && state.node !== null) || state.panel !== null);
+  const node = state.node === null ? undefined : graph.nodeById.get(state.node);
   const lists = LISTS.map((list) => ({
     id: list.id,
     label: list.label,
@@ -68,6 +69,11 @@ export function Panels({ scope, graph, comparison, partner, state, change, onSel
         <IconButton label={isOpen ? "Close the panels" : "Open the panels"} onPress={() => setOpen(!isOpen)}>
           {isOpen ? <ChevronDown size={18} /> : <ChevronUp size={18} />}
         </IconButton>
+        {!isOpen && node && (
+          <p className="sheet-item">
+            <strong>{nameOf(node, node.id)}</strong> <span className="muted">{classOf(node)}</span>
+          </p>
+        )}
       </div>
       <Tabs
         label="Panels"

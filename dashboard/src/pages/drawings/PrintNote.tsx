@@ -1,0 +1,23 @@
+/** What a printed page says of itself: the drawing, the time, and who printed it. */
+import { useEffect, useState } from "react";
+import { flushSync } from "react-dom";
+import { useSession } from "../../app/session";
+import { formatFullTime } from "../../ui/format";
+
+export function PrintNote({ graphId }: { graphId: string }) {
+  const session = useSession().data;
+  const [time, setTime] = useState(() => new Date());
+  useEffect(() => {
+    // The browser prints when the listener returns.
+    const onPrint = () => flushSync(() => setTime(new Date()));
+    window.addEventListener("beforeprint", onPrint);
+    return () => window.removeEventListener("beforeprint", onPrint);
+  }, []);
+  const login = session?.signed_in ? session.login : null;
+  return (
+    <p className="print-note">
+      Drawing {graphId}, printed {formatFullTime(time.toISOString())}
+      {login !== null && ` by ${login}`}
+    </p>
+  );
+}
