@@ -352,8 +352,12 @@ pub fn contains(words: &[&str], word: &str) -> bool {
     words.contains(&word) || words.contains(&super::snake_case::snake_case(word).as_str())
 }
 
-/// Like [`contains`], without a conversion of words that begin with other letters.
+/// Like [`contains`], without a conversion of words that have other letters. The words of the list are ASCII.
 pub(crate) fn contains_plain(words: &[&str], word: &str) -> bool {
-    let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
-    words.iter().any(|known| first(known) == first(word)) && contains(words, word)
+    (!word.is_ascii() || words.iter().any(|known| letters(known).eq(letters(word)))) && contains(words, word)
+}
+
+/// Returns the letters and digits of a name in ASCII, in lower case: what snake_case leaves of them.
+pub(crate) fn letters(text: &str) -> impl Iterator<Item = u8> + '_ {
+    text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }

@@ -110,6 +110,8 @@ pub(crate) struct Side {
 /// Way of a side that is not judged.
 #[derive(Clone, Debug)]
 pub(crate) struct SideWay {
+    /// The neighbor of the device.
+    pub first: NodeId,
     /// A shortest way to an end, from the neighbor of the device; without an end, the way to the item farthest away.
     pub path: Vec<NodeId>,
     /// Items of it that all ways from this side lead through.
@@ -162,15 +164,33 @@ impl ReliefPath {
         tails: &mut Tails,
         charge: ChargeFn<'_>,
     ) -> Result<Vec<SideWay>> {
+        let sides = sides_of(drawing, device, charge)?;
+        ReliefPath::ways(drawing, device, &sides, tails, charge)
+    }
+
+    /// Finds the ways of the inlets of a relief device, without judging them.
+    pub fn inlet_ways(drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<Vec<SideWay>> {
+        let mut sides = sides_of(drawing, device, charge)?;
+        sides.retain(|(_, kind)| *kind == SideKind::Inlet);
+        ReliefPath::ways(drawing, device, &sides, &mut Tails::default(), charge)
+    }
+
+    fn ways(
+        drawing: &Drawing<'_>,
+        device: NodeId,
+        sides: &[(NodeId, SideKind)],
+        tails: &mut Tails,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<SideWay>> {
         let avoided = neighbors(drawing, device, charge)?.into_iter().chain([device]).collect();
-        let mut ways = Vec::new();
-        for (first, kind) in sides_of(drawing, device, charge)? {
+        let mut ways = Vec::with_capacity(sides.len());
+        for (first, kind) in sides.iter().copied() {
             let start = Start::new(drawing, device, first, kind);
             ways.push(match start.only_way(drawing, &avoided, tails, charge)? {
-                Some(Way { path, .. }) => SideWay { shared: path.clone(), path },
+                Some(Way { path, .. }) => SideWay { first, shared: path.clone(), path },
                 None => {
                     let found = start.search(drawing, &avoided, charge)?;
-                    SideWay { shared: found.shared(charge)?, path: found.path }
+                    SideWay { first, shared: found.shared(charge)?, path: found.path }
                 }
             });
         }

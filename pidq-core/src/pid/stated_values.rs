@@ -12,7 +12,7 @@ use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names, TopologyConfig};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, letters};
 use crate::value::{Object, Value};
 
 /// Returns for each list the value that an item states under the first of its names. A name may end in a unit:
@@ -134,11 +134,6 @@ fn may_be_one_of(words: &[String], name: &str) -> bool {
         letters(word).all(|letter| found.next() == Some(letter))
     };
     !name.is_ascii() || words.iter().any(|word| !word.is_ascii() || begins_with(word))
-}
-
-/// Returns the letters and digits of a name, in lower case.
-fn letters(text: &str) -> impl Iterator<Item = u8> + '_ {
-    text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Returns a name in snake_case without endings that say how a source stores the value.

@@ -14,16 +14,18 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
-use crate::pid::relief::protected::{EquipmentSide, Protected, is_driven};
+use crate::pid::relief::protected::{EquipmentSide, Inlet, Protected, enters_pump, is_driven, may_block};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::valve_state::is_locked_open;
 
-/// Relief devices that are not blocked, by the equipment that they protect.
+/// Relief devices that are not blocked, by the equipment that they protect: those around the barriers looked at so far.
 #[derive(Default)]
 pub(super) struct Protection {
     /// With each device, whether it protects the side for certain.
     devices_of: HashMap<EquipmentSide, Vec<(NodeId, bool)>>,
+    judged: HashSet<NodeId>,
+    tails: Tails,
 }
 
 /// A part of the plant on one side of a barrier, up to the next valve that may be closed.
@@ -36,6 +38,51 @@ struct Part {
 }
 
 impl Part {
+    /// Returns the part of the plant from some items on. Only valves that are locked open are passed, and no barrier.
+    fn find(
+        drawing: &Drawing<'_>,
+        starts: Vec<NodeId>,
+        is_barrier: impl Fn(NodeId) -> bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<Part> {
+        let topology = &drawing.topology;
+        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        let before = starts.iter().map(|start| (*start, NONE)).collect();
+        let mut part = Part { equipment: Vec::new(), before, reached_at: HashMap::new() };
+        let mut queue = starts;
+        let mut at = 0;
+        while let Some(node) = queue.get(at).copied() {
+            at += 1;
+            charge(1 + table.degree(node) as u64)?;
+            let role = topology.roles[node as usize];
+            let is_shut = role.closes() && !is_locked_open(drawing, node);
+            if is_shut || matches!(role, Role::Relief | Role::OpenEnd) || topology.is_sheet_end(node) {
+                continue;
+            }
+            let mut next: Vec<NodeId> = table.nodes(node).to_vec();
+            if topology.is_equipment(node) {
+                let side = (topology.equipment_or_self(node), topology.zone(node));
+                if !part.reached_at.contains_key(&side) {
+                    part.reached_at.insert(side, node);
+                    part.equipment.push(side);
+                }
+                if is_driven(drawing, side.0) {
+                    continue;
+                }
+                charge(topology.ports.degree(side.0) as u64)?;
+                let ports = topology.ports.nodes(side.0).iter().copied();
+                next.extend(ports.filter(|port| topology.zone(*port) == side.1));
+            }
+            for next in next {
+                if !is_barrier(next) && !part.before.contains_key(&next) {
+                    part.before.insert(next, node);
+                    queue.push(next);
+                }
+            }
+        }
+        Ok(part)
+    }
+
     /// Returns whether it has equipment of its own that may be under pressure.
     fn keeps_pressure(&self, drawing: &Drawing<'_>) -> bool {
         self.equipment.iter().any(|(equipment, _)| !is_driven(drawing, *equipment))
@@ -52,22 +99,40 @@ impl Part {
 }
 
 impl Protection {
-    /// Finds what each relief device of a drawing protects.
-    pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Protection> {
-        let (mut protection, mut tails) = (Protection::default(), Tails::default());
-        for device in &drawing.topology.relief_devices {
-            let path = ReliefPath::find(drawing, *device, &mut tails, charge)?;
-            if path.state == PathState::Blocked {
+    /// Finds what the relief devices around a part protect.
+    fn explore(&mut self, drawing: &Drawing<'_>, part: &Part, charge: ChargeFn<'_>) -> Result<()> {
+        for device in devices_around(drawing, &part.equipment, charge)? {
+            if self.judged.contains(&device) {
                 continue;
             }
-            let protected = Protected::find(drawing, &path, charge)?;
+            let ways = ReliefPath::inlet_ways(drawing, device, charge)?;
+            let inlets: Vec<Inlet<'_>> = ways.iter().map(|way| (way.first, way.shared.as_slice())).collect();
+            let protected = Protected::from_inlets(drawing, device, &inlets, charge)?;
             charge(protected.equipment.len() as u64)?;
-            for (at, side) in protected.equipment.iter().enumerate() {
-                let is_certain = at < protected.certain().len();
-                protection.devices_of.entry(*side).or_default().push((*device, is_certain));
+            if protected.equipment.iter().any(|side| part.reached_at.contains_key(side)) {
+                self.judge(drawing, device, &protected, charge)?;
             }
         }
-        Ok(protection)
+        Ok(())
+    }
+
+    /// Adds a device with what it protects, unless it is blocked.
+    fn judge(
+        &mut self,
+        drawing: &Drawing<'_>,
+        device: NodeId,
+        protected: &Protected,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        self.judged.insert(device);
+        if ReliefPath::find(drawing, device, &mut self.tails, charge)?.state == PathState::Blocked {
+            return Ok(());
+        }
+        for (at, side) in protected.equipment.iter().enumerate() {
+            let is_certain = at < protected.certain().len();
+            self.devices_of.entry(*side).or_default().push((device, is_certain));
+        }
+        Ok(())
     }
 
     /// Returns the devices of a part with a path to each, from next to the barrier.
@@ -75,11 +140,14 @@ impl Protection {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         for side in &part.equipment {
-            let devices = self.devices_of.get(side).into_iter().flatten();
-            for (device, _) in devices.filter(|(device, _)| seen.insert(*device)) {
+            let devices = self.devices_of.get(side).map_or(&[][..], Vec::as_slice);
+            let mut devices: Vec<NodeId> = devices.iter().map(|(device, _)| *device).collect();
+            charge(devices.len() as u64)?;
+            devices.sort_unstable();
+            for device in devices.into_iter().filter(|device| seen.insert(*device)) {
                 let path = part.path_to(*side);
                 charge(1 + path.len() as u64)?;
-                found.push((*device, [path.as_slice(), &[*device]].concat()));
+                found.push((device, [path.as_slice(), &[device]].concat()));
             }
         }
         Ok(found)
@@ -93,17 +161,12 @@ impl Protection {
 }
 
 impl Isolation<'_, '_> {
-    /// Returns whether a barrier is locked open.
-    pub(super) fn has_locked_open_barrier(&self) -> bool {
-        self.barriers.iter().any(|barrier| is_locked_open(self.drawing, self.steps[barrier.step as usize].node))
-    }
-
     /// Returns the relief devices on one side of a locked-open barrier that are the only ones of the other side, with
     /// the path from next to the barrier.
     pub(super) fn relief_lost_at(
         &self,
         barrier: NodeId,
-        protection: &Protection,
+        protection: &mut Protection,
         charge: ChargeFn<'_>,
     ) -> Result<Vec<(NodeId, Vec<NodeId>)>> {
         if !is_locked_open(self.drawing, barrier) {
@@ -113,9 +176,14 @@ impl Isolation<'_, '_> {
         around.retain(|next| !self.barrier_of.contains_key(next));
         let (inside, outside): (Vec<NodeId>, Vec<NodeId>) =
             around.into_iter().partition(|next| self.visited.contains(next));
-        let [inside, outside] = [self.part(barrier, inside, charge)?, self.part(barrier, outside, charge)?];
+        let is_barrier = |node: NodeId| node == barrier || self.barrier_of.contains_key(&node);
+        let inside = Part::find(self.drawing, inside, is_barrier, charge)?;
+        let outside = Part::find(self.drawing, outside, is_barrier, charge)?;
         if inside.equipment.iter().any(|side| outside.reached_at.contains_key(side)) {
             return Ok(Vec::new());
+        }
+        for part in [&inside, &outside] {
+            protection.explore(self.drawing, part, charge)?;
         }
         let [of_inside, of_outside] = [protection.devices(&inside, charge)?, protection.devices(&outside, charge)?];
         let lacks_relief = |part: &Part| !protection.is_certain(part) && part.keeps_pressure(self.drawing);
@@ -125,44 +193,196 @@ impl Isolation<'_, '_> {
             () => Vec::new(),
         })
     }
+}
 
-    /// Returns the part of the plant from some items on. Only valves that are locked open are passed.
-    fn part(&self, barrier: NodeId, starts: Vec<NodeId>, charge: ChargeFn<'_>) -> Result<Part> {
+/// Returns the relief devices that may protect some sides of equipment: those from which a search that passes what a
+/// device may pass reaches one. Ascending.
+///
+/// From the sides back, everything is passed that closes nothing, as [`Protected`] does it. Valves are passed only in the
+/// piping of the device itself, up to the first equipment on its inlet: what is behind a valve is searched up to there.
+fn devices_around(drawing: &Drawing<'_>, sides: &[EquipmentSide], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let mut search = DeviceSearch { drawing, open: HashSet::new(), piping: HashSet::new(), devices: Vec::new() };
+    for side in sides {
+        search.follow(*side, charge)?;
+    }
+    search.devices.sort_unstable();
+    search.devices.dedup();
+    Ok(search.devices)
+}
+
+/// Search from sides of equipment back to relief devices.
+struct DeviceSearch<'d, 'a> {
+    drawing: &'d Drawing<'a>,
+    /// Items that lead to a side past nothing that closes.
+    open: HashSet<NodeId>,
+    /// Items that lead to one of these past valves, and past no equipment.
+    piping: HashSet<NodeId>,
+    devices: Vec<NodeId>,
+}
+
+impl DeviceSearch<'_, '_> {
+    fn follow(&mut self, side: EquipmentSide, charge: ChargeFn<'_>) -> Result<()> {
         let topology = &self.drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
-        let before = starts.iter().map(|start| (*start, NONE)).collect();
-        let mut part = Part { equipment: Vec::new(), before, reached_at: HashMap::new() };
-        let mut queue = starts;
-        let mut at = 0;
-        while let Some(node) = queue.get(at).copied() {
-            at += 1;
+        let mut queue = self.ports_of(side, charge)?;
+        queue.retain(|port| self.open.insert(*port));
+        while let Some(node) = queue.pop() {
             charge(1 + table.degree(node) as u64)?;
-            let role = topology.roles[node as usize];
-            let is_shut = role.closes() && !is_locked_open(self.drawing, node);
-            if is_shut || matches!(role, Role::Relief | Role::OpenEnd) || topology.is_sheet_end(node) {
-                continue;
+            if topology.is_equipment(node) && !is_driven(self.drawing, topology.equipment_or_self(node)) {
+                let ports = self.ports_of((topology.equipment_or_self(node), topology.zone(node)), charge)?;
+                queue.extend(ports.into_iter().filter(|port| self.open.insert(*port)));
             }
-            let mut next: Vec<NodeId> = table.nodes(node).to_vec();
-            if topology.is_equipment(node) {
-                let side = (topology.equipment_or_self(node), topology.zone(node));
-                if !part.reached_at.contains_key(&side) {
-                    part.reached_at.insert(side, node);
-                    part.equipment.push(side);
-                }
-                if is_driven(self.drawing, side.0) {
+            for (before, edge) in table.arcs(node) {
+                let role = topology.roles[before as usize];
+                // The pipes of a device itself are followed whatever they lead into.
+                let is_not_followed = role != Role::Relief && enters_pump(self.drawing, node, edge);
+                if is_not_followed || topology.is_sheet_end(before) {
                     continue;
                 }
-                charge(topology.ports.degree(side.0) as u64)?;
-                let ports = topology.ports.nodes(side.0).iter().copied();
-                next.extend(ports.filter(|port| topology.zone(*port) == side.1));
+                let is_driven = || is_driven(self.drawing, topology.equipment_or_self(before));
+                match () {
+                    () if topology.is_equipment(before) && is_driven() => {}
+                    () if may_block(self.drawing, before) || matches!(role, Role::Relief | Role::OpenEnd) => {
+                        self.follow_piping(before, charge)?;
+                    }
+                    () => queue.extend(self.open.insert(before).then_some(before)),
+                }
             }
-            for next in next {
-                if next != barrier && !self.barrier_of.contains_key(&next) && !part.before.contains_key(&next) {
-                    part.before.insert(next, node);
+        }
+        Ok(())
+    }
+
+    /// Adds the devices of the piping of an item, up to equipment and the ends of the sheet.
+    fn follow_piping(&mut self, item: NodeId, charge: ChargeFn<'_>) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let mut queue = vec![item];
+        queue.retain(|item| self.piping.insert(*item));
+        while let Some(node) = queue.pop() {
+            charge(1)?;
+            self.devices.extend((topology.roles[node as usize] == Role::Relief).then_some(node));
+            for next in neighbors(self.drawing, node, charge)? {
+                if !topology.is_equipment(next) && !topology.is_sheet_end(next) && self.piping.insert(next) {
                     queue.push(next);
                 }
             }
         }
-        Ok(part)
+        Ok(())
+    }
+
+    /// Returns the ports of a side of equipment, and the equipment itself if it is on this side.
+    fn ports_of(&self, (equipment, zone): EquipmentSide, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let topology = &self.drawing.topology;
+        charge(1 + topology.ports.degree(equipment) as u64)?;
+        let ports = topology.ports.nodes(equipment).iter().copied().chain([equipment]);
+        Ok(ports.filter(|port| topology.zone(*port) == zone).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, Protection};
+    use crate::Graph;
+    use crate::graph::adjacency::NodeId;
+    use crate::graph::drawing::Drawing;
+    use crate::graph::topology::{Direction, EdgeFilter};
+    use crate::limits::Limits;
+    use crate::pid::relief::ReliefPath;
+    use crate::pid::relief::protected::Protected;
+    use crate::pid::relief::tails::Tails;
+    use crate::pid::valve_state::is_locked_open;
+
+    /// Returns what all relief devices of a drawing protect.
+    fn of_all_devices(drawing: &Drawing<'_>) -> Protection {
+        let mut protection = Protection::default();
+        for device in &drawing.topology.relief_devices {
+            let path = ReliefPath::find(drawing, *device, &mut Tails::default(), &mut |_| Ok(())).expect("no limit");
+            let protected = Protected::find(drawing, &path, &mut |_| Ok(())).expect("no limit");
+            protection.judge(drawing, *device, &protected, &mut |_| Ok(())).expect("no limit");
+        }
+        protection
+    }
+
+    /// Deterministic pseudorandom number generator (xorshift).
+    struct Rng(u64);
+
+    impl Rng {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 % bound as u64) as usize
+        }
+    }
+
+    /// Returns a plant whose items and pipes are random: mostly one after the other, with some further pipes.
+    fn random_plant(rng: &mut Rng) -> Graph {
+        const ITEMS: &[&str] = &[
+            r#""class": "vessel""#,
+            r#""class": "pump""#,
+            r#""class": "heat_exchanger""#,
+            r#""class": "gate_valve", "lock": "locked_open""#,
+            r#""class": "gate_valve", "lock": "locked_open""#,
+            r#""class": "gate_valve""#,
+            r#""class": "gate_valve", "normally": "closed""#,
+            r#""class": "check_valve""#,
+            r#""class": "safety_valve""#,
+            r#""class": "safety_valve""#,
+            r#""class": "rupture_disc""#,
+            r#""class": "pipe_tee""#,
+            r#""class": "pipe_tee""#,
+            r#""class": "reducer""#,
+            r#""class": "gadget""#,
+            r#""class": "special_valve""#,
+            r#""class": "open_end""#,
+            r#""class": "off_page_connector""#,
+        ];
+        let count = 4 + rng.below(16);
+        let item = |id: usize, rng: &mut Rng| format!(r#"{{"id": {id}, {}}}"#, ITEMS[rng.below(ITEMS.len())]);
+        let mut nodes: Vec<String> = (0..count).map(|id| item(id, rng)).collect();
+        let mut pipes: Vec<[usize; 2]> = (1..count).map(|id| [id - 1, id]).collect();
+        pipes.extend((0..rng.below(6)).map(|_| [rng.below(count), rng.below(count)]));
+        let mut edges: Vec<String> = Vec::new();
+        for _ in 0..rng.below(3) {
+            let vessel = nodes.len();
+            let ports = vessel + 1..vessel + 3 + rng.below(2);
+            nodes.push(format!(r#"{{"id": {vessel}, "class": "vessel"}}"#));
+            for port in ports {
+                let zone = ["", r#", "zone": "a""#, r#", "zone": "b""#][rng.below(3)];
+                nodes.push(format!(r#"{{"id": {port}, "class": "nozzle", "parent_id": {vessel}{zone}}}"#));
+                pipes.push([rng.below(count), port]);
+            }
+        }
+        let direction = |rng: &mut Rng| ["", r#", "direction": "unknown""#][usize::from(rng.below(4) == 0)];
+        for [from, to] in pipes {
+            let [from, to] = if rng.below(4) == 0 { [to, from] } else { [from, to] };
+            edges.push(format!(r#"{{"from": {from}, "to": {to}{}}}"#, direction(rng)));
+        }
+        let text = format!(r#"{{"nodes": [{}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));
+        Graph::from_json(text).expect("valid JSON")
+    }
+
+    #[test]
+    fn devices_around_a_barrier_are_those_of_all_devices_that_protect_its_sides() {
+        let mut rng = Rng(0x9E37_79B9_7F4A_7C15);
+        let (mut parts, mut protected) = (0, 0);
+        for _ in 0..2000 {
+            let graph = random_plant(&mut rng);
+            let drawing = graph.drawing(&Limits::default()).ok().flatten().expect("a drawing");
+            let (all, mut around) = (of_all_devices(&drawing), Protection::default());
+            let valves = (0..drawing.nodes.len() as NodeId).filter(|node| is_locked_open(&drawing, *node));
+            for barrier in valves {
+                for next in drawing.topology.table(EdgeFilter::Flow, Direction::Both).nodes(barrier) {
+                    let part = Part::find(&drawing, vec![*next], |node| node == barrier, &mut |_| Ok(()));
+                    let part = part.expect("no limit");
+                    around.explore(&drawing, &part, &mut |_| Ok(())).expect("no limit");
+                    let found =
+                        |of: &Protection| (of.devices(&part, &mut |_| Ok(())).expect("no limit"), of.is_certain(&part));
+                    assert_eq!(found(&around), found(&all), "{barrier} {next} on {:?}", graph.root());
+                    parts += 1;
+                    protected += usize::from(!found(&all).0.is_empty());
+                }
+            }
+        }
+        assert!(protected > 200, "{protected} of {parts} parts with relief");
     }
 }

@@ -244,10 +244,7 @@ impl<'a> Isolation<'_, 'a> {
     fn devices_cut_off(&self, charge: ChargeFn<'_>) -> Result<Vec<Vec<Device>>> {
         let is_inside: HashSet<NodeId> = self.relief.iter().map(|step| self.steps[*step as usize].node).collect();
         let relief_paths = self.relief_paths.borrow();
-        let protection = match self.has_locked_open_barrier() {
-            true => Protection::find(self.drawing, charge)?,
-            false => Protection::default(),
-        };
+        let mut protection = Protection::default();
         let mut all = Vec::with_capacity(self.barriers.len());
         for barrier in &self.barriers {
             let Step { node, .. } = self.steps[barrier.step as usize];
@@ -262,7 +259,7 @@ impl<'a> Isolation<'_, 'a> {
                     devices.push(device(found, rest));
                 }
             }
-            for (found, rest) in self.relief_lost_at(node, &protection, charge)? {
+            for (found, rest) in self.relief_lost_at(node, &mut protection, charge)? {
                 if devices.iter().all(|known| known.node != found) {
                     devices.push(device(found, rest));
                 }

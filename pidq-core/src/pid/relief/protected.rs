@@ -15,6 +15,9 @@ use crate::pid::{ChargeFn, instrument_class, lists};
 /// One side of equipment: the equipment, and its chamber or `NONE`.
 pub(crate) type EquipmentSide = (NodeId, u32);
 
+/// Inlet of a relief device: its first item, and the items that all its ways lead through.
+pub(crate) type Inlet<'s> = (NodeId, &'s [NodeId]);
+
 /// Equipment and pipes that a relief device protects.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
@@ -31,7 +34,19 @@ impl Protected {
     /// and judged by the path itself. Equipment with a drive ends the search, since the pressures on its sides differ; a
     /// pump is protected only from its outlet.
     pub fn find(drawing: &Drawing<'_>, path: &ReliefPath, charge: ChargeFn<'_>) -> Result<Protected> {
-        let mut search = ProtectedSearch::begin(drawing, path, charge)?;
+        let inlets = path.sides.iter().filter(|side| side.kind == SideKind::Inlet);
+        let inlets: Vec<Inlet<'_>> = inlets.map(|side| (side.first, side.shared.as_slice())).collect();
+        Protected::from_inlets(drawing, path.device, &inlets, charge)
+    }
+
+    /// Collects the same from the inlets of a device that is not judged.
+    pub fn from_inlets(
+        drawing: &Drawing<'_>,
+        device: NodeId,
+        inlets: &[Inlet<'_>],
+        charge: ChargeFn<'_>,
+    ) -> Result<Protected> {
+        let mut search = ProtectedSearch::begin(drawing, device, inlets, charge)?;
         search.follow(charge)?;
         search.found.certain_count = search.found.equipment.len();
         let unstated = std::mem::take(&mut search.deferred);
@@ -66,24 +81,28 @@ struct ProtectedSearch<'p, 'a> {
 }
 
 impl<'p, 'a> ProtectedSearch<'p, 'a> {
-    fn begin(drawing: &'p Drawing<'a>, path: &ReliefPath, charge: ChargeFn<'_>) -> Result<ProtectedSearch<'p, 'a>> {
+    fn begin(
+        drawing: &'p Drawing<'a>,
+        device: NodeId,
+        inlets: &[Inlet<'_>],
+        charge: ChargeFn<'_>,
+    ) -> Result<ProtectedSearch<'p, 'a>> {
         let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
-        let inlets = || path.sides.iter().filter(|side| side.kind == SideKind::Inlet);
-        let firsts: HashSet<NodeId> = inlets().map(|side| side.first).collect();
+        let firsts: HashSet<NodeId> = inlets.iter().map(|(first, _)| *first).collect();
         let mut search = ProtectedSearch {
             drawing,
             found: Protected::default(),
-            passed: inlets().flat_map(|side| side.shared.iter().copied()).collect(),
+            passed: inlets.iter().flat_map(|(_, shared)| shared.iter().copied()).collect(),
             pipes: HashSet::new(),
             sides: HashSet::new(),
-            seen: [path.device].into(),
+            seen: [device].into(),
             queue: Vec::new(),
             at: 0,
             is_certain: true,
             deferred: Vec::new(),
         };
-        charge(table.degree(path.device) as u64)?;
-        for (first, edge) in table.arcs(path.device).filter(|(first, _)| firsts.contains(first)) {
+        charge(table.degree(device) as u64)?;
+        for (first, edge) in table.arcs(device).filter(|(first, _)| firsts.contains(first)) {
             search.add_pipe(edge);
             search.queue.extend(search.seen.insert(first).then_some(first));
         }
@@ -157,7 +176,7 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
 
 /// Returns whether a pipe leads into a pump, a compressor or other equipment that raises the pressure: a device at that
 /// pipe does not limit the pressure that the equipment makes (API 521).
-fn enters_pump(drawing: &Drawing<'_>, node: NodeId, pipe: EdgeId) -> bool {
+pub(crate) fn enters_pump(drawing: &Drawing<'_>, node: NodeId, pipe: EdgeId) -> bool {
     let topology = &drawing.topology;
     topology.is_equipment(node)
         && !topology.is_assumed(pipe)
