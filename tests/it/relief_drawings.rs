@@ -186,7 +186,12 @@ const ROWS: &[Row] = &[
         &["info V-1", "info X-1?", "info V-2", "info X-2?"],
     ),
     // Check valves.
-    row("a check valve that opens to the device", "D-1 → CK-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
+    row(
+        "a check valve that opens to the device",
+        "D-1 → CK-1 → RV-1 → O-1",
+        &["RV-1 open: check_valve CK-1"],
+        &["info CK-1"],
+    ),
     row(
         "a check valve the wrong way round in the inlet",
         "D-1 ← CK-1 ← RV-1; RV-1 → O-1",
@@ -404,21 +409,21 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a change-over valve: one of two devices is always open",
-        "D-1 → TW-1 → RV-1 → O-1; TW-1 → RV-2 → O-2",
+        "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → O-1; TW-1 → RV-2 → O-2",
         &["RV-1 open:", "RV-2 open:"],
         &[],
     ),
     row(
         "change-over valves on both sides",
-        "D-1 → TW-1 → RV-1 → TW-2 → O-1; TW-1 → RV-2 → TW-2",
+        "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → TW-2(node_classification=piping_component.changeover_valve) → O-1; TW-1 → RV-2 → TW-2",
         &["RV-1 open:", "RV-2 open:"],
         &[],
     ),
     row(
         "a change-over valve to a device behind a closed valve",
         "D-1 → TW-1 → RV-1 → O-1; TW-1 → V-1(closed) → RV-2 → O-2",
-        &["RV-1 unknown: several_ways TW-1", "RV-2 blocked: closed_valve V-1"],
-        &["warning TW-1?", "error V-1"],
+        &["RV-1 unknown: several_ways TW-1", "RV-2 blocked: several_ways TW-1, closed_valve V-1"],
+        &["warning TW-1?", "warning TW-1", "error V-1"],
     ),
     row(
         "a change-over valve that is drawn closed",
@@ -427,10 +432,10 @@ const ROWS: &[Row] = &[
         &["warning TW-1?", "warning TW-1?"],
     ),
     row(
-        "a ball valve with three ports as a change-over valve",
+        "a ball valve with three ports may close both of its devices",
         "D-1 → V-1(number_of_ports=3) → RV-1 → O-1; V-1 → RV-2 → O-2",
-        &["RV-1 open:", "RV-2 open:"],
-        &[],
+        &["RV-1 open: several_ways V-1", "RV-2 open: several_ways V-1"],
+        &["warning V-1", "warning V-1"],
     ),
     row(
         "a three-way valve without a second device",
@@ -481,6 +486,91 @@ const ROWS: &[Row] = &[
         &["RV-1 blocked: closed_valve V-1"],
         &["error V-1"],
     ),
+    // Items that restrict the relief flow, or may stop it.
+    row(
+        "an excess flow valve in the inlet",
+        "D-1 → Q-1(node_classification=piping_component.excess_flow_valve) → RV-1 → O-1",
+        &["RV-1 unknown: excess_flow_valve Q-1"],
+        &["warning Q-1?"],
+    ),
+    row(
+        "a steam trap in the inlet",
+        "D-1 → Q-1(node_classification=piping_component.steam_trap) → RV-1 → O-1",
+        &["RV-1 unknown: trap Q-1"],
+        &["warning Q-1?"],
+    ),
+    row(
+        "a restriction orifice in the inlet",
+        "D-1 → Q-1(node_classification=piping_component.restriction_orifice) → RV-1 → O-1",
+        &["RV-1 open: restriction Q-1"],
+        &["info Q-1"],
+    ),
+    row(
+        "a flame arrester in the outlet",
+        "T-1 → RV-1 → Q-1(node_classification=piping_component.flame_arrester) → O-1",
+        &["RV-1 open: restriction Q-1"],
+        &["info Q-1"],
+    ),
+    row(
+        "a drain of the outlet that opens by itself",
+        "D-1 → RV-1 → J-1 → O-1; J-1 → Q-1(node_classification=piping_component.automatic_drain) → O-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a three-way valve may close both of its devices",
+        "D-1 → TW-1 → RV-1 → O-1; TW-1 → RV-2 → O-2",
+        &["RV-1 open: several_ways TW-1", "RV-2 open: several_ways TW-1"],
+        &["warning TW-1", "warning TW-1"],
+    ),
+    row(
+        "a three-way valve that is described as a change-over valve",
+        "D-1 → TW-1(description=Changeover valve) → RV-1 → O-1; TW-1 → RV-2 → O-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "a valve with a pneumatic operator",
+        "D-1 → V-1(operator=pneumatic) → RV-1 → O-1",
+        &["RV-1 open: actuated_valve V-1"],
+        &["warning V-1"],
+    ),
+    row(
+        "a hand valve to which a controller sends a signal",
+        "D-1 → V-1 → RV-1 → O-1; I-1(tag=PIC-1) ⇢ V-1",
+        &["RV-1 open: actuated_valve V-1"],
+        &["warning V-1"],
+    ),
+    row(
+        "a blind that is swung closed in the outlet",
+        "D-1 → RV-1 → SB-1(position=SC) → O-1",
+        &["RV-1 blocked: closed_blind SB-1"],
+        &["error SB-1"],
+    ),
+    row(
+        "a check valve in the outlet to a header",
+        "D-1 → RV-1 → CK-1 → J-1 → O-1; D-2 → RV-2 → J-1",
+        &["RV-1 open: check_valve CK-1", "RV-2 open:"],
+        &["info CK-1"],
+    ),
+    row(
+        "a rupture disk before a relief valve, between locked valves",
+        "D-1 → V-1(cso) → RD-1 → RV-1 → V-2(cso) → O-1",
+        &["RD-1 open: locked_open V-1, locked_open V-2", "RV-1 open: locked_open V-1, locked_open V-2"],
+        &["info V-1", "info V-2", "info V-1", "info V-2"],
+    ),
+    row(
+        "a thermal relief of an exchanger over a valve that is not locked",
+        "T-1 → V-1 → E-1.A@c; E-1.B@c → J-2 → V-2 → T-2; J-2 → V-3 → RV-1 → T-2",
+        &["RV-1 open: not_locked_open V-3"],
+        &["warning V-3"],
+    ),
+    row(
+        "a remark that the device is for the future",
+        "D-1 → RV-1(remarks=future) → O-1",
+        &["RV-1 blocked: device_not_installed"],
+        &["error RV-1"],
+    ),
 ];
 
 #[test]
@@ -504,6 +594,27 @@ fn the_outlet_is_followed_over_joined_sheets() {
     let ends = |plant: &str| answer(plant, "reliefList() | map([.protects, .discharges_to])");
     assert_eq!(ends("D-1 → RV-1 → X-1 → X-2 → D-2"), json!([["D-1", "D-2"]]));
     assert_eq!(ends("D-1 → RV-1 → X-1"), json!([["D-1", "X-1"]]));
+}
+
+#[test]
+fn an_open_path_is_certain_only_if_the_position_of_its_valves_is_stated() {
+    let certain = |plant: &str| answer(plant, "reliefList() | map(.certain)");
+    for plant in ["D-1 → RV-1 → O-1", "D-1 → V-1(lo) → RV-1 → O-1", "D-1 → RV-1 → V-1(open) → O-1"] {
+        assert_eq!(certain(plant), json!([true]), "{plant}");
+    }
+    let header = "D-1 → RV-1 → J-1 → V-1 → D-9(node_classification=equipment.flare_knock_out_drum)";
+    for plant in ["D-1 → V-1 → RV-1 → O-1", "D-1 → RV-1 → SDV-1 → O-1", header] {
+        assert_eq!(certain(plant), json!([false]), "{plant}");
+    }
+    assert_eq!(certain("D-1 → TW-1 → RV-1 → O-1; TW-1 → RV-2 → O-2"), json!([false, false]));
+}
+
+#[test]
+fn a_hand_valve_with_an_actuator_needs_a_fail_action() {
+    let missing = |plant: &str| answer(plant, r#"validate({rules: "P112"}) | map(.ids | first())"#);
+    assert_eq!(missing("T-1 → V-1(operator=pneumatic) → T-2"), json!(["V-1"]));
+    assert_eq!(missing("T-1 → V-1(operator=pneumatic, fail_action=FC) → T-2"), json!([]));
+    assert_eq!(missing("T-1 → V-1(operation=manual) → T-2"), json!([]));
 }
 
 /// Returns the texts of a query, without trailing blanks.

@@ -109,3 +109,43 @@ fn fields_of_the_graphics_of_an_item_state_nothing() {
         assert_eq!(answer(&plant(&fields), query), json!([[false], true]), "{fields}");
     }
 }
+
+#[test]
+fn a_drive_makes_a_valve_no_hand_valve_wherever_the_drawing_names_it() {
+    let barriers = |fields: &Value| answer(&plant(fields), r#"isolate("P-1").barriers | size()"#);
+    for name in ["operation", "operation_type", "operator", "actuator", "actuator_type", "drive_type", "operated_by"] {
+        for spelling in spellings(name) {
+            for value in ["Pneumatic", "Electric Motor", "solenoid"] {
+                for fields in places(&spelling, &json!(value)) {
+                    assert_eq!(barriers(&fields), json!(0), "{fields}");
+                }
+            }
+            for value in ["Manual", "Hand Wheel", "none"] {
+                for fields in places(&spelling, &json!(value)) {
+                    assert_eq!(barriers(&fields), json!(1), "{fields}");
+                }
+            }
+        }
+    }
+    for spelling in spellings("fail_position") {
+        for fields in places(&spelling, &json!("FC")) {
+            assert_eq!(barriers(&fields), json!(0), "{fields}");
+        }
+    }
+}
+
+#[test]
+fn remarks_that_an_item_is_not_there_are_read_in_every_spelling() {
+    let judged = |fields: &Value| answer(&plant(fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
+    for spelling in spellings("remarks") {
+        for fields in places(&spelling, &json!("Future")) {
+            assert_eq!(judged(&fields), json!([0, false]), "{fields}");
+        }
+        for fields in places(&spelling, &json!("to be removed in 2031")) {
+            assert_eq!(judged(&fields), json!([1, false]), "{fields}");
+        }
+        for fields in places(&spelling, &json!("see detail A")) {
+            assert_eq!(judged(&fields), json!([1, true]), "{fields}");
+        }
+    }
+}

@@ -138,6 +138,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "bolted",
     "bonnet",
     "bore",
+    "bottom",
     "brass",
     "bronze",
     "butt",
@@ -161,6 +162,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "flanged",
     "flexible",
     "floating",
+    "flush",
     "forged",
     "full",
     "gate",
@@ -235,6 +237,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "top",
     "triple",
     "trunnion",
+    "twin",
     "two",
     "type",
     "valve",
@@ -462,8 +465,14 @@ const SELF_ACTING_LETTERS: &[&str] = &[
     "EXFV",
 ];
 
-/// Letters of the tags of other valves with an actuator.
-const ACTUATED_LETTERS: &[&str] = &["ESD", "MOV", "HCV", "HIC", "HZV", "HSV", "BDV", "EBV"];
+/// Letters of the tags of other valves with an actuator. `TSO` is a tight shut-off.
+const ACTUATED_LETTERS: &[&str] =
+    &["ESD", "SIS", "MOV", "HOV", "HCV", "HIC", "HY", "HZ", "HZV", "HSV", "BDV", "EBV", "TSO", "SOL"];
+
+/// Words before the `V` of such a tag, where they are written apart: `ESD-V-1`.
+const ACTUATED_WORDS: &[&str] = &[
+    "ESD", "ESDV", "ES", "EB", "EI", "SD", "SDV", "BD", "BDV", "MO", "MOV", "AO", "HO", "X", "XV", "XZ", "SIS", "HIPPS",
+];
 
 /// First letters of the tags of valves in a loop: measured variables and safety functions. `H` is a hand valve. Hand
 /// valves often have the letters of their type or purpose: `BV`, `DV`, `GV`, `IV`, `MV`, `NV`, `VV`.
@@ -484,16 +493,27 @@ pub(crate) fn names_check_valve(tag: &str) -> bool {
 
 /// Returns what the letters of the tag of a valve say about it.
 pub(crate) fn tag_letters(letters: &str) -> TagLetters {
-    let is_automatic = |letters: &str| {
-        let inner = letters.strip_suffix('V').and_then(|rest| rest.strip_prefix(|c| VARIABLES.contains(c)));
+    let is_automatic = |last: &[char]| {
+        let inner = letters.strip_suffix(last).and_then(|rest| rest.strip_prefix(|c| VARIABLES.contains(c)));
         inner.is_some_and(|inner| inner.chars().all(|c| FUNCTIONS.contains(c)))
     };
     match () {
         () if SELF_ACTING_LETTERS.contains(&letters) => TagLetters::SelfActing,
         () if letters == "RV" => TagLetters::HandValve,
-        () if ACTUATED_LETTERS.contains(&letters) || is_automatic(letters) => TagLetters::Actuated,
+        // A valve with the tag of its relay, its solenoid or its drive.
+        () if ACTUATED_LETTERS.contains(&letters) || is_automatic(&['V', 'Y', 'Z']) => TagLetters::Actuated,
         () => TagLetters::HandValve,
     }
+}
+
+/// Returns the same for letters behind a prefix: in `ESD-V-1`, the word before the last letters is a part of them.
+pub(crate) fn tag_letters_behind(prefix: &str, letters: &str) -> TagLetters {
+    const VALVE_LETTERS: &[&str] = &["V", "BV", "GV", "HV", "PV"];
+    let is_separator = |c: char| !c.is_ascii_alphabetic();
+    let word = prefix.trim_end_matches(is_separator).rsplit(is_separator).next().unwrap_or_default();
+    let is_of_actuated =
+        VALVE_LETTERS.contains(&letters) && ACTUATED_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
+    if is_of_actuated { TagLetters::Actuated } else { tag_letters(letters) }
 }
 
 /// Built-in classes. The first matching row applies.
@@ -752,6 +772,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "drain",
                 "vent",
                 "bleed",
+                "sample",
+                "manifold",
             ]),
             Last(&["stopcock", "stop_cock", "plug_cock", "flush_bottom_valve"]),
             // A plug or a needle alone is not a valve.

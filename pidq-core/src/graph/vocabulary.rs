@@ -97,6 +97,10 @@ pub const ACTUATORS: &[&str] = &["actuat", "positioner"];
 /// Parts of the classes of drives of valves, and words of descriptions that name one.
 pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor", "pneumatic", "hydraul"];
 
+/// Parts of the texts of operators of valves that are not hands, beside the drives. A company may be called operator too.
+pub const OPERATORS: &[&str] =
+    &["air_operated", "air_to_", "cylinder", "diaphragm", "electric", "piston", "remote", "spring_"];
+
 /// Parts of the classes of drives that are moved by hand.
 pub const HAND_DRIVES: &[&str] = &["hand", "manual", "lever"];
 
@@ -336,6 +340,32 @@ pub const FLARE_EQUIPMENT: &[&str] = &[
     "seal_drum",
     "vent_stack",
 ];
+
+/// Parts of the classes of valves that close when the flow through them is high.
+pub const EXCESS_FLOW: &[&str] = &["excess_flow"];
+
+/// Parts of the classes of items that let liquid through and hold back gas, or the other way round.
+pub const TRAPS: &[&str] = &[
+    "steam_trap",
+    "air_trap",
+    "float_trap",
+    "drain_trap",
+    "condensate_trap",
+    "air_vent",
+    "air_release",
+    "air_eliminator",
+    "automatic_vent",
+    "auto_vent",
+    "automatic_drain",
+    "auto_drain",
+];
+
+/// Parts of the classes of items that are narrower than the pipe.
+pub const RESTRICTIONS: &[&str] =
+    &["orifice", "restriction", "restrictor", "flow_nozzle", "venturi", "flame_arrest", "detonation_arrest"];
+
+/// Parts of the classes and descriptions of valves of several ways of which one is always open.
+pub const CHANGEOVER: &[&str] = &["changeover", "change_over", "transfer_valve", "selector_valve", "switching_valve"];
 
 /// Words in the classes of items that stop a flame, a leak or a reverse flow by themselves, with the kind of safeguard.
 pub const PASSIVE_SAFEGUARDS: &[(&str, &str)] = &[

@@ -14,6 +14,7 @@ use super::relief::protected::{EquipmentSide, Protected, has_open_vent, is_drive
 use super::relief::tails::Tails;
 use super::relief::{PathState, Reason, ReliefPath};
 use super::segments::{self, MissingEnds};
+use super::valve_state::actuation::is_actuated;
 use super::{ChargeFn, Datum, join, joints};
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, EdgeId, NONE, NodeId};
@@ -831,12 +832,15 @@ fn are_same_item(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<'_>) 
 fn without_fail_action(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     charge(checker.nodes().len() as u64)?;
     let drawing = checker.drawing;
-    let lacks_fail_action = |node: &NodeId| {
-        drawing.topology.roles[*node as usize] == Role::Control
-            && drawing.node_field(*node, Names::FailAction).is_none()
-    };
-    for node in checker.nodes().filter(lacks_fail_action).collect::<Vec<_>>() {
-        checker.report(format!("{} has no fail action", checker.name(node)), &[node], &[]);
+    for node in checker.nodes().collect::<Vec<_>>() {
+        let is_actuated = match drawing.topology.roles[node as usize] {
+            Role::Control => true,
+            Role::Barrier => is_actuated(drawing, node, charge)?,
+            _ => false,
+        };
+        if is_actuated && drawing.node_field(node, Names::FailAction).is_none() {
+            checker.report(format!("{} has no fail action", checker.name(node)), &[node], &[]);
+        }
     }
     Ok(())
 }

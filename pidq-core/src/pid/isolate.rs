@@ -8,7 +8,6 @@
 //! A valve that is locked open, or without which a relief device loses its inlet or outlet, is used last: a branch
 //! passes it, and the search is repeated with it as a barrier only if the branch stays open behind it.
 
-mod actuation;
 mod bleeds;
 pub(in crate::pid) mod connections;
 mod hand_valves;

@@ -20,7 +20,7 @@ use self::protected::EquipmentSide;
 use self::tails::{Tails, Way};
 use super::ChargeFn;
 use super::dead_ends::{is_bleed_valve, neighbors};
-use super::valve_state::{Installation, installation};
+use super::valve_state::{Installation, has_position, installation};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
@@ -507,6 +507,15 @@ impl Reason {
             (false, None) => PathState::of(self.cause.effect()).min(PathState::Unknown),
             (false, Some(_)) if self.cause.effect() == Effect::Closed => PathState::Unknown,
             (false, Some(_)) => PathState::Open,
+        }
+    }
+
+    /// Returns whether the drawing states the position of a valve that could be closed.
+    pub fn is_position_stated(&self, drawing: &Drawing<'_>) -> bool {
+        match self.cause {
+            Cause::NotLocked | Cause::Actuated => has_position(drawing, self.at),
+            Cause::SomeWaysClosed => false,
+            _ => true,
         }
     }
 

@@ -2,10 +2,12 @@
 //!
 //! A field of the item counts, and so does an entry of its attributes: see [`stated_values`](super::stated_values).
 
+pub(crate) mod actuation;
+
 use super::Datum;
 use super::stated_values::values;
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::Names;
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
@@ -39,7 +41,26 @@ pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation 
         Value::Bool(_) => Installation::Unknown,
         value => value.as_str().map_or(Installation::Installed, |text| installation_by_status(drawing, text.trim())),
     };
-    states(drawing, node, Names::Status).map(of_status).max().unwrap_or(Installation::Installed)
+    let of_remark = |text: &str| installation_by_remark(drawing, text);
+    let by_remarks = texts(drawing, node, Names::Remarks).map(of_remark);
+    states(drawing, node, Names::Status).map(of_status).chain(by_remarks).max().unwrap_or(Installation::Installed)
+}
+
+/// Returns what a remark says: one that is nothing but a status, such as `future`, is one. A remark with such a word may
+/// be about the item, or about something else.
+fn installation_by_remark(drawing: &Drawing<'_>, text: &str) -> Installation {
+    if text.len() > MAX_CLASS {
+        return Installation::Installed;
+    }
+    let words = snake_case(text.trim());
+    let names_absence =
+        words.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::NOT_INSTALLED.contains(&word));
+    match () {
+        () if drawing.topology.config.contains(Names::Removed, text.trim()) => Installation::NotInstalled,
+        () if vocabulary::NOT_INSTALLED.contains(&words.as_str()) => Installation::NotInstalled,
+        () if names_absence => Installation::Unknown,
+        () => Installation::Installed,
+    }
 }
 
 /// Returns what a status says. What is planned to be removed is still there, but not for sure when it is needed.
@@ -63,8 +84,8 @@ pub(crate) fn is_not_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     installation(drawing, node) == Installation::NotInstalled
 }
 
-/// Returns whether the drawing states how a valve is operated, and not by hand: an operation, or the position that it
-/// takes when its actuator fails.
+/// Returns whether the drawing states how a valve is operated, and not by hand: an operation, the position that it takes
+/// when its actuator fails, or a text that names a drive.
 pub(crate) fn is_stated_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_other = |value: Value<'_>| match value {
         Value::Bool(is_actuated) => is_actuated,
@@ -74,6 +95,7 @@ pub(crate) fn is_stated_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool
         .into_iter()
         .filter_map(|names| state(drawing, node, names))
         .any(is_other)
+        || actuation::is_described_as_actuated(drawing, node)
 }
 
 /// Returns whether a class of a valve is one that the drawing or the program declares to be what it is.
@@ -87,6 +109,7 @@ pub(crate) fn has_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has_ways = |text: &str| config.has_several_ways(text) || has_count_above_two(text);
     !is_declared(drawing, node)
         && (drawing.class_texts(node).any(|class| config.has_several_ways(class))
+            || texts(drawing, node, Names::ComponentName).any(|name| config.has_several_ways(name))
             || texts(drawing, node, Names::WayCount).any(has_ways)
             || numbers(drawing, node, Names::WayCount).any(|count| count > 2.0))
 }
@@ -116,6 +139,11 @@ pub(crate) fn position<'a>(drawing: &Drawing<'a>, node: NodeId) -> Option<Value<
 /// Returns the lock or seal of a valve, as drawn.
 pub(crate) fn lock<'a>(drawing: &Drawing<'a>, node: NodeId) -> Option<Value<'a>> {
     state(drawing, node, Names::Lock)
+}
+
+/// Returns whether the drawing gives a valve a position or a lock.
+pub(crate) fn has_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    position(drawing, node).is_some() || lock(drawing, node).is_some()
 }
 
 /// Returns whether the drawing defines a valve as normally closed.

@@ -1,6 +1,5 @@
 //! Hand valves, and what in the drawing says that a valve of such a class is none or closes nothing for certain.
 
-use super::actuation;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
@@ -10,7 +9,7 @@ use crate::graph::snake_case::snake_case;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::{
-    self, BlindPosition, Installation, blind_position, has_several_ways, installation, is_declared,
+    self, BlindPosition, Installation, actuation, blind_position, has_several_ways, installation, is_declared,
 };
 
 /// Kind of a valve of the class of a hand valve, for an isolation.
@@ -77,15 +76,16 @@ pub(super) fn separates(
     })
 }
 
-/// Returns whether another field of a valve calls it something that does not close, or its description calls it a check
-/// valve.
+/// Returns whether another field of a valve, or the name of its symbol, calls it something that does not close, or its
+/// description calls it a check valve.
 fn is_contradicted(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let config = &drawing.topology.config;
     let is_other = |role: Role| {
         matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
     };
     let is_check_valve = |text: &str| config.role_of(text) == Some(Role::OneWay) && snake_case(text).ends_with("valve");
-    drawing.class_texts(node).any(|class| match config.role_of(class) {
+    let symbols = valve_state::texts(drawing, node, Names::ComponentName);
+    drawing.class_texts(node).chain(symbols).any(|class| match config.role_of(class) {
         Some(role) => is_other(role),
         None => config.passage_of(class).is_some(),
     }) || valve_state::texts(drawing, node, Names::Description).any(is_check_valve)

@@ -8,11 +8,15 @@ use hashbrown::HashSet;
 use super::paths::{Search, is_end};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
+use crate::pid::valve_state::actuation::is_actuated;
 use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_position, has_several_ways};
 
 /// Passage of an item or a side, as the drawing states it.
@@ -39,10 +43,16 @@ pub(super) enum Flow {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Cause {
     LockedOpen,
+    /// A check valve that opens in the direction of the relief flow.
+    CheckValve,
+    /// An item that is narrower than the pipe.
+    Restriction,
     NotLocked,
     Actuated,
     OpenBlind,
     RemovableSpool,
+    /// A valve of several ways that may close more than one of them.
+    SomeWaysClosed,
     ClosedValve,
     LockedClosed,
     ClosedBlind,
@@ -54,6 +64,8 @@ pub(crate) enum Cause {
     OpenBlindFlange,
     UnknownPosition,
     SeveralWays,
+    ExcessFlowValve,
+    Trap,
     UnknownClass,
     NotInstalled,
     UnknownStatus,
@@ -70,10 +82,18 @@ pub(crate) enum Cause {
 /// Causes with their word in results, their effect, and the text of a finding after the name of the item.
 const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::LockedOpen, "locked_open", Effect::Open, "is locked open"),
+    (Cause::CheckValve, "check_valve", Effect::Open, "is a check valve, which must open for the relief flow"),
+    (Cause::Restriction, "restriction", Effect::Open, "is narrower than the pipe and limits the relief flow"),
     (Cause::NotLocked, "not_locked_open", Effect::MayClose, "could be closed, since it is not locked open"),
     (Cause::Actuated, "actuated_valve", Effect::MayClose, "could be closed by its actuator"),
     (Cause::OpenBlind, "open_blind", Effect::MayClose, "is a blind, which could be closed"),
     (Cause::RemovableSpool, "removable_spool", Effect::MayClose, "is a spool, which could be removed"),
+    (
+        Cause::SomeWaysClosed,
+        "several_ways",
+        Effect::MayClose,
+        "is a valve of several ways and may close more than one of them",
+    ),
     (Cause::ClosedValve, "closed_valve", Effect::Closed, "is closed"),
     (Cause::LockedClosed, "locked_closed", Effect::Closed, "is locked closed"),
     (Cause::ClosedBlind, "closed_blind", Effect::Closed, "is a closed blind"),
@@ -95,6 +115,13 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::OpenBlindFlange, "open_blind_flange", Effect::Unknown, "is a blind flange that is drawn open"),
     (Cause::UnknownPosition, "unknown_position", Effect::Unknown, "has an unknown position"),
     (Cause::SeveralWays, "several_ways", Effect::Unknown, "joins several pipes and may close some of them"),
+    (
+        Cause::ExcessFlowValve,
+        "excess_flow_valve",
+        Effect::Unknown,
+        "is an excess flow valve, which closes at a high flow",
+    ),
+    (Cause::Trap, "trap", Effect::Unknown, "lets only gas or only liquid through"),
     (Cause::UnknownClass, "unknown_class", Effect::Unknown, "is of unknown class"),
     (Cause::NotInstalled, "not_installed", Effect::Unknown, "is not installed"),
     (Cause::UnknownStatus, "unknown_status", Effect::Unknown, "has a status that does not say whether it is installed"),
@@ -166,7 +193,7 @@ fn class_cause(
         }
         // The class is not that of a change-over valve: it may close all ways.
         Role::Barrier | Role::Control if neighbors(drawing, node, charge)?.len() > 2 => Some(Cause::SeveralWays),
-        Role::Barrier | Role::Control => Some(valve_cause(drawing, node)),
+        Role::Barrier | Role::Control => Some(valve_cause(drawing, node, charge)?),
         Role::Blind => Some(blind_cause(drawing, node)),
         Role::PositiveBarrier => Some(closure_cause(drawing, node)),
         Role::OneWay => check_valve_cause(drawing, [before, node, next], flow, charge)?,
@@ -175,8 +202,8 @@ fn class_cause(
     })
 }
 
-fn valve_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
-    match () {
+fn valve_cause(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Cause> {
+    Ok(match () {
         () if valve_state::is_not_installed(drawing, node) => Cause::NotInstalled,
         () if valve_state::is_locked_closed(drawing, node) => Cause::LockedClosed,
         () if valve_state::is_closed(drawing, node) => Cause::ClosedValve,
@@ -184,8 +211,9 @@ fn valve_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
         () if valve_state::is_locked_open(drawing, node) => Cause::LockedOpen,
         () if valve_state::has_unknown_position(drawing, node) => Cause::UnknownPosition,
         () if drawing.topology.roles[node as usize] == Role::Control => Cause::Actuated,
+        () if is_actuated(drawing, node, charge)? => Cause::Actuated,
         () => Cause::NotLocked,
-    }
+    })
 }
 
 fn blind_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
@@ -215,11 +243,15 @@ fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
         Spool::Removed => Some(Cause::RemovedSpool),
         Spool::Removable => Some(Cause::RemovableSpool),
         Spool::Installed if valve_state::is_not_installed(drawing, node) => Some(Cause::NotInstalled),
-        Spool::Installed => drawing.passage(node).is_none().then_some(Cause::UnknownClass),
+        Spool::Installed if valve_state::is_declared(drawing, node) => None,
+        Spool::Installed if drawing.class_has(node, vocabulary::EXCESS_FLOW) => Some(Cause::ExcessFlowValve),
+        Spool::Installed if drawing.class_has(node, vocabulary::TRAPS) => Some(Cause::Trap),
+        Spool::Installed if drawing.passage(node).is_none() => Some(Cause::UnknownClass),
+        Spool::Installed => drawing.class_has(node, vocabulary::RESTRICTIONS).then_some(Cause::Restriction),
     }
 }
 
-/// Returns what is wrong with a check valve. It is open if one of its pipes runs with the relief flow, and none
+/// Returns what is to be said about a check valve. It is open if one of its pipes runs with the relief flow, and none
 /// against it.
 fn check_valve_cause(
     drawing: &Drawing<'_>,
@@ -232,7 +264,7 @@ fn check_valve_cause(
     Ok(match () {
         () if flow == Flow::Unknown => Some(Cause::CheckValveDirection),
         () if with_flow.contains(&Some(false)) => Some(Cause::CheckValveAgainstFlow),
-        () if with_flow.contains(&Some(true)) => None,
+        () if with_flow.contains(&Some(true)) => Some(Cause::CheckValve),
         () => Some(Cause::CheckValveDirection),
     })
 }
@@ -260,14 +292,15 @@ pub(super) fn direction(drawing: &Drawing<'_>, from: NodeId, to: NodeId, charge:
 }
 
 /// Returns what may be wrong with a valve of several ways. A change-over valve is open to one of its devices in any
-/// position, unless it is drawn closed or not there; one in an outlet is open to one of its ends.
+/// position, unless it is drawn closed or not there; one in an outlet is open to one of its ends. Other valves of several
+/// ways may be turned so that they close more than one.
 fn several_ways(
     drawing: &Drawing<'_>,
     [before, node, next]: [NodeId; 3],
     flow: Flow,
     charge: ChargeFn<'_>,
 ) -> Result<Option<Cause>> {
-    if valve_cause(drawing, node).effect() >= Effect::Unknown {
+    if valve_cause(drawing, node, charge)?.effect() >= Effect::Unknown {
         return Ok(Some(Cause::SeveralWays));
     }
     let around = neighbors(drawing, node, charge)?;
@@ -277,7 +310,21 @@ fn several_ways(
             return Ok(Some(Cause::SeveralWays));
         }
     }
-    Ok(others.is_empty().then_some(Cause::SeveralWays))
+    Ok(match () {
+        () if others.is_empty() => Some(Cause::SeveralWays),
+        () if is_changeover(drawing, node) => None,
+        () => Some(Cause::SomeWaysClosed),
+    })
+}
+
+/// Returns whether a class or a description of a valve states that one of its ways is always open.
+fn is_changeover(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let names_changeover = |text: &str| {
+        let text = snake_case(text);
+        vocabulary::CHANGEOVER.iter().any(|word| text.contains(word))
+    };
+    let texts = [Names::Description, Names::ComponentName].map(|names| valve_state::texts(drawing, node, names));
+    drawing.class_has(node, vocabulary::CHANGEOVER) || texts.into_iter().flatten().any(names_changeover)
 }
 
 /// Returns whether another way of a valve leads, past nothing that is closed or unknown, to another relief device, or

@@ -282,7 +282,10 @@ fn row<'a>(
     let outlet_size = outlet_size.map(|stated| stated.value).or_else(|| pipe_size(&device.outlet));
     let reasons = device.reasons.iter().map(|reason| reason_text(drawing, reason));
     let sides = device.unstated.iter().map(|port| format!("unstated_side {}", drawing.name(*port)));
-    let is_certain = device.has_direction && device.state == PathState::Open && device.unstated.is_empty();
+    let is_certain = device.has_direction
+        && device.state == PathState::Open
+        && device.unstated.is_empty()
+        && device.reasons.iter().all(|reason| reason.is_position_stated(drawing));
     let unit = set_pressure.as_ref().and_then(|stated| stated.unit.clone());
     [
         ("id", Datum::Value(drawing.id(node))),
