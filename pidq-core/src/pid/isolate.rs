@@ -216,12 +216,18 @@ fn remove_needless<V: Visitor>(
 ) -> Result<()> {
     let mut candidates: Vec<NodeId> = used_last.iter().copied().collect();
     candidates.sort_unstable();
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    // A valve that is needed leaves the number of open branches as it was before.
+    let mut open = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
     for candidate in candidates {
-        let before = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
         used_last.remove(&candidate);
-        let after = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
-        if after > before {
+        let without = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
+        if without > open {
             used_last.insert(candidate);
+        } else {
+            open = without;
         }
     }
     Ok(())
