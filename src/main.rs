@@ -4,6 +4,10 @@
 
 mod cli;
 
+#[cfg(feature = "server")]
+#[global_allocator]
+static ALLOCATOR: pidq_http::ServiceAllocator = pidq_http::ServiceAllocator;
+
 fn main() -> std::process::ExitCode {
     cli::main()
 }

@@ -94,7 +94,7 @@ pub use crate::metrics::{AnyMetric, HTTP_METRICS, Metric, MetricTable, QueryMeas
 pub use crate::principal::{Principal, PrincipalKind};
 pub use crate::problem::codes::{self, ProblemCode, problem_table};
 pub use crate::problem::{Problem, pointer_step, sentence};
-pub use crate::process::allocator::configure_malloc;
+pub use crate::process::allocator::{ServiceAllocator, configure_malloc};
 pub use crate::process::ids::uuid_v7;
 pub use crate::process::log::{LogFormat, has_colors, init_log};
 pub use crate::process::thread_pool::{JobResult, ThreadPool};

@@ -7,6 +7,9 @@ use std::process::ExitCode;
 use pidq_pipeline::ProcessRole;
 use pidq_pipeline::start;
 
+#[global_allocator]
+static ALLOCATOR: pidq_http::ServiceAllocator = pidq_http::ServiceAllocator;
+
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     // Workers run this program again to extract a document.

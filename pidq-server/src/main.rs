@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+#[global_allocator]
+static ALLOCATOR: pidq_http::ServiceAllocator = pidq_http::ServiceAllocator;
+
 fn main() -> std::process::ExitCode {
     pidq_http::configure_malloc();
     match pidq_http::environment() {
