@@ -112,6 +112,13 @@ fn backtracking_is_charged() {
     for query in [r#"filter(regex(.tag, "^((a+)+)\\2?(?!b)$"))"#, r#"map(match(.tag, "^((a+)+)\\2?(?!b)$"))"#] {
         assert_eq!(code(query, &rows, limits), Some("PQ4001"), "{query}");
     }
+    // One search uses no more than the fuel that is left, whatever its own limit is.
+    let search = r#"regex(get(), "^(?=(a+)+b)")"#;
+    let text = format!("\"{}\"", "a".repeat(100));
+    for fuel in [2_000, 20_000] {
+        let limits = Limits { fuel, ..Limits::default() };
+        assert_eq!(code(search, &text, limits), Some("PQ4001"), "{fuel}");
+    }
     // Clearing the groups of each round is work too.
     let groups = format!(r#"regex(get(), "^(?:a|{})*(?=b)")"#, "()".repeat(1_300));
     assert_eq!(code(&groups, &format!("\"{}\"", "a".repeat(100_000)), Limits::default()), Some("PQ4006"));

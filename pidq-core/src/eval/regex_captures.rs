@@ -25,7 +25,8 @@ const KEYS: [Keys<'static>; 3] = [
 ];
 
 impl EvalContext<'_> {
-    /// Charges for a search: for the string before it, for the backtracking after it. Returns the cost too.
+    /// Charges for a search: for the string before it, for the backtracking after it, also if it fails. Returns the cost
+    /// too.
     pub(crate) fn search_in<T>(
         &mut self,
         regex: &Regex,
@@ -34,10 +35,11 @@ impl EvalContext<'_> {
     ) -> Result<(T, u64)> {
         let cost = regex.search_cost(text);
         self.charge(cost)?;
-        let mut budget = BacktrackBudget::new(self.limits.backtracks);
-        let found = search(&mut budget)?;
+        let fuel_left = self.limits.fuel.saturating_sub(self.fuel_used());
+        let mut budget = BacktrackBudget::new(self.limits.backtracks).with_fuel(fuel_left);
+        let found = search(&mut budget);
         self.charge(budget.fuel())?;
-        Ok((found, cost + budget.fuel()))
+        Ok((found?, cost + budget.fuel()))
     }
 }
 

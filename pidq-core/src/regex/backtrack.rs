@@ -12,22 +12,31 @@ use crate::error::{Code, Error, Result};
 
 /// Steps allowed per backtrack allowed. Most steps of a well-behaved pattern do not backtrack.
 const STEPS_PER_BACKTRACK: usize = 32;
-/// Steps that cost one unit of fuel.
-const STEPS_PER_FUEL: u64 = 8;
+/// Steps that cost one unit of fuel: a step examines a character and may push to the stack, which takes as long as half
+/// a unit of other work.
+const STEPS_PER_FUEL: u64 = 2;
 /// A register without a position.
 const UNSET: usize = usize::MAX;
 
-/// Limit per search, and the total work of all searches.
+/// Limits of a search, and the total work of all searches.
 #[derive(Debug)]
 pub(crate) struct BacktrackBudget {
     backtracks: usize,
+    /// Steps of all searches together.
+    max_steps: u64,
     steps: u64,
 }
 
 impl BacktrackBudget {
     /// Creates a budget with a limit of `backtracks` per search.
     pub fn new(backtracks: usize) -> BacktrackBudget {
-        BacktrackBudget { backtracks, steps: 0 }
+        BacktrackBudget { backtracks, max_steps: u64::MAX, steps: 0 }
+    }
+
+    /// Returns the budget with a limit on the fuel of all searches. A search that exceeds it fails, and
+    /// [`BacktrackBudget::fuel`] is then more than `fuel`.
+    pub fn with_fuel(self, fuel: u64) -> BacktrackBudget {
+        BacktrackBudget { max_steps: fuel.saturating_add(1).saturating_mul(STEPS_PER_FUEL), ..self }
     }
 
     /// Returns the fuel of the searches beyond their [`Regex::search_cost`](super::Regex::search_cost).
@@ -68,7 +77,8 @@ pub(super) fn search(
     budget: &mut BacktrackBudget,
 ) -> Result<Option<Spans>> {
     let backtracks = budget.backtracks;
-    let steps = backtracks.saturating_mul(STEPS_PER_BACKTRACK);
+    let steps_left = usize::try_from(budget.max_steps.saturating_sub(budget.steps)).unwrap_or(usize::MAX);
+    let steps = backtracks.saturating_mul(STEPS_PER_BACKTRACK).min(steps_left);
     let (registers, stack) = (Vec::new(), Vec::new());
     let mut run = Search { program, text, at: start, registers, stack, backtracks, stack_left: backtracks, steps };
     let found = run.first_at_or_after(start);
@@ -118,8 +128,10 @@ impl Search<'_, '_> {
     }
 
     fn charge(&mut self, steps: usize) -> Result<()> {
-        self.steps = self.steps.checked_sub(steps).ok_or_else(exhausted)?;
-        Ok(())
+        let left = self.steps.checked_sub(steps);
+        // A step that does not fit uses up the rest.
+        self.steps = left.unwrap_or(0);
+        left.map(|_| ()).ok_or_else(exhausted)
     }
 
     fn spans(&self, start: usize) -> Spans {
