@@ -4,12 +4,18 @@
 //! failure in a row waits longer, and after a hundred failures in a day the account is locked until the next day. A
 //! network with an earlier successful login has a backoff of its own, so that others cannot lock the owner out.
 //!
-//! The state is in memory of this process, and lost on restart.
+//! An attempt that only others in progress prevent may wait for their end: those that succeed are not charged.
+//!
+//! The state is in memory of this process, and lost on restart. If the clock is set back, all times are moved with it,
+//! so that nobody waits until it has caught up.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, timeout_at};
 
 use super::timestamp::Timestamp;
 
@@ -50,6 +56,11 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum size of each table. When it is full, new entries must wait, so memory is bounded.
 const ENTRY_LIMIT: usize = 50_000;
 const FULL_RETRY_AFTER: Duration = Duration::from_secs(60);
+/// Maximum time that an attempt waits for others of its account, and maximum number of attempts that wait.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+const WAITING_LIMIT: usize = 64;
+/// Difference by which the clocks of concurrent attempts may differ without being set back.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 
 /// Network of a client: an IPv4 address, or the /64 of an IPv6 address.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -79,12 +90,25 @@ pub(crate) enum NetworkTrust {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Throttled(pub(crate) Duration);
 
+/// Refused attempt.
+#[derive(Clone, Copy, Debug)]
+struct Refused {
+    throttled: Throttled,
+    /// True if the attempt may be admitted as soon as another one of the account ends.
+    depends_on_others: bool,
+}
+
 pub(crate) struct Throttle {
     limits: ThrottleLimits,
     counts: Mutex<Counts>,
+    /// Notified when an attempt ends.
+    ended: Notify,
+    waiting: Semaphore,
 }
 
 struct Counts {
+    /// Latest time of an attempt.
+    latest: Timestamp,
     purged_at: Timestamp,
     networks: HashMap<ClientNetwork, Bucket>,
     accounts: HashMap<(String, ClientNetwork), Bucket>,
@@ -97,31 +121,64 @@ type BackoffKey = (String, Option<ClientNetwork>);
 impl Throttle {
     pub(crate) fn new(limits: ThrottleLimits) -> Throttle {
         let counts = Counts {
+            latest: Timestamp(0),
             purged_at: Timestamp(0),
             networks: HashMap::new(),
             accounts: HashMap::new(),
             backoffs: HashMap::new(),
         };
-        Throttle { limits, counts: Mutex::new(counts) }
+        Throttle { limits, counts: Mutex::new(counts), ended: Notify::new(), waiting: Semaphore::new(WAITING_LIMIT) }
     }
 
-    /// Starts an attempt, or returns the time to wait. An attempt counts as failed unless it ends otherwise.
-    pub(crate) fn start_attempt(
+    /// Starts an attempt as soon as the other attempts of the account allow it, or returns the time to wait. An attempt
+    /// counts as failed unless it ends otherwise.
+    pub(crate) async fn start_attempt(
         &self,
         account: &str,
         network: ClientNetwork,
         network_trust: NetworkTrust,
         now: Timestamp,
     ) -> Result<Attempt<'_>, Throttled> {
+        let started = Instant::now();
+        let mut place = None;
+        loop {
+            // Registered before the check, so that no end is missed.
+            let ended = self.ended.notified();
+            let attempt = self.try_start(account, network, network_trust, now + started.elapsed());
+            let Refused { throttled, depends_on_others } = match attempt {
+                Ok(attempt) => return Ok(attempt),
+                Err(refused) => refused,
+            };
+            place = place.or_else(|| self.waiting.try_acquire().ok());
+            let may_wait = depends_on_others && place.is_some();
+            if !may_wait || timeout_at(started + MAX_WAIT, ended).await.is_err() {
+                return Err(throttled);
+            }
+        }
+    }
+
+    /// Starts an attempt without waiting.
+    fn try_start(
+        &self,
+        account: &str,
+        network: ClientNetwork,
+        network_trust: NetworkTrust,
+        now: Timestamp,
+    ) -> Result<Attempt<'_>, Refused> {
         let backoff_key = (account.to_owned(), (network_trust == NetworkTrust::Known).then_some(network));
         let limits = &self.limits;
         let mut counts = self.counts();
-        counts.ensure_capacity(now)?;
-        let network_bucket = counts.networks.get(&network).copied().unwrap_or_default();
-        let network_bucket = network_bucket.charge(limits.network_burst, limits.network_interval, now)?;
+        counts.follow_clock(now);
+        let refused = |throttled| Refused { throttled, depends_on_others: false };
+        counts.ensure_capacity(now).map_err(refused)?;
         let pair = (account.to_owned(), network);
-        let account_bucket = counts.accounts.get(&pair).copied().unwrap_or_default();
-        let account_bucket = account_bucket.charge(limits.account_burst, limits.account_interval, now)?;
+        // Attempts that succeed are refunded.
+        let others = counts.backoffs.get(&backoff_key).map_or(0, |backoff| backoff.in_progress);
+        let charged = |throttled| Refused { throttled, depends_on_others: others > 0 };
+        let bucket = counts.networks.get(&network).copied().unwrap_or_default();
+        let network_bucket = bucket.charge(limits.network_burst, limits.network_interval, now).map_err(charged)?;
+        let bucket = counts.accounts.get(&pair).copied().unwrap_or_default();
+        let account_bucket = bucket.charge(limits.account_burst, limits.account_interval, now).map_err(charged)?;
         counts.backoffs.entry(backoff_key.clone()).or_insert(Backoff::new(now)).begin(limits, now)?;
         counts.networks.insert(network, network_bucket);
         counts.accounts.insert(pair, account_bucket);
@@ -134,6 +191,19 @@ impl Throttle {
 }
 
 impl Counts {
+    /// Moves all times back if the clock was set back.
+    fn follow_clock(&mut self, now: Timestamp) {
+        let set_back_by = self.latest.since(now);
+        if set_back_by > CLOCK_TOLERANCE {
+            self.networks.values_mut().for_each(|bucket| bucket.full_at = bucket.full_at - set_back_by);
+            self.accounts.values_mut().for_each(|bucket| bucket.full_at = bucket.full_at - set_back_by);
+            self.backoffs.values_mut().for_each(|backoff| backoff.move_back(set_back_by));
+            self.purged_at = self.purged_at - set_back_by;
+            self.latest = now;
+        }
+        self.latest = self.latest.max(now);
+    }
+
     fn ensure_capacity(&mut self, now: Timestamp) -> Result<(), Throttled> {
         // A purge visits all entries, so it runs at most once a second.
         if self.is_full() && now.since(self.purged_at) >= Duration::from_secs(1) {
@@ -193,18 +263,19 @@ impl Backoff {
         }
     }
 
-    fn begin(&mut self, limits: &ThrottleLimits, now: Timestamp) -> Result<(), Throttled> {
+    fn begin(&mut self, limits: &ThrottleLimits, now: Timestamp) -> Result<(), Refused> {
         if now.since(self.day_started_at) >= DAY {
             *self = Backoff { in_progress: self.in_progress, ..Backoff::new(now) };
         }
+        let refused = |wait, depends_on_others| Err(Refused { throttled: Throttled(wait), depends_on_others });
         if self.failures_today + self.in_progress >= limits.daily_failures {
-            return Err(Throttled((self.day_started_at + DAY).since(now)));
+            return refused((self.day_started_at + DAY).since(now), false);
         }
         if self.blocked_until > now {
-            return Err(Throttled(self.blocked_until.since(now)));
+            return refused(self.blocked_until.since(now), false);
         }
         if self.in_progress >= limits.concurrent_attempts {
-            return Err(Throttled(Duration::from_secs(1)));
+            return refused(Duration::from_secs(1), true);
         }
         self.in_progress += 1;
         Ok(())
@@ -222,6 +293,11 @@ impl Backoff {
                 self.blocked_until = self.blocked_until.max(now + step);
             }
         }
+    }
+
+    fn move_back(&mut self, span: Duration) {
+        self.day_started_at = self.day_started_at - span;
+        self.blocked_until = self.blocked_until - span;
     }
 
     fn is_relevant(&self, now: Timestamp) -> bool {
@@ -279,9 +355,13 @@ impl Drop for Attempt<'_> {
         if !matches!(self.outcome, Outcome::Failed) {
             self.refund(&mut counts);
         }
+        // The clock may have been set back meanwhile.
+        let now = self.now.min(counts.latest);
         if let Some(backoff) = counts.backoffs.get_mut(&self.backoff_key) {
-            backoff.end(self.outcome, self.now);
+            backoff.end(self.outcome, now);
         }
+        drop(counts);
+        self.throttle.ended.notify_waiters();
     }
 }
 
@@ -297,7 +377,7 @@ mod tests {
     }
 
     fn try_login(throttle: &Throttle, network: ClientNetwork, network_trust: NetworkTrust, now: Timestamp) -> bool {
-        throttle.start_attempt("a", network, network_trust, now).is_ok()
+        throttle.try_start("a", network, network_trust, now).is_ok()
     }
 
     #[test]
@@ -339,8 +419,8 @@ mod tests {
         let mut waits = Vec::new();
         for n in 0..7 {
             assert!(try_login(&throttle, unknown_network(n), NetworkTrust::Unknown, now));
-            let refused = throttle.start_attempt("a", unknown_network(99), NetworkTrust::Unknown, now).err();
-            waits.push(refused.map_or(0, |wait| wait.0.as_secs()));
+            let refused = throttle.try_start("a", unknown_network(99), NetworkTrust::Unknown, now).err();
+            waits.push(refused.map_or(0, |refused| refused.throttled.0.as_secs()));
             now = now + Duration::from_secs(60);
         }
         // The first attempt of 99 is admitted and fails too.
@@ -350,8 +430,7 @@ mod tests {
     #[test]
     fn a_network_that_fails_has_a_bucket_and_one_that_succeeds_has_none() {
         let throttle = Throttle::new(ThrottleLimits::default());
-        let try_at =
-            |n: u32, now| throttle.start_attempt(&n.to_string(), unknown_network(0), NetworkTrust::Unknown, now);
+        let try_at = |n: u32, now| throttle.try_start(&n.to_string(), unknown_network(0), NetworkTrust::Unknown, now);
         assert_eq!((0..100).filter(|n| try_at(*n, NOON).is_ok()).count(), 30);
         assert_eq!((0..100).filter(|n| try_at(*n, NOON + Duration::from_secs(5)).is_ok()).count(), 5);
         let later = NOON + Duration::from_secs(3_600);
@@ -363,9 +442,53 @@ mod tests {
     fn concurrent_guesses_are_counted_before_they_fail() {
         let throttle = Throttle::new(ThrottleLimits::default());
         let tries: Vec<_> = (0..50)
-            .filter_map(|n| throttle.start_attempt("a", unknown_network(n), NetworkTrust::Unknown, NOON).ok())
+            .filter_map(|n| throttle.try_start("a", unknown_network(n), NetworkTrust::Unknown, NOON).ok())
             .collect();
         assert_eq!(tries.len(), 8);
+    }
+
+    #[tokio::test]
+    async fn more_correct_logins_at_once_than_may_be_in_progress_all_succeed() {
+        let throttle = std::sync::Arc::new(Throttle::new(ThrottleLimits::default()));
+        let mut logins = tokio::task::JoinSet::new();
+        for _ in 0..20 {
+            let throttle = throttle.clone();
+            logins.spawn(async move {
+                let office = ClientNetwork::from_address(OFFICE);
+                let attempt = throttle.start_attempt("a", office, NetworkTrust::Unknown, NOON).await?;
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                attempt.succeed();
+                Ok::<(), Throttled>(())
+            });
+        }
+        assert_eq!(logins.join_all().await, [Ok(()); 20]);
+    }
+
+    #[tokio::test]
+    async fn an_attempt_that_waits_for_a_wrong_one_is_refused_when_that_fails() {
+        let limits = ThrottleLimits { concurrent_attempts: 1, ..ThrottleLimits::default() };
+        let throttle = Throttle::new(limits);
+        let start = |n, now| throttle.start_attempt("a", unknown_network(n), NetworkTrust::Unknown, now);
+        drop(start(0, NOON).await);
+        let now = NOON + Duration::from_secs(60);
+        let wrong = start(1, now).await;
+        let (waiting, ()) = tokio::join!(start(2, now), async { drop(wrong) });
+        assert!(waiting.is_err_and(|Throttled(wait)| wait <= Duration::from_secs(1) && !wait.is_zero()));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_locks_nobody_out() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        let at = |number, now| try_login(&throttle, unknown_network(number), NetworkTrust::Unknown, now);
+        let seconds = |time, seconds| time + Duration::from_secs(seconds);
+        assert!([0, 5, 10].into_iter().all(|second| at(0, seconds(NOON, second))));
+        // The last failure waits three seconds, one of which has passed.
+        let in_progress = throttle.try_start("b", unknown_network(1), NetworkTrust::Unknown, seconds(NOON, 11));
+        let now = seconds(NOON, 11) - DAY;
+        assert_eq!([0, 1, 2].map(|second| at(2, seconds(now, second))), [false, false, true]);
+        drop(in_progress);
+        let other = throttle.try_start("b", unknown_network(3), NetworkTrust::Unknown, seconds(now, 3));
+        assert!(other.is_ok(), "the end of an attempt that began before");
     }
 
     #[test]
@@ -373,7 +496,7 @@ mod tests {
         let throttle = Throttle::new(ThrottleLimits::default());
         for n in 0..200_000u32 {
             let now = NOON + Duration::from_millis(u64::from(n) * 10);
-            drop(throttle.start_attempt(&n.to_string(), unknown_network(n), NetworkTrust::Unknown, now));
+            drop(throttle.try_start(&n.to_string(), unknown_network(n), NetworkTrust::Unknown, now));
         }
         let counts = throttle.counts();
         assert!(counts.networks.len() <= ENTRY_LIMIT && counts.accounts.len() <= ENTRY_LIMIT);

@@ -55,6 +55,12 @@ impl Timestamp {
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
+
+    /// Returns the time between two timestamps in any order: one that was recorded before the clock was set back is
+    /// later than now.
+    pub(crate) fn distance(self, other: Timestamp) -> Duration {
+        self.since(other).max(other.since(self))
+    }
 }
 
 impl std::ops::Add<Duration> for Timestamp {

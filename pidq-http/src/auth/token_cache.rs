@@ -90,7 +90,8 @@ impl TokenCache {
             return;
         }
         let now = verified.verified_at;
-        if now.since(Timestamp(self.purged_at.load(Ordering::Relaxed))) >= self.ttl {
+        let purged_at = Timestamp(self.purged_at.load(Ordering::Relaxed));
+        if now.distance(purged_at) >= self.ttl {
             self.purged_at.store(now.0, Ordering::Relaxed);
             self.tokens.retain(|_, cached| cached.verified.is_fresh(self.ttl, now));
         }
@@ -203,6 +204,11 @@ mod tests {
             cache.insert(0, [second; 32], &verified_token(i64::from(second) * 1_000));
         }
         assert!(cache.tokens.len() <= 2);
+        const DAY: i64 = 86_400_000;
+        for second in 100..200_u8 {
+            cache.insert(0, [second; 32], &verified_token(i64::from(second) * 1_000 - DAY));
+        }
+        assert!(cache.tokens.len() <= 2, "also after the clock was set back");
     }
 
     #[test]

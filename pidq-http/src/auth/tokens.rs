@@ -182,7 +182,7 @@ impl Identities {
         scope: Option<&[&str]>,
         now: Timestamp,
     ) -> Result<Tokens, RefreshError> {
-        let is_in_time = found.used_at.is_some_and(|used_at| now.since(used_at) < self.options.refresh_grace);
+        let is_in_time = found.used_at.is_some_and(|used_at| now.distance(used_at) < self.options.refresh_grace);
         let next_pair = found.next_pair.as_deref().filter(|_| is_in_time);
         let Some(tokens) = next_pair.and_then(|next_pair| token_pair_crypto::decrypt(next_pair, token, &found.family))
         else {

@@ -278,6 +278,19 @@ async fn a_new_key_works_without_a_restart_after_one_fetch() {
 }
 
 #[tokio::test]
+async fn a_new_key_works_after_the_clock_was_set_back() {
+    let sso = SsoFixture::new().await;
+    let day = Duration::from_secs(86_400);
+    assert!(
+        sso.verify_error(&sso.valid_token(), NOW + day).await.is_some(),
+        "the keys were fetched, the token has expired"
+    );
+    let new = Signer::new("k2", "ES256", 0);
+    sso.idp.publish(&[new.jwk()]);
+    assert_eq!(sso.verify_error(&new.token(&sso.claims()), NOW).await, None);
+}
+
+#[tokio::test]
 async fn a_removed_key_stops_working_within_minutes() {
     let sso = SsoFixture::new().await;
     assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);

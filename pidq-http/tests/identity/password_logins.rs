@@ -103,6 +103,19 @@ async fn throttled_attempts_are_rejected_before_hashing() {
 }
 
 #[tokio::test]
+async fn simultaneous_correct_logins_of_one_account_all_get_a_token() {
+    check(async |fixture: Fixture| {
+        let mut logins = tokio::task::JoinSet::new();
+        for _ in 0..20 {
+            let fixture = fixture.clone();
+            logins.spawn(async move { fixture.token(PASSWORD_FORM).await.status });
+        }
+        assert_eq!(logins.join_all().await, [200; 20]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn unknown_accounts_are_throttled_like_known_ones() {
     check(async |fixture: Fixture| {
         for login in [LOGIN, "nobody"] {

@@ -52,6 +52,18 @@ async fn a_lost_response_can_be_fetched_again_for_ten_seconds() {
 }
 
 #[tokio::test]
+async fn a_clock_that_is_set_back_allows_no_reuse_and_keeps_tokens_valid() {
+    check(async |fixture: Fixture| {
+        let first = fixture.log_in().await;
+        let second = fixture.refresh(&first.refresh()).await;
+        let day_before = Fixture { now: fixture.now - std::time::Duration::from_secs(86_400), ..fixture.clone() };
+        assert!(day_before.is_valid(&second.access()).await);
+        assert_eq!(day_before.refresh(&first.refresh()).await.error(), (400, "invalid_grant"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn only_the_latest_response_can_be_fetched_again() {
     check(async |fixture: Fixture| {
         let first = fixture.log_in().await;

@@ -187,7 +187,7 @@ impl Identities {
         now: Timestamp,
     ) -> Result<Attempt<'_>, OAuthError> {
         let network_trust = self.network_trust(account, network, now).await?;
-        Ok(self.throttle.start_attempt(account, network, network_trust, now)?)
+        Ok(self.throttle.start_attempt(account, network, network_trust, now).await?)
     }
 
     async fn network_trust(

@@ -121,12 +121,12 @@ impl KeySource {
     }
 
     fn is_stale(&self, now: Timestamp) -> bool {
-        self.cached().fetched_at.is_none_or(|at| now.since(at) >= REFRESH_INTERVAL)
+        self.cached().fetched_at.is_none_or(|at| now.distance(at) >= REFRESH_INTERVAL)
     }
 
     async fn refresh(&self, now: Timestamp) {
         let interval = if self.has_keys(now) { RETRY_INTERVAL } else { RETRY_INTERVAL_WITHOUT_KEYS };
-        if self.cached().tried_at.is_some_and(|at| now.since(at) < interval) {
+        if self.cached().tried_at.is_some_and(|at| now.distance(at) < interval) {
             return;
         }
         let started_at = Instant::now();
