@@ -189,7 +189,7 @@ fn run_listener<S: Send + Sync + 'static>(
             () = serving => {}
             _ = phases.wait_for(|phase| *phase != Phase::Serving && kind == ListenerKind::Public) => {}
         }
-        accept_backlog(&socket, &state, &tls, kind).await;
+        accept_backlog(socket, &state, &tls, kind);
     })
 }
 
@@ -215,17 +215,28 @@ async fn accept_until_shutdown<S: Send + Sync + 'static>(
     }
 }
 
-/// Accepts the connections that are already in the backlog.
-async fn accept_backlog<S: Send + Sync + 'static>(
-    socket: &TcpListener,
+/// Accepts the connections that are already in the backlog, and closes the listener.
+///
+/// Asks the kernel for each: the runtime learns of connections later than the kernel has them, and does not hand out any
+/// number of them at once. Those that remained in the backlog would be reset.
+fn accept_backlog<S: Send + Sync + 'static>(
+    socket: TcpListener,
     state: &ServerState<S>,
     tls: &Option<crate::tls::Tls>,
     kind: ListenerKind,
 ) {
-    while let Ok(slot) = state.connection_slots.clone().try_acquire_owned()
-        && let Ok(Ok((stream, _))) = timeout(Duration::ZERO, socket.accept()).await
-    {
-        spawn_connection(stream, slot, state, tls, kind);
+    let Ok(socket) = socket.into_std() else { return };
+    while let Ok(slot) = state.connection_slots.clone().try_acquire_owned() {
+        match socket.accept() {
+            Ok((stream, _)) => {
+                let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+                if let Ok(stream) = stream {
+                    spawn_connection(stream, slot, state, tls, kind);
+                }
+            }
+            Err(error) if is_peer_error(&error) => {}
+            Err(_) => return,
+        }
     }
 }
 

@@ -57,6 +57,23 @@ async fn pipelined_requests_are_served_in_order_up_to_the_first_ambiguous_one() 
     assert_eq!(statuses, [200, 200, 200, 400], "{response}");
 }
 
+/// RFC 9112, 7.1.1 allows blanks only before an extension; hyper, like most servers, accepts them at the end of the line.
+#[tokio::test]
+async fn a_chunk_size_may_be_followed_but_not_preceded_by_blanks() {
+    let server = Server::start(app());
+    let head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\
+        Connection: close\r\n\r\n";
+    for (chunks, expected) in [
+        ("2  \r\n12\r\n0 \t\r\n\r\n", 200),
+        ("2 ;x=y\r\n12\r\n0\r\n\r\n", 200),
+        ("2;x=y \r\n12\r\n0\r\n\r\n", 200),
+        (" 2\r\n12\r\n0\r\n\r\n", 400),
+        ("2 2\r\n12\r\n0\r\n\r\n", 400),
+    ] {
+        assert_eq!(status(&server.raw([head, chunks].concat()).await), expected, "{chunks:?}");
+    }
+}
+
 #[tokio::test]
 async fn oversized_heads_are_rejected() {
     let server = Server::start(app());

@@ -39,6 +39,27 @@ async fn a_request_in_transit_is_served() {
 }
 
 #[tokio::test]
+async fn requests_in_the_backlog_are_served() {
+    let mut app = app();
+    app.limits.shutdown_delay = Duration::ZERO;
+    let server = Server::start(app);
+    assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
+    // The runtime of this test has one thread, so the server does not run in between.
+    let connect = || {
+        let mut stream = std::net::TcpStream::connect(server.address).expect("the kernel accepts it");
+        let request = b"GET /things/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        std::io::Write::write_all(&mut stream, request).expect("it is open");
+        stream.set_nonblocking(true).and_then(|()| tokio::net::TcpStream::from_std(stream)).expect("a runtime")
+    };
+    let streams: Vec<_> = (0..300).map(|_| connect()).collect();
+    server.stop.stop();
+    for stream in streams {
+        assert_eq!(status(&rest(stream).await), 200);
+    }
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test]
 async fn the_second_stop_is_immediate() {
     let mut app = app();
     app.limits.shutdown_delay = Duration::from_secs(60);
