@@ -5,6 +5,7 @@
 mod merge;
 mod metric;
 mod process;
+mod text_format;
 
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use prometheus_client::registry::Registry;
 use crate::metrics;
 pub(crate) use merge::merge;
 pub use metric::{AnyMetric, Metric, MetricTable, metrics_table};
+pub(crate) use text_format::{PROMETHEUS_TEXT, to_prometheus_text};
 
 /// Content type of OpenMetrics.
 pub(crate) const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -7,10 +7,10 @@ use flate2::write::GzEncoder;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use crate::message::etag::suffix_etag;
-use crate::message::negotiate::preferred_coding;
+use crate::message::negotiate::{preferred_coding, refuses_identity};
 
 /// Supported codings, the preferred one first.
-const CODINGS: [&str; 3] = ["zstd", "br", "gzip"];
+pub(crate) const CODINGS: [&str; 3] = ["zstd", "br", "gzip"];
 
 /// Brotli quality, from 0 to 11. At 4, JSON is a sixth smaller than in gzip; 5 takes three times as long without a
 /// gain in this window.
@@ -106,8 +106,8 @@ impl EncoderKind {
     }
 }
 
-/// Returns the encoder for a response body of this length if the client accepts a coding and the body is large enough.
-/// Sets the headers also for responses without a body: the tag is that of the content that would be sent.
+/// Returns the encoder for a response body of this length if the client accepts a coding and the body is large enough,
+/// or if the client refuses content without a coding. Sets the headers also for responses without a body: the tag is that of the content that would be sent.
 pub(crate) fn encoder(
     request_headers: &HeaderMap,
     headers: &mut HeaderMap,
@@ -119,7 +119,8 @@ pub(crate) fn encoder(
         return None;
     }
     let is_large_enough = length.is_none_or(|length| length >= MIN_COMPRESSED_SIZE);
-    if !is_large_enough || !compressible(headers) {
+    let is_worthwhile = is_large_enough && compressible(headers);
+    if !is_worthwhile && (length == Some(0) || !refuses_identity(&request_headers.get_all(ACCEPT_ENCODING))) {
         return None;
     }
     let coding = preferred_coding(request_headers.get_all(ACCEPT_ENCODING), CODINGS)?;
@@ -165,6 +166,8 @@ mod tests {
         assert_eq!(encoded("gzip", "application/json", 1023), "plain \"7\"");
         assert_eq!(encoded("gzip", "text/event-stream", 2000), "plain \"7\"");
         assert_eq!(encoded("gzip", "application/pdf", 2000), "plain \"7\"");
+        assert_eq!(encoded("gzip, identity;q=0", "application/pdf", 10), "gzip \"7-gzip\"");
+        assert_eq!(encoded("gzip, identity;q=0", "application/json", 0), "plain \"7\"");
     }
 
     #[test]

@@ -9,9 +9,10 @@ use hyper::http::uri::Authority;
 use hyper::{Method, Uri, header};
 use serde_json::Value;
 
+use crate::message::compress::CODINGS;
 use crate::message::etag::matches_etag;
 use crate::message::fingerprint::Fingerprint;
-use crate::message::negotiate::{media_quality, preferred_coding, quality};
+use crate::message::negotiate::{media_quality, preferred_coding, quality, refuses_identity};
 use crate::problem::{Occurrence, Problem, codes};
 use crate::trace::Trace;
 
@@ -169,6 +170,24 @@ impl Head {
     /// none of them.
     pub fn preferred_encoding<'a>(&self, codings: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         preferred_coding(self.headers.get_all(header::ACCEPT_ENCODING), codings)
+    }
+
+    /// Returns whether the client prefers metrics as OpenMetrics. Those that do not say so get the older format, which
+    /// every reader knows.
+    pub(crate) fn prefers_open_metrics(&self) -> bool {
+        let quality = |media| media_quality(self.headers.get_all(header::ACCEPT), media);
+        quality("application/openmetrics-text") > quality("text/plain")
+    }
+
+    /// Returns 406 if the client refuses every content coding, and content without a coding as well.
+    pub(crate) fn check_accepts_content(&self) -> Result<(), Problem> {
+        let accepted = || self.headers.get_all(header::ACCEPT_ENCODING);
+        if !refuses_identity(&accepted()) || preferred_coding(accepted(), CODINGS).is_some() {
+            return Ok(());
+        }
+        Err(Problem::new(codes::NOT_ACCEPTABLE)
+            .detail("`Accept-Encoding` refuses every content coding that the server can send.")
+            .with("allowed", [&["identity"][..], &CODINGS[..]].concat()))
     }
 }
 

@@ -5,16 +5,26 @@ use hyper::header::{GetAll, HeaderValue};
 /// Returns the quality of a value, in thousandths; 0 means not acceptable. A value that is not listed has the quality
 /// of `*`.
 pub(crate) fn quality(headers: &GetAll<'_, HeaderValue>, value_name: &str) -> u16 {
-    let mut wildcard_quality = 0;
+    listed_quality(headers, value_name).unwrap_or(0)
+}
+
+/// Returns whether content without a coding is unacceptable. It is acceptable unless it is excluded (RFC 9110, 12.5.3).
+pub(crate) fn refuses_identity(headers: &GetAll<'_, HeaderValue>) -> bool {
+    listed_quality(headers, "identity") == Some(0)
+}
+
+/// Returns the quality of a value, or that of `*`. `None` if neither is listed.
+fn listed_quality(headers: &GetAll<'_, HeaderValue>, value_name: &str) -> Option<u16> {
+    let mut wildcard_quality = None;
     for value in headers.iter().filter_map(|header| header.to_str().ok()).flat_map(|list| list.split(',')) {
         let mut parts = value.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let q = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q="))).map_or(1000, thousandths);
         if name.eq_ignore_ascii_case(value_name) {
-            return q;
+            return Some(q);
         }
         if name == "*" {
-            wildcard_quality = q;
+            wildcard_quality = Some(q);
         }
     }
     wildcard_quality
@@ -85,6 +95,26 @@ mod tests {
             headers.insert(ACCEPT_ENCODING, accepted.parse().expect("a value"));
             assert_eq!(preferred_coding(headers.get_all(ACCEPT_ENCODING), ["br", "gzip"]), expected, "{accepted}");
         }
+    }
+
+    #[test]
+    fn content_without_a_coding_is_acceptable_unless_it_is_excluded() {
+        for (accepted, expected) in [
+            ("", false),
+            ("gzip", false),
+            ("gzip;q=0", false),
+            ("*", false),
+            ("*;q=0", true),
+            ("identity;q=0", true),
+            ("Identity; q=0.000, gzip", true),
+            ("*;q=0, identity", false),
+            ("identity;q=0, *", true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, accepted.parse().expect("a value"));
+            assert_eq!(refuses_identity(&headers.get_all(ACCEPT_ENCODING)), expected, "{accepted}");
+        }
+        assert!(!refuses_identity(&HeaderMap::new().get_all(ACCEPT_ENCODING)));
     }
 
     #[test]

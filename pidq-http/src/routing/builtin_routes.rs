@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::message::request::Request;
 use crate::message::response::Response;
-use crate::metrics::OPENMETRICS;
+use crate::metrics::{OPENMETRICS, PROMETHEUS_TEXT, to_prometheus_text};
 use crate::problem::{Problem, codes};
 use crate::routing::problem_pages::{self, ProblemDescription};
 use crate::routing::route::{Access, Action, Reply, Route};
@@ -72,7 +72,12 @@ impl<S: 'static> BuiltinRoutes<S> {
         route!("/livez", "Returns 200 while the process is alive.", TEXT, livez),
         route!("/readyz", "Returns 200 while the service is ready.", TEXT, readyz),
         route!("/version", "Name and version of the service.", VERSION, version),
-        route!("/metrics", "Metrics in OpenMetrics format.", TEXT, metrics),
+        route!(
+            "/metrics",
+            "Metrics in the OpenMetrics or the Prometheus text format, by the header `Accept`.",
+            TEXT,
+            metrics
+        ),
     ];
 }
 
@@ -138,5 +143,10 @@ async fn docs(request: Request) -> Result<Response, Problem> {
 }
 
 async fn metrics(request: Request) -> Result<Response, Problem> {
-    Ok(Response::ok(OPENMETRICS, request.info.metrics_text()))
+    let text = request.info.metrics_text();
+    let response = match request.head.prefers_open_metrics() {
+        true => Response::ok(OPENMETRICS, text),
+        false => Response::ok(PROMETHEUS_TEXT, to_prometheus_text(&text)),
+    };
+    Ok(response.header(VARY, "Accept"))
 }

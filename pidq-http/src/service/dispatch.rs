@@ -181,6 +181,8 @@ async fn route<S: Send + Sync + 'static>(
         return handle(service, context, found, principal, source).await;
     }
     enforce_limits(service, context, found.route, principal.as_deref()).await?;
+    // Before the handler: a write whose result cannot be sent does not happen.
+    context.head.check_accepts_content()?;
     let _slot = acquire_slot(service).await?;
     handle(service, context, found, principal, source).await
 }

@@ -21,17 +21,25 @@ async fn metrics_are_on_the_admin_listener() {
     let server = Server::on(app(), vec![public, admin]);
     server.request("GET /things/1 HTTP/1.1", "").await;
     server.request("GET /nowhere HTTP/1.1", "").await;
-    let get = async |path: &str| {
+    let get_as = async |path: &str, accept: &str| {
         let mut stream = TcpStream::connect(address).await.expect("it listens");
-        let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
         tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.expect("it is open");
         rest(stream).await
     };
-    let response = get("/metrics").await;
+    let get = async |path: &str| get_as(path, "*/*").await;
+    let response = get_as("/metrics", "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.3").await;
     assert!(header(&response, "content-type").is_some_and(|media| media.starts_with("application/openmetrics-text")));
     let row = "pidq_http_requests_total{method=\"GET\",route=\"/things/{id}\",status=\"200\"} 1";
     assert!(response.contains(row) && response.ends_with("# EOF\n"), "{response}");
     assert!(response.contains("route=\"\",status=\"404\""), "unknown paths create no labels: {response}");
+    let older = get("/metrics").await;
+    assert!(header(&older, "content-type").is_some_and(|media| media.starts_with("text/plain; version=0.0.4")));
+    for (sample, _) in older.lines().skip_while(|line| !line.is_empty()).filter_map(|line| line.split_once('{')) {
+        let name =
+            ["_bucket", "_sum", "_count"].iter().find_map(|suffix| sample.strip_suffix(suffix)).unwrap_or(sample);
+        assert!(older.contains(&format!("# HELP {name} ")), "{sample} has a description");
+    }
     assert_eq!(status(&get("/livez").await), 200);
     assert_eq!(status(&get("/things/1").await), 404, "no routes of the service");
 }

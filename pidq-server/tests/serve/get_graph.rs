@@ -83,8 +83,13 @@ async fn each_coding_has_its_own_tag_and_the_same_content() {
             assert_eq!((known.header("content-encoding"), known.header("content-length")), ("", ""));
         }
     }
-    let refused = desk.send("GET", "/graph/J-1", &["accept-encoding: zstd;q=0, *;q=0"], "").await.is(200);
+    let refused = desk.send("GET", "/graph/J-1", &["accept-encoding: zstd;q=0, gzip;q=0"], "").await.is(200);
     assert_eq!(refused.header("content-encoding"), "");
+    desk.send("GET", "/graph/J-1", &["accept-encoding: identity;q=0, *;q=0"], "")
+        .await
+        .expect_problem(406, "not-acceptable");
+    let small = desk.send("GET", "/version", &["accept-encoding: identity;q=0, gzip"], "").await.is(200);
+    assert_eq!(small.header("content-encoding"), "gzip");
 }
 
 fn decoded(coding: &str, body: &[u8]) -> Vec<u8> {
