@@ -74,6 +74,7 @@ pub use accounts::{Account, NewUser, ROLES, Role, UserChanges};
 pub use bearer::AuthError;
 pub use bootstrap::{BootstrapAccounts, CreatedCredentials};
 pub use caller::{Caller, Subject};
+pub(crate) use clients::GRANT_TYPES;
 pub use clients::{Client, GrantType, NewClient, SCOPES};
 pub use endpoint::{
     ActiveToken, AuthorizationServer, EmptyObject, MAX_BODY_SIZE, OAuthReply, OAuthRequest, ProtectedResource,

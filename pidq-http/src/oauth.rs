@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::{
-    AuthError, Identities, OAuthReply, OAuthRequest, Timestamp, introspection_endpoint, revocation_endpoint,
-    token_endpoint,
+    AuthError, GRANT_TYPES, Identities, OAuthReply, OAuthRequest, Timestamp, introspection_endpoint,
+    revocation_endpoint, token_endpoint,
 };
 use crate::message::head::Head;
 use crate::message::request::{Accepts, Request};
@@ -32,10 +32,11 @@ const fn form<T: JsonSchema>() -> Accepts {
 /// Request for a token (RFC 6749, 4.3, 4.4 and 6). The client authenticates by `Authorization: Basic`, or with
 /// `client_id` and `client_secret` in the form. Unknown parameters are ignored.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = {"type": "string"}))]
 #[allow(dead_code, reason = "describes the parameters that the strict form parser reads")]
 struct TokenRequest {
     /// Grant.
-    #[schemars(length(min = 1))]
+    #[schemars(extend("pattern" = format!("^({})$", GRANT_TYPES.map(|(_, name)| name).join("|"))))]
     grant_type: String,
     /// Login, for the grant `password`.
     #[serde(default)]
@@ -65,6 +66,7 @@ struct TokenRequest {
 
 /// Request about a token (RFC 7009, 2.1; RFC 7662, 2.1). The client authenticates as for a token.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = {"type": "string"}))]
 #[allow(dead_code, reason = "describes the parameters that the strict form parser reads")]
 struct KnownTokenRequest {
     /// Access token or refresh token.

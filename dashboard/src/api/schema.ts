@@ -2103,6 +2103,8 @@ export interface components {
             token: string;
             /** @description Kind of the token; ignored. */
             token_type_hint?: string;
+        } & {
+            [key: string]: string;
         };
         /** @description State of the license. */
         License: {
@@ -3267,6 +3269,8 @@ export interface components {
             scope?: string;
             /** @description Login, for the grant `password`. */
             username?: string;
+        } & {
+            [key: string]: string;
         };
         /** @description Token usage of a question. */
         TokenUsage: {

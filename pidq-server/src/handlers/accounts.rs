@@ -5,7 +5,7 @@ use pidq_http::{Problem, Request, Response, StatusCode, codes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::administration::{Administrator, change_problem};
+use super::administration::{Administrator, Name, RoleName, change_problem};
 use crate::server::Server;
 
 /// Accounts of the tenant.
@@ -42,13 +42,17 @@ pub(crate) struct AccountEntry {
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AccountRequest {
     /// E-mail address, or any name without spaces.
+    #[schemars(with = "Name")]
     login: String,
     /// Role: `viewer`, `editor` or `admin`.
+    #[schemars(with = "RoleName")]
     role: String,
     /// Password. Default: a generated one, which the response shows once.
+    #[schemars(length(min = 8, max = 1024))]
     password: Option<String>,
     /// Groups, for grants.
     #[serde(default)]
+    #[schemars(with = "Vec<Name>")]
     groups: Vec<String>,
     /// `true` if the user has no password and must use single sign-on.
     #[serde(default)]
@@ -60,10 +64,13 @@ pub(crate) struct AccountRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccountPatch {
     /// New password. Revokes all tokens of the user.
+    #[schemars(length(min = 8, max = 1024))]
     password: Option<String>,
     /// New role. Revokes all tokens of the user.
+    #[schemars(with = "Option<RoleName>")]
     role: Option<String>,
     /// New groups.
+    #[schemars(with = "Option<Vec<Name>>")]
     groups: Option<Vec<String>>,
     /// `true` disables the account and revokes all tokens of the user.
     disabled: Option<bool>,

@@ -1,9 +1,36 @@
-//! Access of administrators to the accounts and clients of their tenant, shared by the handlers of both.
+//! Access of administrators to the accounts and clients of their tenant, shared by the handlers of both, and the texts in
+//! their requests.
 
-use pidq_http::auth::{Caller, Identities, IdentityError};
+use pidq_http::auth::{Caller, Identities, IdentityError, ROLES, SCOPES};
 use pidq_http::{Problem, Request, codes, sentence};
+use schemars::JsonSchema;
 
 use crate::server::Server;
+
+/// Login, group or client id.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[allow(dead_code, reason = "only describes the text")]
+pub(crate) struct Name(#[schemars(regex(pattern = r"^[\w.:@~+-]{1,254}$"))] String);
+
+/// Name of a role.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[allow(dead_code, reason = "only describes the text")]
+pub(crate) struct RoleName(
+    #[schemars(extend("pattern" = one_of(ROLES.iter().map(|role| role.name))))] String,
+);
+
+/// Name of a scope.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[allow(dead_code, reason = "only describes the text")]
+pub(crate) struct ScopeName(#[schemars(extend("pattern" = one_of(SCOPES.iter().copied())))] String);
+
+/// Returns a pattern for these names.
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    format!("^({})$", names.collect::<Vec<_>>().join("|"))
+}
 
 /// Administrator of a tenant.
 pub(crate) struct Administrator<'a> {

@@ -5,7 +5,7 @@ use pidq_http::{Problem, Request, Response, StatusCode, codes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::administration::{Administrator, change_problem};
+use super::administration::{Administrator, Name, ScopeName, change_problem};
 use crate::server::Server;
 
 /// Clients of the tenant.
@@ -41,11 +41,14 @@ pub(crate) struct ClientEntry {
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ClientRequest {
     /// Id. Default: a generated one.
+    #[schemars(with = "Option<Name>")]
     id: Option<String>,
     /// Title, for display.
     #[serde(default)]
+    #[schemars(length(max = 254), regex(pattern = r"^[^\x00-\x1f\x7f-\x9f]*$"))]
     title: String,
     /// Maximum scopes of its tokens.
+    #[schemars(with = "Vec<ScopeName>")]
     scopes: Vec<String>,
 }
 
