@@ -40,6 +40,10 @@ pub(crate) struct AccountEntry {
 
 /// Account to create.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("not" = {
+    "required": ["sso_only", "password"],
+    "properties": {"sso_only": {"const": true}, "password": {"type": "string"}}
+}))]
 pub(crate) struct AccountRequest {
     /// E-mail address, or any name without spaces.
     #[schemars(with = "Name")]
