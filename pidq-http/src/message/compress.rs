@@ -107,7 +107,8 @@ impl EncoderKind {
 }
 
 /// Returns the encoder for a response body of this length if the client accepts a coding and the body is large enough,
-/// or if the client refuses content without a coding. Sets the headers also for responses without a body: the tag is that of the content that would be sent.
+/// or if the client refuses content without a coding. Sets the headers also for responses without a body: the tag is
+/// that of the content that would be sent.
 pub(crate) fn encoder(
     request_headers: &HeaderMap,
     headers: &mut HeaderMap,
