@@ -46,7 +46,11 @@ impl Identities {
         }
         // The client last: its presence marks the setup as complete.
         self.ensure_user(master, now).await?;
-        self.ensure_client(client(master), now).await
+        // Its tokens before, so that they are not left out if the start is interrupted; and after, because the old secret
+        // was valid until then.
+        self.revoke_client_tokens(master.key, now).await?;
+        self.ensure_client(client(master), now).await?;
+        self.revoke_client_tokens(master.key, now).await
     }
 
     async fn has_master(&self, master: MasterCredentials<'_>) -> Result<bool, IdentityError> {

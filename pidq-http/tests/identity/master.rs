@@ -63,10 +63,14 @@ async fn unchanged_credentials_hash_nothing_and_revoke_nothing() {
 async fn a_changed_secret_revokes_tokens() {
     check(async |fixture| {
         fixture.ensure_master(KEY, FIRST).await;
-        let token = fixture.log_in_with_password(KEY, FIRST).await.access();
+        let user_token = fixture.log_in_with_password(KEY, FIRST).await.access();
+        let client_token = fixture.request_token(KEY, FIRST, "grant_type=client_credentials").await.access();
+        let other_token = fixture.log_in().await.access();
         let again = fixture.replica().await;
         again.ensure_master(KEY, SECOND).await;
-        assert!(!again.is_valid(&token).await);
+        assert!(!again.is_valid(&user_token).await);
+        assert!(!again.is_valid(&client_token).await);
+        assert!(again.is_valid(&other_token).await, "the tokens of others stay");
         assert_eq!(again.log_in_with_password(KEY, FIRST).await.error(), (401, "invalid_client"));
         let before = format!("grant_type=password&username={KEY}&password={FIRST}");
         assert_eq!(again.request_token(KEY, SECOND, &before).await.error(), (400, "invalid_grant"));
