@@ -73,8 +73,7 @@ impl Head {
     /// 400 for another name.
     pub fn check_host(&self, own: Option<&str>) -> Result<(), Problem> {
         let Some(name) = self.host() else { return Ok(()) };
-        let is_loopback = name.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback());
-        if is_loopback || name == "localhost" || name.ends_with(".localhost") || own == Some(&name) {
+        if is_loopback_name(&name) || own == Some(&name) {
             return Ok(());
         }
         let detail =
@@ -189,6 +188,12 @@ impl Head {
             .detail("`Accept-Encoding` refuses every content coding that the server can send.")
             .with("allowed", [&["identity"][..], &CODINGS[..]].concat()))
     }
+}
+
+/// Returns true for the names of this machine: `localhost` and loopback addresses.
+pub(crate) fn is_loopback_name(name: &str) -> bool {
+    let is_address = name.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback());
+    is_address || name == "localhost" || name.ends_with(".localhost")
 }
 
 #[cfg(test)]

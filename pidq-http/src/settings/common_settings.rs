@@ -19,6 +19,7 @@ use super::loaded::Settings;
 use super::setting::AnySetting;
 use crate::auth::IdentityOptions;
 use crate::limits::Limits;
+use crate::message::head::is_loopback_name;
 use crate::message::proxies::Network;
 use crate::otlp::{self, CollectorOptions};
 use crate::process::log::init_log;
@@ -90,6 +91,16 @@ impl CommonSettings<'_> {
     pub fn public_host(&self) -> Result<Option<String>, SettingError> {
         let url = self.public_url()?.and_then(|url| url.parse::<Uri>().ok());
         Ok(url.and_then(|url| url.host().map(str::to_ascii_lowercase)))
+    }
+
+    /// Returns the reason why clients on other machines reach a service that listens on loopback only, if a setting
+    /// says so: a proxy passes their requests on.
+    pub fn reason_of_remote_clients(&self) -> Result<Option<String>, SettingError> {
+        if !self.0.get(&TRUSTED_PROXIES)?.is_empty() {
+            return Ok(Some(format!("`{}` is set", TRUSTED_PROXIES.env())));
+        }
+        let host = self.public_host()?.filter(|host| !is_loopback_name(host.trim_matches(['[', ']'])));
+        Ok(host.map(|host| format!("the host of `{}` is {host}", PUBLIC_URL.env())))
     }
 
     /// Applies the limits, the rate limit, the proxies and the CORS origins to an app.
@@ -238,6 +249,20 @@ mod tests {
                 .listeners()
                 .is_err_and(|error| error.to_string().contains("`PIDQ_LISTEN`"))
         );
+    }
+
+    #[test]
+    fn a_proxy_or_a_public_name_means_that_clients_are_remote() {
+        let reason = |given: &[(&str, &str)]| {
+            CommonSettings(&settings(given)).reason_of_remote_clients().expect("valid settings")
+        };
+        assert_eq!(reason(&[]), None);
+        for local in ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:8000", "https://pidq.localhost"] {
+            assert_eq!(reason(&[("PIDQ_PUBLIC_URL", local)]), None, "{local}");
+        }
+        let named = |given: &[(&str, &str)]| reason(given).unwrap_or_default();
+        assert!(named(&[("PIDQ_PUBLIC_URL", "https://Pidq.example")]).contains("PIDQ_PUBLIC_URL` is pidq.example"));
+        assert!(named(&[("PIDQ_TRUSTED_PROXIES", "127.0.0.1")]).contains("PIDQ_TRUSTED_PROXIES"));
     }
 
     #[test]

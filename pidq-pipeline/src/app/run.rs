@@ -162,6 +162,19 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn a_platform_without_a_master_key_is_not_behind_a_proxy() {
+        let folder = std::env::temp_dir().join(format!("pidq-proxy-{}", std::process::id()));
+        let data = folder.to_str().expect("a path").to_owned();
+        for (flag, value) in [("--public-url", "https://pidq.example"), ("--trusted-proxies", "127.0.0.1")] {
+            let given = ["--data-dir".into(), data.clone(), flag.into(), value.into()];
+            let settings = Settings::read(TABLES, given, []).expect("no mistake");
+            let error = open(&settings).await.map(drop).expect_err(flag).to_string();
+            assert!(error.contains("`PIDQ_APP_MASTER_KEY`: required"), "{error}");
+        }
+        drop(std::fs::remove_dir_all(folder));
+    }
+
+    #[tokio::test]
     async fn a_platform_without_a_master_key_listens_on_loopback_only() {
         let folder = std::env::temp_dir().join(format!("pidq-loopback-{}", std::process::id()));
         let data = folder.to_str().expect("a path").to_owned();

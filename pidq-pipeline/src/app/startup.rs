@@ -325,8 +325,14 @@ async fn open_accounts(
             return Err(settings.invalid(&APP_MASTER_KEY, reason).into());
         }
         let listen_addresses = settings.get(&LISTEN)?;
-        return match listen_addresses.iter().find(|address| !address.ip().is_loopback()) {
-            Some(address) => Err(missing_master_key(settings, *address).into()),
+        if let Some(address) = listen_addresses.iter().find(|address| !address.ip().is_loopback()) {
+            return Err(missing_master_key(settings, *address).into());
+        }
+        return match CommonSettings(settings).reason_of_remote_clients()? {
+            Some(reason) => {
+                let reason = format!("required, because {reason}: others would be accepted without authentication");
+                Err(settings.invalid(&APP_MASTER_KEY, &reason).into())
+            }
             None => Ok(None),
         };
     };
