@@ -11,8 +11,8 @@
  *   is deleted. Slices are UTF-8 and end with a NUL byte that is not counted, unless documented otherwise.
  * - Arguments are used during the call only. Texts with a length need no terminating NUL byte.
  * - Graphs, queries, errors and cancellation flags are immutable: any number of threads may use them concurrently.
- *   Results, rows, buffers and parameters are for one thread at a time, but may move between threads. A handle must not
- *   be used while another thread deletes it.
+ *   Results, batches, rows, buffers and parameters are for one thread at a time, but may move between threads. A handle must
+ *   not be used while another thread deletes it.
  * - Structures begin with `size`: initialize them with PIDQ_..._INIT, so that later versions can add fields.
  * - A deleted handle, an unexpected NULL, or a text that is not UTF-8 is error PQ9002; functions without an error return
  *   NULL, 0 or false. A file that cannot be read is PQ9003. A defect in the library is PQ9001; no panic or exception
@@ -79,7 +79,7 @@ struct ArrowArrayStream {
 
 // Results of a query on several documents. For one thread at a time. Delete it with `pidq_batch_delete`; query and
 // documents may be deleted before it.
-typedef struct BatchHandle BatchHandle;
+typedef struct pidq_batch_t pidq_batch_t;
 
 // Text, such as a drawing or a report. Delete it with `pidq_buffer_delete`.
 typedef struct pidq_buffer_t pidq_buffer_t;
@@ -393,21 +393,21 @@ pidq_error_t *pidq_query_run_batch(const pidq_query_t *query,
                                    const pidq_slice_t *documents,
                                    size_t count,
                                    const pidq_limits_t *limits,
-                                   BatchHandle **out);
+                                   pidq_batch_t **out);
 
 // Returns the number of documents of the batch.
-size_t pidq_batch_count(const BatchHandle *batch);
+size_t pidq_batch_count(const pidq_batch_t *batch);
 
 // Returns the documents that failed: a JSON array of objects with `document`, its number from 0, and `error`, as
 // `pidq_error_json` returns it. The batch owns it.
-pidq_slice_t pidq_batch_failures(const BatchHandle *batch);
+pidq_slice_t pidq_batch_failures(const pidq_batch_t *batch);
 
 // Exports the results as columns, as `pidq_result_arrow` does for one; once per batch. The first column, `document`, is
 // the number of the document of each row. A document that failed has one row, in which all other columns are null.
-pidq_error_t *pidq_batch_arrow(const BatchHandle *batch, struct ArrowArrayStream *out);
+pidq_error_t *pidq_batch_arrow(const pidq_batch_t *batch, struct ArrowArrayStream *out);
 
 // Deletes a batch. NULL is allowed.
-void pidq_batch_delete(BatchHandle *batch);
+void pidq_batch_delete(pidq_batch_t *batch);
 
 // Builds the result as a value of another language, which the caller owns. Returns NULL if a function of the builder
 // fails or an argument is invalid. If the language has a global lock (Python), it must be held during the call.
