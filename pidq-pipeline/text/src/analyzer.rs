@@ -35,11 +35,33 @@ pub fn index_terms(text: &str) -> Vec<String> {
 /// Returns the terms of a query: full tag names count twice, their parts once.
 pub fn query_terms(text: &str) -> Vec<String> {
     let mut terms = index_terms(text);
-    let full_name = |tag: Tag| mixed_words::hyphenated(&tag.name.to_lowercase().replace('-', ""));
-    let names = tags(text).into_iter().map(full_name).filter(|name| terms.contains(name));
+    let names = tags(text).into_iter().map(|tag| full_name(&tag.name)).filter(|name| terms.contains(name));
     let names: Vec<String> = names.collect();
     terms.extend(names);
     terms
+}
+
+/// Returns the distinct index terms of the tags in a query, such as `psv-2015a` for PSV 2015 A. A tag that is followed by
+/// a part, as in `P-101A N1`, is left out: the question is about the part.
+pub fn query_tags(text: &str) -> Vec<String> {
+    let terms = index_terms(text);
+    let names = tags(&uppercase_names(text)).into_iter().map(|tag| tag.name).chain(tags::short_spaced_tags(text));
+    let mut names: Vec<String> = names.map(|name| full_name(&name)).filter(|name| terms.contains(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Returns a query with the words that contain a digit in upper case: queries are often typed in lower case.
+fn uppercase_names(text: &str) -> String {
+    let uppercase =
+        |word: &str| if word.bytes().any(|b| b.is_ascii_digit()) { word.to_uppercase() } else { word.to_owned() };
+    text.split_whitespace().map(uppercase).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the index term of a tag in its canonical spelling.
+fn full_name(name: &str) -> String {
+    mixed_words::hyphenated(&name.to_lowercase().replace('-', ""))
 }
 
 /// Returns the terms of a text. `qualify` receives each name, the word after it, and the terms of the name.

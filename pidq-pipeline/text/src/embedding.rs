@@ -35,7 +35,7 @@ pub struct Model {
     pub dimensions: Option<usize>,
     /// One-line summary for the manual.
     pub summary: &'static str,
-    /// Weight of the dense ranking in a fusion, relative to 1 for the sparse one.
+    /// Weight of the dense score in hybrid mode, from 0 to 1. The search reduces it where the vectors disagree with the terms.
     pub weight: f64,
     open: fn(&ModelSource<'_>) -> Result<Arc<dyn Embedder>, Error>,
 }
@@ -54,7 +54,7 @@ pub const MODELS: &[Model] = &[
         name: OPENAI,
         dimensions: None,
         summary: "any service with an OpenAI-compatible embeddings endpoint; `openai:NAME` selects the model NAME",
-        weight: 1.0,
+        weight: 0.5,
         open: |source| match source.remote {
             Some(remote) => remote(source.name),
             None => Err(Error::unavailable("no embeddings endpoint is configured")),

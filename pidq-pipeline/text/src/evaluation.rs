@@ -1,12 +1,16 @@
 //! Evaluation of the search on a judged dataset, in every mode.
 //!
-//! A dataset is a directory in the BEIR format: `corpus.jsonl`, `queries.jsonl`, and `qrels.tsv` or `qrels/test.tsv`.
+//! A dataset is a directory in the BEIR format: `corpus.jsonl`, `queries.jsonl`, and `qrels.tsv` or `qrels/*.tsv`.
+
+mod bootstrap;
+mod report;
+mod unrelated;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +18,10 @@ use serde_json::{Map, Value};
 
 use crate::embedding::CachingEmbedder;
 use crate::ranking::metrics::{Judgments, measure};
-use crate::search::{Chunk, Document, MODES, Mode, Partition, SearchQuery, chunk_header};
+use crate::search::{Chunk, Document, MIN_RELEVANCE, MODES, Mode, Partition, SearchQuery, chunk_header};
+pub use report::{Gate, Report};
+use report::{REPORTED, Row};
+use unrelated::UNRELATED_QUESTIONS;
 
 /// Evaluates every mode on the dataset in a directory.
 ///
@@ -56,6 +63,8 @@ pub struct IndexedDataset<'e> {
 const BATCH_SIZE: usize = 256;
 /// Depth of the rankings: that of the deepest metric.
 const DEPTH: usize = 100;
+/// Number of hits of a search whose relevance is computed: the default of the platform.
+const HITS: usize = 8;
 
 impl Dataset {
     /// Reads a dataset.
@@ -63,8 +72,7 @@ impl Dataset {
     /// # Errors
     /// Fails if a file is missing or a line is invalid.
     pub fn read(dir: &Path) -> io::Result<Self> {
-        let qrels = dir.join("qrels.tsv");
-        let qrels = if qrels.exists() { qrels } else { dir.join("qrels").join("test.tsv") };
+        let qrels = judgments_file(dir)?;
         Ok(Dataset {
             documents: read_lines(&dir.join("corpus.jsonl"))?,
             queries: read_lines(&dir.join("queries.jsonl"))?,
@@ -90,6 +98,20 @@ impl Dataset {
         }
         Ok(IndexedDataset { dataset: self, partition, embedder, weight })
     }
+}
+
+/// Returns the file with the judgments: `qrels.tsv`, else `qrels/test.tsv`, else the first file in `qrels` by name.
+fn judgments_file(dir: &Path) -> io::Result<PathBuf> {
+    let folder = dir.join("qrels");
+    let usual = [dir.join("qrels.tsv"), folder.join("test.tsv")];
+    if let Some(file) = usual.into_iter().find(|file| file.exists()) {
+        return Ok(file);
+    }
+    let entries = fs::read_dir(&folder).map_err(|error| read_error(&folder, error))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "tsv"));
+    files.sort_unstable();
+    files.into_iter().next().ok_or_else(|| read_error(&folder, "no file *.tsv"))
 }
 
 fn document(text: Record) -> Document {
@@ -139,27 +161,54 @@ impl IndexedDataset<'_> {
     /// # Errors
     /// Fails if a query cannot be embedded.
     pub fn report(&self) -> io::Result<Report> {
-        let rows = MODES.iter().map(|&(name, mode)| Ok(Row { mode: name, means: self.means(mode)? }));
-        let queries =
-            self.dataset.queries.iter().filter(|query| self.dataset.judgments.contains_key(&query.id)).count();
-        Ok(Report { documents: self.partition.len(), queries, rows: rows.collect::<io::Result<_>>()? })
+        let rows = MODES.iter().map(|&(name, mode)| Ok(Row::new(name, &self.values(mode)?)));
+        let rows = rows.collect::<io::Result<Vec<Row>>>()?;
+        Ok(Report::new(self.partition.len(), self.judged_queries().count(), rows, self.gate()?))
     }
 
-    fn means(&self, mode: Mode) -> io::Result<[f64; REPORTED.len()]> {
-        let mut sums = [0.0; REPORTED.len()];
-        let mut count: f64 = 0.0;
-        for query in &self.dataset.queries {
-            let Some(judgments) = self.dataset.judgments.get(&query.id) else { continue };
+    fn judged_queries(&self) -> impl Iterator<Item = (&Record, &Judgments)> {
+        let queries = self.dataset.queries.iter();
+        queries.filter_map(|query| Some((query, self.dataset.judgments.get(&query.id)?)))
+    }
+
+    /// Returns the metrics of every judged query.
+    fn values(&self, mode: Mode) -> io::Result<Vec<[f64; REPORTED.len()]>> {
+        let values = self.judged_queries().map(|(query, judgments)| -> io::Result<_> {
             let ranking = self.ranking(&query.text, mode)?;
             // Scores that keep the order of the ranking.
             let run = ranking.iter().zip((0..DEPTH).rev()).map(|((id, _), score)| (id.clone(), score as f64));
             let measures = measure(&run.collect::<Vec<_>>(), judgments);
-            for (sum, reported) in sums.iter_mut().zip(REPORTED) {
-                *sum += measures.iter().find(|(name, _)| *name == reported.0).map_or(0.0, |(_, value)| *value);
-            }
-            count += 1.0;
-        }
-        Ok(sums.map(|sum| sum / count.max(1.0)))
+            let value = |name| measures.iter().find(|(found, _)| *found == name).map_or(0.0, |(_, value)| *value);
+            Ok(REPORTED.map(|(name, _)| value(name)))
+        });
+        values.collect()
+    }
+
+    /// Returns the decisions of the relevance gate in hybrid mode.
+    fn gate(&self) -> io::Result<Gate> {
+        let refused = |texts: &[&str]| -> io::Result<f64> {
+            let relevances = texts.iter().map(|text| self.relevance(text)).collect::<io::Result<Vec<f64>>>()?;
+            let refused = relevances.iter().filter(|relevance| **relevance < MIN_RELEVANCE).count();
+            Ok(refused as f64 / texts.len().max(1) as f64)
+        };
+        let judged: Vec<&str> = self.judged_queries().map(|(query, _)| query.text.as_str()).collect();
+        let (false_refusals, refusals) = (refused(&judged)?, refused(UNRELATED_QUESTIONS)?);
+        Ok(Gate { threshold: MIN_RELEVANCE, false_refusals, false_accepts: 1.0 - refusals })
+    }
+
+    fn relevance(&self, text: &str) -> io::Result<f64> {
+        let vector = self.vector(text)?;
+        let query = SearchQuery { top: HITS, ..self.query(text, &vector, Mode::Hybrid) };
+        Ok(self.partition.relevance(&query, &self.partition.search(&query)))
+    }
+
+    fn vector(&self, text: &str) -> io::Result<Vec<f32>> {
+        let vectors = self.embedder.embed(&[text.to_owned()]).map_err(io::Error::other)?;
+        Ok(vectors.into_iter().next().unwrap_or_default())
+    }
+
+    fn query<'q>(&self, text: &'q str, vector: &'q [f32], mode: Mode) -> SearchQuery<'q> {
+        SearchQuery { text, vector: Some(vector), mode, weight: self.weight, top: DEPTH, min_score: 0.0, filter: None }
     }
 
     /// Returns the documents found for a query with their scores, best first.
@@ -167,10 +216,8 @@ impl IndexedDataset<'_> {
     /// # Errors
     /// Fails if the query cannot be embedded.
     pub fn ranking(&self, text: &str, mode: Mode) -> io::Result<Vec<(String, f64)>> {
-        let vectors = self.embedder.embed(&[text.to_owned()]).map_err(io::Error::other)?;
-        let vector = vectors.first().map(Vec::as_slice);
-        let query = SearchQuery { text, vector, mode, weight: self.weight, top: DEPTH, min_score: 0.0, filter: None };
-        let ranked = self.partition.rank(&query, DEPTH);
+        let vector = self.vector(text)?;
+        let ranked = self.partition.rank(&self.query(text, &vector, mode), DEPTH);
         Ok(ranked.iter().map(|ranked| (self.partition.chunk_position(ranked).0.to_owned(), ranked.score)).collect())
     }
 
@@ -199,52 +246,5 @@ impl IndexedDataset<'_> {
             })
             .sum();
         Ok(wins / (with.len() * without.len()).max(1) as f64)
-    }
-}
-
-/// Metrics of the report: the name in trec_eval, and the displayed name.
-const REPORTED: [(&str, &str); 5] = [
-    ("ndcg_cut_10", "nDCG@10"),
-    ("recall_5", "recall@5"),
-    ("recall_10", "recall@10"),
-    ("recall_100", "recall@100"),
-    ("recip_rank", "MRR"),
-];
-
-/// Result of an evaluation, displayed as a table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// Number of documents.
-    pub documents: usize,
-    /// Number of judged queries.
-    pub queries: usize,
-    rows: Vec<Row>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Row {
-    mode: &'static str,
-    means: [f64; REPORTED.len()],
-}
-
-impl Report {
-    /// Returns a mean by the names of the mode and the metric, such as `("hybrid", "nDCG@10")`.
-    pub fn mean(&self, mode: &str, measure: &str) -> Option<f64> {
-        let row = self.rows.iter().find(|row| row.mode == mode)?;
-        let index = REPORTED.iter().position(|(_, name)| *name == measure)?;
-        Some(row.means[index])
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} documents, {} queries", self.documents, self.queries)?;
-        write!(f, "{:8}", "mode")?;
-        REPORTED.iter().try_for_each(|(_, name)| write!(f, "  {name:>10}"))?;
-        for row in &self.rows {
-            write!(f, "\n{:8}", row.mode)?;
-            row.means.iter().try_for_each(|mean| write!(f, "  {mean:>10.4}"))?;
-        }
-        Ok(())
     }
 }

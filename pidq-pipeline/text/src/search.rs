@@ -7,6 +7,8 @@ mod filter;
 mod hybrid;
 mod merge_hits;
 mod partition_codec;
+mod relevance;
+mod tag_matches;
 mod top_k;
 mod vector_scan;
 
@@ -18,12 +20,13 @@ use serde_json::{Map, Value};
 
 use crate::analyzer;
 use crate::embedding::{Error, normalize};
-use crate::ranking::bm25::InvertedIndex;
+use crate::ranking::bm25::{Groups, InvertedIndex};
 use vector_scan::VectorTable;
 
 pub use filter::{Filter, FilterError};
 pub use hybrid::{MODES, Mode, RankedChunk, SearchQuery};
 pub use merge_hits::Hit;
+pub use relevance::{MIN_RELEVANCE, MIN_SIMILARITY};
 
 /// An indexed document.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +78,8 @@ pub struct Partition {
     chunks: Vec<Option<ChunkSlot>>,
     documents: HashMap<String, DocumentSlots>,
     index: InvertedIndex,
+    /// Chunks of the index by document.
+    groups: Groups,
     vectors: VectorTable,
 }
 
@@ -133,6 +138,7 @@ impl Partition {
             + self.chunks.iter().flatten().map(chunk).sum::<usize>()
             + documents.sum::<usize>()
             + self.index.bytes()
+            + self.groups.bytes()
             + self.vectors.bytes()
     }
 
@@ -160,6 +166,7 @@ impl Partition {
             self.index.add(terms.iter().map(String::as_str));
             self.chunks.push(Some(ChunkSlot { document: document.id.clone(), chunk }));
         }
+        self.groups.push(&self.index);
         let slots = start..self.chunks.len() as u32;
         self.documents.insert(document.id, DocumentSlots { metadata: document.metadata, slots });
     }
@@ -167,6 +174,9 @@ impl Partition {
     /// Removes a document and returns it.
     pub fn remove(&mut self, id: &str) -> Option<Document> {
         let entry = self.documents.remove(id)?;
+        if !entry.slots.is_empty() {
+            self.groups.remove(entry.slots.start);
+        }
         let chunks = entry.slots.clone().filter_map(|slot| self.take(slot)).collect();
         let removed = self.chunks.len() - self.len();
         if removed > MIN_REMOVED_FOR_COMPACTION && removed > self.len() {
@@ -180,6 +190,7 @@ impl Partition {
         let terms = analyzer::index_terms(&chunk.indexed_text());
         self.index.remove(slot, terms.iter().map(String::as_str));
         chunk.vector = self.vectors.get(slot).to_vec();
+        self.vectors.remove(slot);
         Some(chunk)
     }
 

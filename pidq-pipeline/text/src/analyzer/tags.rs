@@ -50,6 +50,18 @@ pub fn tags(text: &str) -> Vec<Tag> {
     tags
 }
 
+/// Returns the tags of a query that are written with a blank and have only two digits, such as `LIC 27`. In a document
+/// they would be prose as often as tags, but a query is matched with the tags that exist.
+pub fn short_spaced_tags(text: &str) -> impl Iterator<Item = String> + '_ {
+    let words = move || text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words().zip(words().skip(1)).filter_map(|(prefix, number)| {
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        let is_prefix = (1..=4).contains(&prefix.len()) && prefix.bytes().all(|b| b.is_ascii_uppercase());
+        let is_number = digits == 2 && number.len() <= 3 && number.bytes().all(|b| b.is_ascii_alphanumeric());
+        (is_prefix && is_number && !is_excluded(&[prefix.to_owned()])).then(|| format!("{prefix}-{number}"))
+    })
+}
+
 /// The visible characters of a text in their plain form, each with the byte offset at which it starts.
 struct PlainText {
     plain: Vec<char>,

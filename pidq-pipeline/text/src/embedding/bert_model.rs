@@ -22,7 +22,7 @@ pub const TRANSFORMER: Model = Model {
     name: "transformer",
     dimensions: None,
     summary: "a transformer of the BERT family in the format of sentence-transformers; `transformer:NAME` loads the subdirectory NAME",
-    weight: 1.0,
+    weight: 0.5,
     open: |source| Ok(Arc::new(BertModel::open(&ModelFiles::read(&model_dir(source)?)?)?)),
 };
 

@@ -16,7 +16,7 @@ pub const HASH_512: Model = Model {
     name: "hash-512",
     dimensions: Some(DIMENSIONS),
     summary: "built in: terms and character n-grams hashed into 512 dimensions; compares spelling, not meaning",
-    weight: 0.3,
+    weight: 0.0,
     open: |_| Ok(Arc::new(HashModel)),
 };
 

@@ -18,7 +18,7 @@ pub const STATIC: Model = Model {
     name: "static",
     dimensions: None,
     summary: "a static embedding model in the format of model2vec; `static:NAME` loads the subdirectory NAME",
-    weight: 1.0,
+    weight: 0.3,
     open: |source| Ok(Arc::new(StaticModel::open(&model_dir(source)?)?)),
 };
 

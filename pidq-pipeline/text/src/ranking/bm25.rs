@@ -3,8 +3,11 @@
 //! S. Robertson, H. Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond, 2009; with Lucene's inverse
 //! document frequency, which is never negative, and without the constant factor `k1 + 1`.
 
+mod groups;
+
 use std::collections::HashMap;
 
+pub use groups::Groups;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of BM25.
@@ -165,6 +168,28 @@ impl InvertedIndex {
             let stale = list.postings.iter().filter(|posting| self.removed[posting.document as usize]);
             stale.for_each(|posting| scores[posting.document as usize] = 0.0);
         }
+    }
+
+    /// Returns the documents that contain a term.
+    pub fn documents_with(&self, term: &str) -> impl Iterator<Item = u32> + '_ {
+        let postings = self.terms.get(term).map_or(&[][..], |list| &list.postings);
+        postings.iter().map(|posting| posting.document).filter(move |document| !self.removed[*document as usize])
+    }
+
+    /// Returns the number of documents that contain a term.
+    pub fn document_frequency(&self, term: &str) -> usize {
+        self.terms.get(term).map_or(0, |list| list.postings.len() - list.stale)
+    }
+
+    /// Returns the saturated frequency of a term in a document, from 0 to 1: its score without the inverse document
+    /// frequency.
+    pub fn saturation(&self, term: &str, document: u32, weights: Bm25Params) -> f64 {
+        let Some(list) = self.terms.get(term) else { return 0.0 };
+        let Ok(index) = list.postings.binary_search_by_key(&document, |posting| posting.document) else { return 0.0 };
+        let frequency = f64::from(list.postings[index].frequency);
+        let average = self.total_length as f64 / self.document_count.max(1) as f64;
+        let length = f64::from(self.lengths[document as usize]) / average;
+        frequency / (frequency + weights.k1 * (1.0 - weights.b + weights.b * length))
     }
 
     /// Returns the inverse document frequency of a term that a number of documents contain.

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::tag_matches::TagMatches;
 use super::top_k::TopK;
 use super::{Filter, Partition};
 use crate::analyzer;
 use crate::embedding::normalize;
 use crate::ranking::bm25::{Bm25Params, Scores};
-use crate::ranking::fusion::{K, reciprocal_ranks};
+use crate::ranking::fusion::{Agreement, Scale, convex};
 
 /// Ranking mode.
 #[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
@@ -42,7 +43,7 @@ pub struct SearchQuery<'q> {
     pub vector: Option<&'q [f32]>,
     /// Ranking mode.
     pub mode: Mode,
-    /// Weight of the dense ranking in hybrid mode, relative to 1 for the sparse one: the weight of the model.
+    /// Weight of the dense score in hybrid mode, from 0 to 1: the weight of the model. The sparse score has the rest.
     pub weight: f64,
     /// Maximum number of hits.
     pub top: usize,
@@ -65,7 +66,13 @@ pub struct RankedChunk {
 }
 
 /// Minimum depth of each ranking in a fusion.
-const MIN_FUSION_DEPTH: usize = 100;
+const FUSION_DEPTH: usize = 100;
+/// Weight of the score of a document in the sparse score of its chunks.
+const DOCUMENT_WEIGHT: f64 = 0.3;
+/// Number of chunks of each ranking that are compared for their agreement.
+const AGREEMENT_DEPTH: usize = 10;
+/// Precision of sums of scores: steps per unit.
+const SUM_PRECISION: f64 = 1e6;
 
 impl Partition {
     /// Returns the best chunks for a query, at most `depth`.
@@ -84,7 +91,8 @@ impl Partition {
         let candidates = candidates
             .map(|candidates| candidates.iter().filter_map(|(document, index)| self.slot(document, *index)).collect());
         let accepted = self.accepted_slots(query.filter);
-        let prepared = PreparedQuery { partition: self, accepted, scores: self.scores(query), vector, candidates };
+        let (scores, tags) = (self.scores(query), self.tag_matches(query.text));
+        let prepared = PreparedQuery { partition: self, accepted, scores, tags, vector, candidates };
         let ranked = match (query.mode, &prepared.vector) {
             (Mode::Sparse, _) | (Mode::Hybrid, None) => prepared.sparse(depth),
             (Mode::Dense, _) => prepared.dense(depth),
@@ -106,7 +114,28 @@ impl Partition {
             return Scores { values: Vec::new(), bound: 0.0 };
         }
         let terms = analyzer::query_terms(query.text);
-        self.index.scores(terms.iter().map(String::as_str), Bm25Params::default())
+        let terms = || terms.iter().map(String::as_str);
+        let chunks = self.index.scores(terms(), Bm25Params::default());
+        if self.groups.count() == self.len() {
+            // Every document has one chunk.
+            return chunks;
+        }
+        let documents = self.index.group_scores(terms(), &self.groups, Bm25Params::default());
+        self.route(chunks, &documents)
+    }
+
+    /// Adds the scores of documents to those of their chunks that match the query: a page of a manual rarely repeats what
+    /// the manual is about.
+    fn route(&self, mut chunks: Scores, documents: &Scores) -> Scores {
+        if chunks.bound == 0.0 || documents.bound == 0.0 {
+            return chunks;
+        }
+        for (score, slot) in chunks.values.iter_mut().zip(0..).filter(|(score, _)| **score > 0.0) {
+            let document = self.groups.of(slot).map_or(0.0, |group| documents.values[group]);
+            *score = convex(*score / chunks.bound, document / documents.bound, DOCUMENT_WEIGHT);
+        }
+        chunks.bound = 1.0;
+        chunks
     }
 
     /// Returns the slots that a filter accepts, or none without a filter. Evaluates the filter once per document.
@@ -130,6 +159,8 @@ struct PreparedQuery<'p> {
     partition: &'p Partition,
     accepted: Option<Vec<bool>>,
     scores: Scores,
+    /// Chunks with the tags of the query, which are ranked first except in dense mode.
+    tags: TagMatches,
     vector: Option<Vec<f32>>,
     /// Slots that are considered in dense search; none means all.
     candidates: Option<Vec<u32>>,
@@ -144,8 +175,8 @@ impl PreparedQuery<'_> {
     }
 
     fn sparse(&self, depth: usize) -> Vec<RankedChunk> {
-        let slots = self.top_by_terms(depth).into_iter();
-        slots.map(|slot| self.ranked(slot)).map(|ranked| RankedChunk { score: ranked.sparse, ..ranked }).collect()
+        let slots = self.top_by_terms(depth).into_iter().map(|slot| self.ranked(slot));
+        slots.map(|ranked| RankedChunk { score: self.tags.raise(ranked.slot, ranked.sparse), ..ranked }).collect()
     }
 
     fn dense(&self, depth: usize) -> Vec<RankedChunk> {
@@ -157,7 +188,7 @@ impl PreparedQuery<'_> {
         let mut best = TopK::new(depth, |a, b| self.partition.tie_break(a, b));
         for (&score, slot) in self.scores.values.iter().zip(0..) {
             if score > 0.0 && self.accepts(slot) {
-                best.offer(score, slot);
+                best.offer(self.tags.raise(slot, score / self.scores.bound), slot);
             }
         }
         best.sorted().into_iter().map(|(_, slot)| slot).collect()
@@ -176,24 +207,55 @@ impl PreparedQuery<'_> {
         nearest.into_iter().map(|(_, slot)| slot).collect()
     }
 
-    /// Fuses both rankings. The score is the fused score relative to the maximum (first in both rankings), multiplied by the
-    /// quality of the best match: it descends with the ranking, and is low if no chunk matches the query.
+    /// Combines both scores, each normalized to its best value for the query. The combined score is multiplied by the
+    /// quality of the best match, so that it is low if no chunk matches the query. Chunks without any match are dropped.
     fn hybrid(&self, weight: f64, depth: usize) -> Vec<RankedChunk> {
-        let with_position = |slot: u32| (self.partition.position(slot), slot);
-        let by_terms: Vec<_> = self.top_by_terms(depth.max(MIN_FUSION_DEPTH)).into_iter().map(with_position).collect();
-        let by_vector: Vec<_> =
-            self.top_by_vector(depth.max(MIN_FUSION_DEPTH)).into_iter().map(with_position).collect();
-        let mut fused = reciprocal_ranks(&[(1.0, &by_terms), (weight, &by_vector)], K);
-        fused.truncate(depth);
-        let max_score = (1.0 + weight) / (K + 1.0);
-        let mut ranked: Vec<RankedChunk> = fused
-            .iter()
-            .map(|((_, slot), score)| RankedChunk { score: score / max_score, ..self.ranked(*slot) })
-            .collect();
-        let best =
-            ranked.iter().map(|ranked| (ranked.sparse + weight * ranked.dense) / (1.0 + weight)).fold(0.0, f64::max);
-        ranked.iter_mut().for_each(|ranked| ranked.score *= best.min(1.0));
-        ranked
+        let by_terms = self.top_by_terms(depth.max(FUSION_DEPTH));
+        let by_vector = self.top_by_vector(depth.max(FUSION_DEPTH));
+        let weight = weight.clamp(0.0, 1.0) * self.agreement(&by_terms, &by_vector);
+        if weight == 0.0 {
+            return self.sparse(depth);
+        }
+        let mut slots = [by_terms, by_vector].concat();
+        slots.sort_unstable();
+        slots.dedup();
+        let candidates: Vec<RankedChunk> = slots.into_iter().map(|slot| self.ranked(slot)).collect();
+        let best = |score: fn(&RankedChunk) -> f64| candidates.iter().map(score).fold(0.0, f64::max);
+        let sparse = Scale::new(0.0, best(|ranked| ranked.sparse));
+        let dense = Scale::new(self.dense_floor(), best(|ranked| ranked.dense));
+        let quality = best(|ranked| ranked.sparse).max(weight * best(|ranked| ranked.dense)).min(1.0);
+        let mut top = TopK::new(depth, |a, b| self.partition.tie_break(a, b));
+        for ranked in &candidates {
+            let score = convex(sparse.normalize(ranked.sparse), dense.normalize(ranked.dense), weight);
+            if score > 0.0 || self.tags.share(ranked.slot) > 0.0 {
+                top.offer(self.tags.raise(ranked.slot, score * quality), ranked.slot);
+            }
+        }
+        top.sorted().into_iter().map(|(score, slot)| RankedChunk { score, ..self.ranked(slot) }).collect()
+    }
+
+    /// Returns the share of its weight that the dense ranking deserves for this query; 1 if no chunk has a term of the
+    /// query, because nothing contradicts the vectors then.
+    fn agreement(&self, by_terms: &[u32], by_vector: &[u32]) -> f64 {
+        if by_terms.is_empty() {
+            return 1.0;
+        }
+        // A sum of integers, because it must not depend on the order of the chunks.
+        let accepted = self.scores.values.iter().zip(0..).filter(|(_, slot)| self.accepts(*slot));
+        let (sum, count) =
+            accepted.fold((0u64, 0u32), |(sum, count), (score, _)| (sum + (score * SUM_PRECISION) as u64, count + 1));
+        let all = sum as f64 / SUM_PRECISION / f64::from(count.max(1));
+        let mean = |slots: &[u32]| {
+            let compared = &slots[..slots.len().min(AGREEMENT_DEPTH)];
+            let scores = compared.iter().filter_map(|slot| self.scores.values.get(*slot as usize));
+            scores.sum::<f64>() / AGREEMENT_DEPTH as f64
+        };
+        Agreement { best: mean(by_terms), nearest: mean(by_vector), all }.weight()
+    }
+
+    /// Returns the cosine that counts as no similarity: the mean of all chunks, which is 0.7 for some models.
+    fn dense_floor(&self) -> f64 {
+        self.vector.as_ref().map_or(0.0, |vector| self.partition.vectors.mean_similarity(vector).max(0.0))
     }
 
     fn ranked(&self, slot: u32) -> RankedChunk {

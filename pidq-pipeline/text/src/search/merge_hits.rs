@@ -30,7 +30,7 @@ pub struct Hit<'p> {
     pub sparse: f64,
     /// Dense score.
     pub dense: f64,
-    slot: u32,
+    pub(super) slot: u32,
 }
 
 impl Hit<'_> {

@@ -126,6 +126,9 @@ impl Partition {
         }
         let chunks = u32::try_from(partition.chunks.len()).map_err(|_| invalid_data())?;
         partition.index = read_terms(chunks, input)?;
+        let mut documents: Vec<Range<u32>> = partition.documents.values().map(|entry| entry.slots.clone()).collect();
+        documents.sort_unstable_by_key(|slots| (slots.start, slots.end));
+        documents.into_iter().for_each(|slots| partition.groups.push_range(&partition.index, slots));
         Ok(partition)
     }
 

@@ -19,11 +19,19 @@ pub struct VectorTable {
     quantized: Vec<u8>,
     /// Quantization step of each vector.
     steps: Vec<f32>,
+    /// Sums of the vectors that are not removed, in steps of [`SUM_STEP`]. Integers, because the sum must not depend on
+    /// the order of changes.
+    sums: Vec<i64>,
+    /// Number of vectors that are not removed.
+    count: usize,
 }
+
+/// Precision of the sums of vectors.
+const SUM_STEP: f64 = 1e-9;
 
 impl VectorTable {
     pub fn new(dimensions: usize) -> Self {
-        VectorTable { dimensions, ..VectorTable::default() }
+        VectorTable { dimensions, sums: vec![0; dimensions], ..VectorTable::default() }
     }
 
     pub fn dimensions(&self) -> usize {
@@ -32,7 +40,8 @@ impl VectorTable {
 
     /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
-        (self.exact.capacity() + self.steps.capacity()) * size_of::<f32>() + self.quantized.capacity()
+        let sums = self.sums.capacity() * size_of::<i64>();
+        (self.exact.capacity() + self.steps.capacity()) * size_of::<f32>() + self.quantized.capacity() + sums
     }
 
     /// Adds a vector, which must have the right length.
@@ -42,6 +51,22 @@ impl VectorTable {
         self.quantized.extend(vector.iter().map(quantize));
         self.exact.extend_from_slice(vector);
         self.steps.push(step);
+        self.sums.iter_mut().zip(vector).for_each(|(sum, x)| *sum = sum.saturating_add(sum_steps(*x)));
+        self.count += 1;
+    }
+
+    /// Removes a vector from the mean. Its slot keeps it.
+    pub fn remove(&mut self, slot: u32) {
+        let start = slot as usize * self.dimensions;
+        let vector = &self.exact[start..start + self.dimensions];
+        self.sums.iter_mut().zip(vector).for_each(|(sum, x)| *sum = sum.saturating_sub(sum_steps(*x)));
+        self.count -= 1;
+    }
+
+    /// Returns the mean dot product of a vector and those that are not removed.
+    pub fn mean_similarity(&self, vector: &[f32]) -> f64 {
+        let sum: f64 = self.sums.iter().zip(vector).map(|(sum, x)| *sum as f64 * f64::from(*x)).sum();
+        sum * SUM_STEP / self.count.max(1) as f64
     }
 
     /// Returns the vector of a slot.
@@ -93,6 +118,10 @@ impl VectorTable {
         }
         best.sorted()
     }
+}
+
+fn sum_steps(x: f32) -> i64 {
+    (f64::from(x) / SUM_STEP) as i64
 }
 
 fn max_abs(vector: &[f32]) -> f32 {

@@ -7,4 +7,5 @@ mod conformance;
 mod embedding;
 mod eval;
 mod faithfulness;
+mod manuals;
 mod search;

@@ -1,7 +1,7 @@
 //! Search in a partition.
 
 use pidq_text::embedding::{self, Error, ModelSources, from_blob, normalize, to_blob};
-use pidq_text::search::{Chunk, Document, Filter, Hit, Mode, Partition, SearchQuery, chunk_header};
+use pidq_text::search::{Chunk, Document, Filter, Hit, MIN_RELEVANCE, Mode, Partition, SearchQuery, chunk_header};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -105,6 +105,90 @@ fn an_exact_tag_ranks_before_longer_tags() {
     }
     for text in ["P-101A N2", "nozzle N2 of P-101A"] {
         assert_eq!(ids(&partition.search(&question(text)))[0], "b.0", "{text}");
+    }
+}
+
+#[test]
+fn chunks_with_the_tag_of_a_question_come_first() {
+    let partition = partition([
+        document("a", &["What level does the level controller LIC-28 hold? It holds the level of the level drum."]),
+        document("b", &["LIC-27 holds 900 mm."]),
+        document("c", &["P-101 is a pump."]),
+        document("d", &["The spare of the pump P-102 is P-103. What pump is a spare pump? The pump P-102."]),
+    ]);
+    for text in ["What level does LIC-27 hold?", "What level does LIC 27 hold?", "what level does lic27 hold"] {
+        assert_eq!(ids(&partition.search(&question(text)))[0], "b.0", "{text}");
+    }
+    for text in
+        ["What is the spare pump of P-101?", "What is the spare pump of P 101?", "what is the spare pump of p101"]
+    {
+        assert_eq!(ids(&partition.search(&question(text)))[0], "c.0", "{text}");
+    }
+    // Both tags before one of them, and a tag that no document has is ignored.
+    assert_eq!(ids(&partition.search(&question("spare of P-102 and P-103")))[0], "d.0");
+    assert_eq!(ids(&partition.search(&question("level drum of LIC-99")))[0], "a.0");
+}
+
+#[test]
+fn vectors_do_not_rank_other_chunks_before_those_with_the_tag() {
+    let mut partition = Partition::new(2);
+    for (id, text, vector) in [("a", "P-101 pump", [1.0, 0.0]), ("b", "P-102 pump", [0.0, 1.0])] {
+        let mut document = document(id, &[text]);
+        document.chunks[0].vector = vector.to_vec();
+        partition.put(document).unwrap();
+    }
+    for weight in [0.0, 0.5, 1.0] {
+        let query = SearchQuery { vector: Some(&[0.0, 1.0]), weight, ..question("pump P-101") };
+        assert_eq!(ids(&partition.search(&query))[0], "a.0", "{weight}");
+    }
+}
+
+#[test]
+fn hybrid_search_has_no_hits_with_score_zero() {
+    let texts = ["relief valve", "pump", "drain", "flare stack", "glycol", "motor"];
+    let mut partition = Partition::new(512);
+    for (id, text) in ["a", "b", "c", "d", "e", "f"].iter().zip(texts) {
+        partition.put(embedded(document(id, &[text]))).unwrap();
+    }
+    for (text, weight) in [("relief valve", 0.3), ("relief valve", 0.0), ("zebra", 0.0)] {
+        let vector = vector(text);
+        let hits = partition.search(&SearchQuery { vector: Some(&vector), weight, ..question(text) });
+        assert!(hits.iter().all(|hit| hit.score > 0.0), "{text} {weight}: {hits:?}");
+        assert_eq!(hits.is_empty(), text == "zebra");
+    }
+}
+
+#[test]
+fn a_manual_about_the_subject_comes_before_other_manuals() {
+    let manual = |id: &str, name: &str, interval: &str| {
+        let first = format!("Operating manual of the compressor {name}");
+        let second = format!("The oil of the machine is changed every {interval} hours");
+        document(id, &[&first, "Check the vibration of the machine daily", &second])
+    };
+    let partition =
+        partition([manual("a", "Kestrel", "2000"), manual("b", "Merlin", "4000"), manual("c", "Osprey", "800")]);
+    for (name, expected) in [("Kestrel", "2000"), ("Merlin", "4000"), ("Osprey", "800")] {
+        let text = format!("After how many hours is the oil of the {name} machine changed?");
+        let hits = partition.search(&question(&text));
+        assert!(hits[0].text().contains(expected), "{name}: {}", hits[0].text());
+    }
+}
+
+#[test]
+fn a_question_about_something_else_has_little_relevance() {
+    let partition = partition([
+        document("a", &["The relief valve is set at 38.5 barg"]),
+        document("b", &["Start the pump P-101 on minimum flow"]),
+    ]);
+    let relevance = |text| {
+        let query = question(text);
+        partition.relevance(&query, &partition.search(&query))
+    };
+    for text in ["relief valve", "How is P-101 started?", "At what pressure is the relief valve set?"] {
+        assert!(relevance(text) > MIN_RELEVANCE, "{text}: {}", relevance(text));
+    }
+    for text in ["zebra", "Who won the football match after the start?"] {
+        assert!(relevance(text) < MIN_RELEVANCE, "{text}: {}", relevance(text));
     }
 }
 
