@@ -22,7 +22,9 @@ use crate::cluster::pubsub::{PubSub, Signal, Subscription};
 use crate::embedding_registry::ModelRegistry;
 use crate::generation::graph_client::GraphService;
 use crate::generation::prompt::Spotlighting;
+use crate::generation::rag::RequiredSupport;
 use crate::llm::Client;
+use crate::net::egress::Listeners;
 use crate::net::webhook_client::WebhookClient;
 use crate::platform::accounts::Accounts;
 use crate::platform::licensing::Licensing;
@@ -63,6 +65,8 @@ pub struct Platform {
     pub generation: Generation,
     /// Retention of log-like data.
     pub retention: Retention,
+    /// Addresses on which this process listens, which callers cannot name as those of models and webhooks.
+    pub listeners: Listeners,
 }
 
 /// Authentication and rate limits.
@@ -123,6 +127,8 @@ pub struct Generation {
     pub llm: Client,
     /// Separation of passages from instructions in prompts.
     pub spotlighting: Spotlighting,
+    /// What an answer needs to count as answered.
+    pub required_support: RequiredSupport,
     /// Graph query service, if configured.
     pub graph_service: OnceLock<Arc<dyn GraphService>>,
     /// Permits for concurrently streamed answers.

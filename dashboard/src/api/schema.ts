@@ -1114,6 +1114,8 @@ export interface components {
             query: string;
             /** @description Reason why it is not answered, or a defect of the answer. */
             reason: components["schemas"]["AnswerReason"] | null;
+            /** @description Sentences of the answer, checked against the passages that they cite. */
+            sentences: components["schemas"]["AnswerSentence"][];
             /** @description Durations. */
             timings_ms: components["schemas"]["AnswerTimings"];
             /** @description Token usage. Null if no model was called. */
@@ -1122,7 +1124,18 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         /** @description Reason why a question is not answered, or a defect of the answer. */
-        AnswerReason: "no_documents" | "no_relevant_context" | "not_in_context" | "uncited";
+        AnswerReason: "no_documents" | "no_relevant_context" | "not_in_context" | "uncited" | "unsupported";
+        /** @description A sentence of an answer, checked against the passages that it cites. */
+        AnswerSentence: {
+            /** @description Numbers of the passages that it cites, or that its paragraph cites for it. */
+            citations: number[];
+            /** @description Span in the answer, in code points. */
+            span: number[];
+            /** @description Result of the check. */
+            status: components["schemas"]["SentenceStatus"];
+            /** @description Values, tags, dates and names that the passages do not contain. */
+            unsupported: components["schemas"]["UnsupportedClaim"][];
+        };
         /** @description Durations of an answer, in milliseconds. */
         AnswerTimings: {
             /**
@@ -1422,6 +1435,8 @@ export interface components {
              * @description Page, from 1. Null in documents without pages.
              */
             page: number | null;
+            /** @description Sentences and rows of it that support the answer. `page` is that of the first one. */
+            quotes?: components["schemas"]["Quote"][];
             /**
              * Format: uint64
              * @description Revision of the document; 0 for a graph.
@@ -1442,6 +1457,8 @@ export interface components {
             /** @description Text of the chunk. */
             text: string;
         };
+        /** @description Why a claim is unsupported. */
+        ClaimDefect: "not_in_passage" | "other_unit" | "other_equipment" | "other_quantity";
         /** @description Clients of the tenant. */
         ClientList: {
             /** @description Clients, ordered by id: those of the tenant, and those that serve all tenants. */
@@ -2663,7 +2680,7 @@ export interface components {
              * @description Code: stable, for programs.
              * @enum {string}
              */
-            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unreadable-drawing" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
+            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unreadable-drawing" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "llm-truncated" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
             /** @description Explanation of this occurrence, for people; its wording may change. */
             detail?: string;
             /**
@@ -2885,6 +2902,26 @@ export interface components {
              */
             top_p?: number | null;
         };
+        /** @description A sentence or row of a document that supports an answer. */
+        Quote: {
+            /**
+             * Format: uint64
+             * @description End, exclusive.
+             */
+            end: number | null;
+            /**
+             * Format: uint32
+             * @description Page, from 1. Null in documents without pages.
+             */
+            page: number | null;
+            /**
+             * Format: uint64
+             * @description Start in the text of the document, in code points. Null if the parts of the chunk are not contiguous.
+             */
+            start: number | null;
+            /** @description The text. */
+            text: string;
+        };
         /** @description New index of a pipeline. Without any field, the index is rebuilt. */
         ReindexRequest: {
             /** @description Name of another embedding model. */
@@ -3078,6 +3115,8 @@ export interface components {
              */
             total: number;
         };
+        /** @description Result of the check of a sentence. Negation, comparison and arithmetic are not checked. */
+        SentenceStatus: "supported" | "derived" | "unsupported" | "uncited" | "unchecked";
         /** @description Server-sent event (HTML Living Standard, 9.2), parsed. */
         ServerSentEvent: {
             /** @description JSON: a CloudEvents event, a part of an answer, or a problem. */
@@ -3151,6 +3190,8 @@ export interface components {
             query: string;
             /** @description Reason why it is not answered, or a defect of the answer. */
             reason: components["schemas"]["AnswerReason"] | null;
+            /** @description Sentences of the answer, checked against the passages that they cite. */
+            sentences: components["schemas"]["AnswerSentence"][];
             /** @description Durations. */
             timings_ms: components["schemas"]["AnswerTimings"];
             /** @description Token usage. Null if no model was called. */
@@ -3286,6 +3327,15 @@ export interface components {
              * @description Tokens of the prompt.
              */
             prompt_tokens: number;
+        };
+        /** @description A claim that the cited passages do not contain. */
+        UnsupportedClaim: {
+            /** @description Why it is unsupported. */
+            reason: components["schemas"]["ClaimDefect"];
+            /** @description Span in the answer, in code points. */
+            span: number[];
+            /** @description The claim, as written. */
+            text: string;
         };
         /** @description Usage of a day, a pipeline and a classification. */
         UsageRow: {

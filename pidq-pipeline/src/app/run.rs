@@ -126,6 +126,8 @@ impl BackgroundTasks {
         {
             return Err(startup::missing_master_key(settings, address).into());
         }
+        let addresses: Vec<_> = listeners.iter().map(Listener::address).collect::<io::Result<_>>()?;
+        app.state.listeners.add(addresses);
         let mut tasks = spawn_workers(app, settings.get(&WORKERS)?);
         tasks.spawn(partition_refresh::run(Arc::clone(&app.state)));
         tasks.spawn(gauges::count_jobs_periodically(Arc::clone(&app.state)));

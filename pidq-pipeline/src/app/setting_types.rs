@@ -3,6 +3,7 @@
 use pidq_http::{Choice, Secret, SettingType};
 use pidq_store::domain::license::TrustedKeys;
 
+use crate::generation::rag::RequiredSupport;
 use crate::platform::licensing::Mode;
 
 /// Id of the root client, which must not be a placeholder of an example.
@@ -73,4 +74,12 @@ impl SettingType for LicenseKeys {
 impl Choice for Mode {
     const CHOICES: &'static [(&'static str, Mode)] =
         &[("off", Mode::Off), ("report", Mode::Report), ("enforce", Mode::Enforce)];
+}
+
+impl Choice for RequiredSupport {
+    const CHOICES: &'static [(&'static str, RequiredSupport)] = &[
+        ("supported", RequiredSupport::Supported),
+        ("cited", RequiredSupport::Cited),
+        ("nothing", RequiredSupport::Nothing),
+    ];
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pidq_http::{ADMIN_LISTEN, DataDir, LISTEN, MemorySize, Secret, SettingTable, Size, settings};
 
 use super::setting_types::{LicenseKeys, MasterKey, StrongSecret};
+use crate::generation::rag::RequiredSupport;
 use crate::platform::licensing::Mode;
 
 settings! {
@@ -43,6 +44,7 @@ settings! {
         pub(crate) SNAPSHOT_TOTAL_SIZE: Size = ("PIDQ_SNAPSHOT_TOTAL_SIZE", "config.limits.snapshotTotalSize", "Disk space for index snapshots, which are loaded at startup instead of rebuilding the indexes; 0 turns them off. Snapshots are encrypted with keys in the database, which are deleted together with their data.") or "4GiB";
         pub(crate) SNAPSHOT_DIR: Option<PathBuf> = ("PIDQ_SNAPSHOT_DIR", "config.snapshotDir", "Directory for index snapshots. Default: `snapshots` in the data directory. The files may be deleted at any time.");
         pub(crate) ANSWER_RETENTION: Duration = ("PIDQ_ANSWER_RETENTION", "config.answerRetention", "Retention of answers for `GET /api/queries/{id}`; `0s` stores none.") or "30d";
+        pub(crate) ANSWER_REQUIRES: RequiredSupport = ("PIDQ_ANSWER_REQUIRES", "config.answerRequires", "What an answer of a model must have to count as answered: `supported` (the cited passages contain the values, tags and names of every sentence), `cited` (of at least one sentence with a citation) or `nothing`. Otherwise, `answered` is false and `reason` says why.") or "cited";
         pub(crate) PIPELINE_LIMIT: u64 = ("PIDQ_PIPELINE_LIMIT", "config.limits.pipelines", "Maximum number of pipelines.") or "10000";
     }
 }

@@ -23,11 +23,11 @@ use crate::api::handlers::limits::{
 use crate::api::idempotency;
 use crate::api::routes::ROUTES;
 use crate::app::settings::{
-    ANN_THRESHOLD, ANSWER_RETENTION, ANSWER_STREAM_LIMIT, APP_LICENSE, APP_MASTER_KEY, APP_MASTER_SECRET, APP_SECRET,
-    AUDIT_RETENTION, CACHE_MEMORY, DATA_DIR, DATABASE_URL, DATAMARKING, EVENT_STREAM_LIMIT, EVENTS_INCLUDE_NAMES,
-    EVENTS_RETENTION, EXTRACTOR, INDEX_MEMORY, JOB_LEASE_TTL, LICENSE_MODE, LICENSE_PUBLIC_KEYS, MODEL_DIR, NATS_URL,
-    PIPELINE_LIMIT, REDIS_TIMEOUT, REDIS_URL, SNAPSHOT_DIR, SNAPSHOT_TOTAL_SIZE, TABLES, UPLOAD_DIR, UPLOAD_MEMORY,
-    UPLOAD_SPOOL_SIZE, WEBHOOK_DISABLE_AFTER, WEBHOOK_TIMEOUT,
+    ANN_THRESHOLD, ANSWER_REQUIRES, ANSWER_RETENTION, ANSWER_STREAM_LIMIT, APP_LICENSE, APP_MASTER_KEY,
+    APP_MASTER_SECRET, APP_SECRET, AUDIT_RETENTION, CACHE_MEMORY, DATA_DIR, DATABASE_URL, DATAMARKING,
+    EVENT_STREAM_LIMIT, EVENTS_INCLUDE_NAMES, EVENTS_RETENTION, EXTRACTOR, INDEX_MEMORY, JOB_LEASE_TTL, LICENSE_MODE,
+    LICENSE_PUBLIC_KEYS, MODEL_DIR, NATS_URL, PIPELINE_LIMIT, REDIS_TIMEOUT, REDIS_URL, SNAPSHOT_DIR,
+    SNAPSHOT_TOTAL_SIZE, TABLES, UPLOAD_DIR, UPLOAD_MEMORY, UPLOAD_SPOOL_SIZE, WEBHOOK_DISABLE_AFTER, WEBHOOK_TIMEOUT,
 };
 use crate::background::gauges::IndexCollector;
 use crate::cluster::cache::{Cache, Redis};
@@ -38,7 +38,7 @@ use crate::embedding_registry::{EmbeddingService, ModelRegistry};
 use crate::generation::graph_client::{GraphService, RemoteGraphService};
 use crate::generation::prompt::Spotlighting;
 use crate::llm::{Client, ClientOptions};
-use crate::net::egress::{Backend, Guard, LLM_CA, Policy};
+use crate::net::egress::{Backend, Guard, LLM_CA, Listeners, Policy};
 use crate::net::tls_roots::RootCertificates;
 use crate::net::webhook_client::WebhookClient;
 use crate::platform::accounts::Accounts;
@@ -112,6 +112,7 @@ pub async fn open_with_provider(settings: &Settings, provider: Option<Provider>)
     let store = Store::open(database).await?.with_outbox(Outbox::new(settings.get(&EVENTS_INCLUDE_NAMES)?));
     let installation = store.installation_id().await?;
     let (pubsub, redis) = (pubsub(settings)?, redis(settings)?);
+    let listeners = Listeners::default();
     let platform = Platform {
         licensing: licensing(settings, &installation)?,
         metrics: Metrics::default(),
@@ -119,7 +120,7 @@ pub async fn open_with_provider(settings: &Settings, provider: Option<Provider>)
         cursors: cursors(settings)?,
         encryptor: encryptor(settings)?,
         limits: platform_limits(settings)?,
-        webhooks: webhooks(settings)?,
+        webhooks: webhooks(settings, &listeners)?,
         access: Access {
             public_host: CommonSettings(settings).public_host()?,
             accounts,
@@ -127,7 +128,8 @@ pub async fn open_with_provider(settings: &Settings, provider: Option<Provider>)
         },
         ingestion: ingestion(settings)?,
         search: search(settings, pgvector, redis.clone(), &installation)?,
-        generation: generation(settings)?,
+        generation: generation(settings, &listeners)?,
+        listeners,
         retention: Retention { audit: settings.get(&AUDIT_RETENTION)?, events: settings.get(&EVENTS_RETENTION)? },
         messaging: Messaging {
             redis,
@@ -171,11 +173,12 @@ fn search(
     })
 }
 
-fn generation(settings: &Settings) -> Result<Generation, OpenError> {
+fn generation(settings: &Settings, listeners: &Listeners) -> Result<Generation, OpenError> {
     let answer_streams = settings.get(&ANSWER_STREAM_LIMIT)?.min(Semaphore::MAX_PERMITS);
     let marks_data = settings.get(&DATAMARKING)?;
     Ok(Generation {
-        llm: llm(settings)?,
+        llm: llm(settings, listeners)?,
+        required_support: settings.get(&ANSWER_REQUIRES)?,
         spotlighting: if marks_data { Spotlighting::Datamarking } else { Spotlighting::Delimiting },
         graph_service: graph_service(settings)?,
         answer_streams: Arc::new(Semaphore::new(answer_streams)),
@@ -352,17 +355,18 @@ async fn open_accounts(
     Ok(Some(Accounts { identities, master: key.to_owned() }))
 }
 
-/// Opens the client of language models. It never connects to the platform's own backends.
-fn llm(settings: &Settings) -> Result<Client, OpenError> {
+/// Opens the client of language models. It never connects to the platform's own backends and listeners.
+fn llm(settings: &Settings, listeners: &Listeners) -> Result<Client, OpenError> {
     let policy = Policy::for_llm(settings, is_on_loopback(settings)?, backends(settings)?)?;
-    Ok(Client::new(egress_guard(settings, policy)?, ClientOptions::default()))
+    let guard = egress_guard(settings, policy)?.with_listeners(listeners.clone());
+    Ok(Client::new(guard, ClientOptions::default()))
 }
 
-/// Opens the client of webhooks. It never connects to the platform's own backends either.
-fn webhooks(settings: &Settings) -> Result<WebhookClient, OpenError> {
+/// Opens the client of webhooks. It never connects to the platform's own backends and listeners either.
+fn webhooks(settings: &Settings, listeners: &Listeners) -> Result<WebhookClient, OpenError> {
     let policy = Policy::for_webhooks(settings, is_on_loopback(settings)?, backends(settings)?)?;
     Ok(WebhookClient {
-        guard: egress_guard(settings, policy)?,
+        guard: egress_guard(settings, policy)?.with_listeners(listeners.clone()),
         timeout: settings.get(&WEBHOOK_TIMEOUT)?,
         disable_after: settings.get(&WEBHOOK_DISABLE_AFTER)?,
     })
@@ -391,7 +395,7 @@ fn graph_service(settings: &Settings) -> Result<OnceLock<Arc<dyn GraphService>>,
     Ok(service)
 }
 
-/// Returns the addresses of the platform's own backends: database, Redis and NATS.
+/// Returns the addresses of the platform's own backends: database, Redis and NATS, and its public address.
 fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
     let mut backends = Vec::new();
     for row in [&DATABASE_URL, &REDIS_URL, &NATS_URL] {
@@ -400,6 +404,8 @@ fn backends(settings: &Settings) -> Result<Vec<Backend>, SettingError> {
         backends
             .extend(urls.iter().flat_map(|urls| urls.expose().split(',')).map(str::trim).filter_map(Backend::from_url));
     }
+    let public_url = CommonSettings(settings).public_url()?;
+    backends.extend(public_url.as_deref().and_then(Backend::from_url));
     Ok(backends)
 }
 

@@ -1,11 +1,13 @@
 //! Retrieval-augmented generation: an answer with citations from retrieved chunks, complete or streamed.
 //!
-//! Three cases of a missing answer are distinguished: nothing was found, and no model is called; the model replies
-//! that the passages do not answer the question; the model answers without a citation.
+//! Cases of a missing answer are distinguished: nothing was found, and no model is called; the model replies that the
+//! passages do not answer the question; the model answers without a citation, or cites passages that do not contain what
+//! it says.
 
 mod context;
 mod extractive;
 mod stream_event;
+mod support;
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +15,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc::Sender;
 
-pub use context::{Citation, Context, GraphSource};
+pub use context::{Citation, Context, GraphSource, Quote};
 pub use extractive::{answer as extractive_answer, stream as extractive_stream};
 pub use stream_event::StreamEvent;
+pub use support::{CheckedSentence, ClaimDefect, RequiredSupport, SentenceStatus, UnsupportedClaim};
+
+use support::Check;
 
 use crate::generation::citations::{CitationParser, is_refusal, needs_citation};
 use crate::generation::prompt::{
-    self, Passage, Prompt, PromptError, PromptInput, REFUSAL, Spotlighting, Turn, Warning,
+    self, Passage, Prompt, PromptError, PromptInput, REFUSAL, Speaker, Spotlighting, Turn, Warning,
 };
 use crate::llm::{Chat, Client, CompletionInfo, Endpoint, LlmError, LlmErrorKind, Sampling, Usage};
 
@@ -51,6 +56,8 @@ pub struct Question {
     pub sampling: Sampling,
     /// Total timeout.
     pub timeout: Option<Duration>,
+    /// What an answer needs to count as answered.
+    pub required_support: RequiredSupport,
 }
 
 impl Question {
@@ -58,6 +65,12 @@ impl Question {
     fn retain_relevant(&mut self) {
         let min_score = self.min_score.unwrap_or(f64::NEG_INFINITY);
         self.contexts.retain(|context| context.score >= min_score);
+    }
+
+    /// Returns the question with the turns before it: what the user names may be repeated without a source.
+    fn asked(&self) -> String {
+        let turns = self.history.iter().filter(|turn| turn.speaker == Speaker::User).map(|turn| turn.text.as_str());
+        turns.chain([self.text.as_str()]).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the reason why there are no contexts.
@@ -83,6 +96,8 @@ pub struct Answer {
     pub citations: Vec<Citation>,
     /// Cited numbers that belong to no context.
     pub invalid_citations: Vec<u32>,
+    /// Sentences of the answer, checked against the contexts that they cite.
+    pub sentences: Vec<CheckedSentence>,
     /// Contexts in the prompt; the first is `[1]`.
     pub contexts: Vec<Context>,
     /// Number of retrieved contexts that did not fit.
@@ -106,8 +121,10 @@ pub enum Reason {
     NoRelevantContext,
     /// The model replied that the contexts do not answer the question.
     NotInContext,
-    /// The answer cites no context.
+    /// The answer, or one of its sentences with values, tags, dates or names, cites no context.
     Uncited,
+    /// A sentence cites contexts that do not contain what it says.
+    Unsupported,
 }
 
 impl Reason {
@@ -118,6 +135,7 @@ impl Reason {
             Reason::NoRelevantContext => "no_relevant_context",
             Reason::NotInContext => "not_in_context",
             Reason::Uncited => "uncited",
+            Reason::Unsupported => "unsupported",
         }
     }
 }
@@ -204,7 +222,7 @@ impl Generation<'_> {
         }
         let mut deltas = self.client.stream(self.endpoint, &chat).await?;
         let mut text = String::new();
-        while let Some(delta) = deltas.next().await.map_err(LlmError::after_output)? {
+        while let Some(delta) = deltas.next().await.map_err(|error| error.after_output().with_partial_answer(&text))? {
             let delta = prompt::remove_marks(delta, prompt.mark);
             text.push_str(&delta);
             let cited = citations.push(&delta);
@@ -231,21 +249,28 @@ impl Generation<'_> {
         retrieved: usize,
         duration: Duration,
     ) -> Answer {
+        let is_refusal = is_refusal(&reply.text, reply.citations.cited());
+        let check = match is_refusal {
+            true => Check::default(),
+            false => Check::new(&question.asked(), &reply.text, &question.contexts, reply.citations.cited()),
+        };
+        let cited = reply.citations.cited().iter();
         let citations: Vec<_> =
-            reply.citations.cited().iter().map(|cited| Citation::new(&question.contexts, cited)).collect();
-        let reason = reason(&reply.text, &reply.citations);
+            cited.map(|cited| Citation::new(&question.contexts, cited).with_quotes(&check.quotes)).collect();
+        let reason = if is_refusal { Some(Reason::NotInContext) } else { defect(&reply, &check) };
         let estimated = || Usage {
             prompt_tokens: prompt.tokens as u64,
             completion_tokens: prompt::estimate_tokens(&reply.text) as u64,
             estimated: true,
         };
         Answer {
-            answered: reason != Some(Reason::NotInContext),
+            answered: question.required_support.is_met(reason, check.has_valid_citation()),
             reason,
             finish_reason: reply.info.finish_reason,
             model: reply.info.model.unwrap_or_else(|| self.endpoint.model.clone()),
             citations,
             invalid_citations: reply.citations.invalid().to_vec(),
+            sentences: check.sentences,
             contexts_dropped: retrieved - question.contexts.len(),
             contexts: question.contexts,
             warnings: prompt.warnings,
@@ -266,6 +291,7 @@ fn unanswered(model: String, reason: Reason) -> Answer {
         model,
         citations: Vec::new(),
         invalid_citations: Vec::new(),
+        sentences: Vec::new(),
         contexts: Vec::new(),
         contexts_dropped: 0,
         warnings: Vec::new(),
@@ -274,11 +300,12 @@ fn unanswered(model: String, reason: Reason) -> Answer {
     }
 }
 
-fn reason(text: &str, citations: &CitationParser) -> Option<Reason> {
-    if is_refusal(text, citations.cited()) {
-        return Some(Reason::NotInContext);
+/// Returns the defect of a reply that is no refusal.
+fn defect(reply: &ModelReply, check: &Check) -> Option<Reason> {
+    match reply.citations.cited().is_empty() && needs_citation(&reply.text) {
+        true => Some(Reason::Uncited),
+        false => check.defect(),
     }
-    (citations.cited().is_empty() && needs_citation(text)).then_some(Reason::Uncited)
 }
 
 fn compose(question: &Question, window: usize) -> Result<Prompt, PromptError> {

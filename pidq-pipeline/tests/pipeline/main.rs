@@ -8,6 +8,7 @@ mod ask;
 mod audit;
 mod backend_servers;
 mod cache;
+mod cancellation;
 mod classification_isolation;
 #[cfg(feature = "otel")]
 #[path = "../../../pidq-http/tests/collector.rs"]

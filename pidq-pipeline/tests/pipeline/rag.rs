@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use pidq_pipeline::generation::prompt::{REFUSAL, Speaker, Spotlighting, Turn};
-use pidq_pipeline::generation::rag::{Answer, Context, Question, Reason, StreamEvent, answer, stream};
+use pidq_pipeline::generation::rag::{
+    Answer, Context, Question, Reason, RequiredSupport, SentenceStatus, StreamEvent, answer, stream,
+};
 use pidq_pipeline::llm::{Client, ClientOptions, Endpoint};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -72,10 +74,16 @@ async fn an_answer_cites_its_chunk() {
     assert_eq!(answer.answer, "PSV-2015A is set at 38.5 barg [2].");
     assert_eq!((answer.answered, answer.reason, answer.model.as_str()), (true, None, "m-1"));
     let citation = serde_json::to_value(&answer.citations).unwrap();
+    let quote = |text: &str| {
+        let start = 812 + RELIEF.find(text).unwrap();
+        json!({"start": start, "end": start + text.len(), "page": 2, "text": text})
+    };
+    // The tag is quoted where the passage names it first.
+    let quotes = [quote("V-201 is protected by PSV-2015A."), quote("PSV-2015A is set at 38.5 barg.")];
     assert_eq!(
         citation,
         json!([{
-            "marker": 2, "answer_spans": [[30, 33]], "document_id": "d2", "revision": 1, "filename": "V-201.pdf",
+            "marker": 2, "answer_spans": [[30, 33]], "quotes": quotes, "document_id": "d2", "revision": 1, "filename": "V-201.pdf",
             "chunk_id": "c2", "page": 2, "start": 812, "end": 812 + RELIEF.chars().count(), "text": RELIEF, "score": 0.5,
             "tags": ["PSV-2015A"], "nodes": [],
         }])
@@ -130,10 +138,74 @@ async fn an_answer_without_citation_is_marked() {
     let reply_with = |text: &str| vec![json_reply(200, &completion(text))];
     let mock = MockServer::always(reply_with("It is set at 38.5 barg, I believe [7].")).await;
     let answer = ask(&mock, question("?", &[RELIEF])).await;
-    assert_eq!((answer.answered, answer.reason), (true, Some(Reason::Uncited)));
+    assert_eq!((answer.answered, answer.reason), (false, Some(Reason::Uncited)));
     assert_eq!(answer.invalid_citations, [7]);
+    let accepting = Question { required_support: RequiredSupport::Nothing, ..question("?", &[RELIEF]) };
+    assert!(ask(&mock, accepting).await.answered);
     let mock = MockServer::always(reply_with("Yes.")).await;
     assert_eq!(ask(&mock, question("?", &[RELIEF])).await.reason, None);
+}
+
+/// Returns whether an answer of a model is answered, its reason, and the statuses of its sentences.
+async fn outcome(text: &str, required_support: RequiredSupport) -> (bool, Option<&'static str>, Vec<SentenceStatus>) {
+    let steps = [stream_head(), event(&delta(text)), event(&last("stop"))].to_vec();
+    let streaming = MockServer::always(steps).await;
+    let question = Question { required_support, ..question("At what is PSV-2015A set?", &[RELIEF, PUMP]) };
+    let events = events(client(short_timeouts()), streaming.endpoint(), question.clone()).await;
+    let answer = ask(&MockServer::always(vec![json_reply(200, &completion(text))]).await, question).await;
+    let streamed = final_answer(&events);
+    assert_eq!((&streamed.sentences, streamed.reason), (&answer.sentences, answer.reason));
+    let statuses = answer.sentences.iter().map(|sentence| sentence.status).collect();
+    (answer.answered, answer.reason.map(Reason::as_str), statuses)
+}
+
+#[tokio::test]
+async fn what_the_cited_passages_do_not_contain_is_unsupported() {
+    use RequiredSupport::{Cited, Nothing, Supported};
+    use SentenceStatus as Status;
+    let mixed = "PSV-2015A is set at 38.5 barg [1]. P-101 delivers 210 m3/h [2].";
+    let rows = [
+        ("PSV-2015A is set at 38.5 barg [1].", Supported, (true, None, vec![Status::Supported])),
+        ("PSV-2015A is set at 3.85 MPa [1].", Supported, (true, None, vec![Status::Derived])),
+        ("PSV-2015A is set at 35.8 barg [1].", Cited, (false, Some("unsupported"), vec![Status::Unsupported])),
+        ("PSV-2015A is set at 38.5 bara [1].", Cited, (false, Some("unsupported"), vec![Status::Unsupported])),
+        ("PSV-2015A is set at 38.5 barg [2].", Cited, (false, Some("unsupported"), vec![Status::Unsupported])),
+        ("PSV-2015A is set at 35.8 barg [1].", Nothing, (true, Some("unsupported"), vec![Status::Unsupported])),
+        (mixed, Cited, (true, Some("unsupported"), vec![Status::Supported, Status::Unsupported])),
+        (mixed, Supported, (false, Some("unsupported"), vec![Status::Supported, Status::Unsupported])),
+        (
+            "PSV-2015A is set at 38.5 barg [1].\n\nP-101 delivers 120 m3/h.",
+            Cited,
+            (true, Some("uncited"), vec![Status::Supported, Status::Uncited]),
+        ),
+        ("PSV-2015A is set at 38.5 barg.", Cited, (false, Some("uncited"), vec![Status::Uncited])),
+    ];
+    for (text, required, expected) in rows {
+        assert_eq!(outcome(text, required).await, expected, "{text} {required:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_unsupported_claim_is_named_with_its_place() {
+    let text = "PSV-2015A is set at 35.8 barg [1].";
+    let answer =
+        ask(&MockServer::always(vec![json_reply(200, &completion(text))]).await, question("?", &[RELIEF])).await;
+    let sentences = serde_json::to_value(&answer.sentences).unwrap();
+    let claim = json!({"text": "35.8 barg", "span": [20, 29], "reason": "not_in_passage"});
+    let expected = json!([{"span": [0, 34], "citations": [1], "status": "unsupported", "unsupported": [claim]}]);
+    assert_eq!(sentences, expected);
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_an_error_with_its_beginning() {
+    let mock = MockServer::always(vec![stream_head(), event(&delta("PSV-2015A is not ")), event(&delta("set"))]).await;
+    let events = events(client(short_timeouts()), mock.endpoint(), question("?", &[RELIEF])).await;
+    assert_eq!(names(&events), ["retrieval", "delta", "error"]);
+    let Some(StreamEvent::Error(error)) = events.last() else { panic!("no error") };
+    assert_eq!((error.code(), error.partial_answer()), ("llm-truncated", Some("PSV-2015A is not set")));
+    // The same stream as the reply to a request for a whole answer.
+    let error = answer(&client(short_timeouts()), &mock.endpoint(), question("?", &[RELIEF])).await.unwrap_err();
+    assert_eq!((error.code(), error.partial_answer()), ("llm-truncated", Some("PSV-2015A is not set")));
 }
 
 #[tokio::test]

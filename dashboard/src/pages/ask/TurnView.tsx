@@ -9,7 +9,7 @@ import { formatNumber } from "../../ui/format";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { AnswerText } from "./AnswerText";
-import type { Answer, Turn } from "./conversation";
+import type { Answer, ClaimDefect, Turn } from "./conversation";
 import { FeedbackForm } from "./FeedbackForm";
 import type { ShownPassage } from "./PassagePanel";
 import { Sources } from "./Sources";
@@ -115,6 +115,7 @@ function AnswerKind({ turn }: { turn: Turn }) {
     <div className="row">
       <Badge tone="accent">{answer.model}</Badge>
       {answer.reason === "uncited" && <Badge tone="warning">Without citations</Badge>}
+      {answer.reason === "unsupported" && <Badge tone="warning">Not supported by its citations</Badge>}
       <small className="muted">
         {formatNumber(answer.timings_ms.total)} ms
         {answer.usage &&
@@ -131,14 +132,42 @@ const REASONS: Record<string, string> = {
     "No passage of the documents is relevant to the question. Ask with the words of the documents, such as a tag.",
   not_in_context:
     "The passages found do not contain the answer. The documents may not cover it, or it may be under another classification.",
-  uncited: "The model cited no passage for this answer: check it against the documents.",
+  uncited: "The model cited no passage for this answer, or for a part of it: check it against the documents.",
+  unsupported: "The cited passages do not contain everything that this answer says:",
 };
+
+/** Why a passage does not support a value or a name. */
+const DEFECTS: Record<ClaimDefect, string> = {
+  not_in_passage: "not in the cited passages",
+  other_unit: "in the cited passages with another unit",
+  other_equipment: "in the cited passages for other equipment",
+  other_quantity: "in the cited passages as another quantity",
+};
+
+/** The sentences of an answer that its citations do not support, with what is missing. */
+function UnsupportedSentences({ answer }: { answer: Answer }) {
+  const sentences = answer.sentences.filter((sentence) => sentence.status === "unsupported");
+  // Spans count code points, as the spread of a string does.
+  const letters = [...answer.answer];
+  if (sentences.length === 0) return null;
+  return (
+    <ul className="turn-warning">
+      {sentences.map(({ span: [start, end], unsupported }) => (
+        <li key={start}>
+          <mark>{letters.slice(start, end).join("")}</mark>{" "}
+          {unsupported.map((claim) => `“${claim.text}”: ${DEFECTS[claim.reason]}`).join("; ")}
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 function AnswerNotes({ answer }: { answer: Answer }) {
   const reason = answer.reason ? REASONS[answer.reason] : undefined;
   return (
     <>
       {reason && <p className="muted">{reason}</p>}
+      <UnsupportedSentences answer={answer} />
       {answer.invalid_citations.length > 0 && (
         <p className="muted">
           The answer cites passages that do not exist: {answer.invalid_citations.join(", ")}.

@@ -6,6 +6,7 @@ import { ApiProblem, type ProblemFields } from "../../api/problem";
 import { serverEvents } from "../../features/documents/sse";
 
 export type Answer = Schemas["Answer"];
+export type ClaimDefect = Schemas["ClaimDefect"];
 export type Passage = Schemas["Context"];
 
 export interface Turn {

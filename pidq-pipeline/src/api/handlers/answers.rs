@@ -18,7 +18,7 @@ use crate::api::handlers::search::SearchWarning;
 use crate::api::json_body;
 use crate::api::problems::{store_problem, validation};
 use crate::api::schema::{DateTime, Uuid};
-use crate::generation::rag::{Citation, Context, Reason};
+use crate::generation::rag::{CheckedSentence, Citation, Context, Reason};
 use crate::llm::Usage;
 use crate::platform::Platform;
 
@@ -52,6 +52,8 @@ pub(crate) struct AnswerResponse<'a> {
     pub citations: Vec<Citation>,
     /// Cited numbers that belong to no passage.
     pub invalid_citations: Vec<u32>,
+    /// Sentences of the answer, checked against the passages that they cite.
+    pub sentences: Vec<CheckedSentence>,
     /// Passages in the prompt, the first of which is `[1]`. Only with `include_contexts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Context>")]

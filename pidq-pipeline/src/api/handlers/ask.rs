@@ -1,6 +1,7 @@
 //! Handler of `/api/pipelines/{pipeline_id}/query`: an LLM answers a question from retrieved passages, with citations.
 
 mod graph_context;
+mod quote_pages;
 mod sampling;
 
 use std::sync::Arc;
@@ -266,6 +267,7 @@ async fn answer_question(
     question.context_window = model.as_ref().and_then(|model| model.context_window);
     question.max_context = policy.max_context_tokens();
     question.spotlighting = platform.generation.spotlighting;
+    question.required_support = platform.generation.required_support;
     if streamed {
         let permit = platform.generation.answer_streams.clone().try_acquire_owned().map_err(|_| too_many_streams())?;
         let endpoint = model.map(|model| model.endpoint);
@@ -394,7 +396,8 @@ impl AnswerEnvelope {
     }
 
     /// Returns the answer as sent, and stores it if the policy allows.
-    async fn complete_and_store(&self, platform: &Platform, answer: Answer) -> Value {
+    async fn complete_and_store(&self, platform: &Platform, mut answer: Answer) -> Value {
+        quote_pages::set_pages(platform, &mut answer).await;
         let documents = answer.contexts.iter().filter_map(|context| context.document_id.clone()).collect();
         let body = serde_json::to_value(self.complete(answer)).unwrap_or_default();
         if self.may_store {
@@ -413,6 +416,12 @@ impl AnswerEnvelope {
             marker: Some(warning.marker),
             detail: warning.detail.into(),
         });
+        let cut = (answer.finish_reason.as_deref() == Some("length")).then(|| {
+            SearchWarning::new(
+                "answer-cut",
+                "The model reached its token limit: the answer is incomplete. Raise `max_tokens`.",
+            )
+        });
         AnswerResponse {
             id: &self.id,
             pipeline_id: &self.pipeline,
@@ -425,9 +434,10 @@ impl AnswerEnvelope {
             model: answer.model,
             citations: answer.citations,
             invalid_citations: answer.invalid_citations,
+            sentences: answer.sentences,
             contexts: self.include_contexts.then_some(answer.contexts),
             contexts_dropped: answer.contexts_dropped,
-            warnings: passage_warnings.chain(self.warnings.iter().cloned()).collect(),
+            warnings: passage_warnings.chain(cut).chain(self.warnings.iter().cloned()).collect(),
             usage: answer.usage,
             timings_ms: AnswerTimings { embed, search, llm, total: embed + search + llm },
         }

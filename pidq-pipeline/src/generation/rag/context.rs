@@ -1,8 +1,11 @@
 //! Contexts of a prompt and citations of an answer.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::support::QuoteSpan;
 use crate::generation::citations::CitedPassage;
 use crate::generation::prompt::Passage;
 
@@ -48,13 +51,29 @@ pub struct GraphSource {
     pub query: String,
 }
 
+/// A sentence or row of a document that supports an answer.
+#[derive(Clone, Debug, Default, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Quote {
+    /// Start in the text of the document, in code points. Null if the parts of the chunk are not contiguous.
+    pub start: Option<usize>,
+    /// End, exclusive.
+    pub end: Option<usize>,
+    /// Page, from 1. Null in documents without pages.
+    pub page: Option<u32>,
+    /// The text.
+    pub text: String,
+}
+
 /// A context cited by an answer.
-#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
 pub struct Citation {
     /// Its number in the answer.
     pub marker: usize,
     /// Spans of its citations in the answer, in code points.
     pub answer_spans: Vec<[usize; 2]>,
+    /// Sentences and rows of it that support the answer. `page` is that of the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotes: Vec<Quote>,
     /// The context.
     #[serde(flatten)]
     pub context: Context,
@@ -71,10 +90,29 @@ impl Context {
     }
 }
 
+impl Context {
+    /// Returns a span of the text, in bytes, as a quote. Its page is that on which the context starts.
+    fn quote(&self, span: Range<usize>) -> Option<Quote> {
+        let (before, text) = (self.text.get(..span.start)?, self.text.get(span)?);
+        let length = self.text.chars().count();
+        let is_contiguous = self.start.zip(self.end).is_some_and(|(start, end)| end.checked_sub(start) == Some(length));
+        let start = self.start.filter(|_| is_contiguous).map(|start| start + before.chars().count());
+        let end = start.map(|start| start + text.chars().count());
+        Some(Quote { start, end, page: self.page, text: text.to_owned() })
+    }
+}
+
 impl Citation {
     /// Looks up a cited context. The parser has already dropped numbers out of range.
     pub(super) fn new(contexts: &[Context], cited: &CitedPassage) -> Citation {
         let context = contexts.get(cited.marker - 1).cloned().unwrap_or_default();
-        Citation { marker: cited.marker, answer_spans: cited.spans.clone(), context }
+        Citation { marker: cited.marker, answer_spans: cited.spans.clone(), quotes: Vec::new(), context }
+    }
+
+    /// Adds the quotes of its context.
+    pub(super) fn with_quotes(mut self, quotes: &[QuoteSpan]) -> Citation {
+        let own = quotes.iter().filter(|quote| quote.context + 1 == self.marker);
+        self.quotes = own.filter_map(|quote| self.context.quote(quote.span.clone())).collect();
+        self
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use pidq_text::quotes::best_quotes;
 use tokio::sync::mpsc::Sender;
 
+use super::support::Check;
 use super::{Answer, Citation, Question, Reason, StreamEvent, unanswered};
 use crate::generation::citations::CitedPassage;
 
@@ -31,11 +32,16 @@ pub fn answer(mut question: Question) -> Answer {
         text.add(&texts[quote.passage][quote.span], quote.passage + 1);
     }
     let QuoteText { text, cited, .. } = text;
+    let check = Check::new(&question.asked(), &text, &question.contexts, &cited);
     Answer {
         answered: true,
         reason: None,
-        citations: cited.iter().map(|cited| Citation::new(&question.contexts, cited)).collect(),
+        citations: cited
+            .iter()
+            .map(|cited| Citation::new(&question.contexts, cited).with_quotes(&check.quotes))
+            .collect(),
         answer: text,
+        sentences: check.sentences,
         contexts: question.contexts,
         duration: started.elapsed(),
         ..unanswered(EXTRACTIVE.to_owned(), Reason::NotInContext)

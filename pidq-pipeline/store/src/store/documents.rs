@@ -353,6 +353,15 @@ impl Store {
         Ok(row.and_then(|(text, pages)| Some((text?, pages.unwrap_or_else(|| "[]".into())))))
     }
 
+    /// Returns the pages of a revision; none before extraction.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn pages(&self, id: &str, revision: i64) -> Result<Option<String>> {
+        let row = self.database.row::<(Option<String>,)>(PAGES, &[id.into(), revision.into()]).await?;
+        Ok(row.and_then(|row| row.0))
+    }
+
     /// Updates a document that is unchanged since it was read, and the classification of its chunks.
     ///
     /// # Errors
