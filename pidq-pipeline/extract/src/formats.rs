@@ -10,6 +10,7 @@ pub(super) mod list_numbers;
 pub(super) mod markdown;
 pub(super) mod odf;
 pub(super) mod ooxml_parts;
+#[cfg(feature = "pdf")]
 pub(super) mod pdf;
 pub(super) mod pid_graph;
 pub(super) mod pptx;

@@ -33,7 +33,6 @@ mod text_sink;
 mod xml;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +64,7 @@ pub struct Format {
 
 /// All formats. If several match a content, the first one wins.
 pub const FORMATS: &[Format] = &[
+    #[cfg(feature = "pdf")]
     formats::pdf::PDF,
     formats::docx::DOCX,
     #[cfg(feature = "spreadsheets")]
@@ -108,8 +108,6 @@ pub struct Options {
     pub max_entries: usize,
     /// Treatment of HTML tags and of escapes in JSON.
     pub markup: Markup,
-    /// Path of Poppler's `pdftotext`; without it the built-in PDF reader is used.
-    pub pdftotext: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -120,15 +118,7 @@ impl Default for Options {
             max_compression_ratio: 200,
             max_entries: 10_000,
             markup: Markup::Strip,
-            pdftotext: None,
         }
-    }
-}
-
-impl Options {
-    /// Returns the default options with the installed `pdftotext`, if there is one.
-    pub fn with_installed_tools() -> Self {
-        Options { pdftotext: formats::pdf::installed(), ..Options::default() }
     }
 }
 

@@ -80,6 +80,14 @@ impl TextSink {
         self.push("\n")
     }
 
+    /// Removes the last character of the open page, such as a hyphen at the end of a line.
+    pub fn remove_last_character(&mut self) {
+        if !self.page_text().is_empty() {
+            self.text.pop();
+            self.characters -= 1;
+        }
+    }
+
     /// Returns the text of the open page.
     pub fn page_text(&self) -> &str {
         let start = self.pages.last().map_or(0, |page| page.start);

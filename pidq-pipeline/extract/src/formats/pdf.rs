@@ -1,27 +1,25 @@
-//! PDF reader: Poppler's `pdftotext` if it is installed, otherwise the built-in content stream reader.
+//! PDF reader: the words of each page with their boxes, in reading order.
 
-#[cfg(feature = "pdf")]
 mod cmap;
-#[cfg(feature = "pdf")]
 mod content_stream;
-#[cfg(feature = "pdf")]
 mod font;
-#[cfg(feature = "pdf")]
 mod glyph_widths;
-mod poppler;
-
-use std::path::PathBuf;
+mod layout;
+mod matrix;
+mod page_box;
+mod page_text;
+mod words;
 
 use crate::sniff::{Confidence, Content};
 use crate::text_sink::TextSink;
-use crate::{ErrorCode, ExtractError, Format, Source};
+use crate::{ExtractError, Format, Source};
 
 /// The `pdf` format.
 pub const PDF: Format = Format {
     name: "pdf",
     media_types: &["application/pdf", "application/x-pdf"],
     extensions: &["pdf"],
-    summary: "PDF with a text layer; scans without one have no text",
+    summary: "PDF: columns, tables and notes in reading order; pages without text are named in the warnings",
     sniff,
     read,
 };
@@ -37,27 +35,5 @@ fn sniff(content: &Content<'_>) -> Confidence {
 
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     sink.set_hint(": a scan needs OCR first");
-    let by_poppler = source.options.pdftotext.as_deref().map(|tool| poppler::text(tool, source));
-    match by_poppler {
-        Some(Ok(output)) => output.write_to(sink),
-        // The built-in reader may open what Poppler cannot; encryption and limits concern both.
-        Some(Err(error)) if error.code != ErrorCode::CorruptDocument && error.code != ErrorCode::Internal => Err(error),
-        _ => read_built_in(source, sink),
-    }
-}
-
-#[cfg(feature = "pdf")]
-fn read_built_in(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
-    content_stream::text(source, sink)
-}
-
-#[cfg(not(feature = "pdf"))]
-fn read_built_in(_: &Source<'_>, _: &mut TextSink) -> Result<(), ExtractError> {
-    Err(ExtractError::internal("this program was built without a PDF reader; install `pdftotext` (Poppler)"))
-}
-
-/// Returns the path of the installed `pdftotext`.
-pub fn installed() -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join("pdftotext")).find(|path| path.is_file())
+    content_stream::write_text(source, sink)
 }

@@ -13,15 +13,6 @@ fn samples_are_extracted_as_expected() {
     check_folder(&folder(), &Options::default());
 }
 
-#[test]
-fn poppler_extracts_the_same_text() {
-    let options = Options::with_installed_tools();
-    match options.pdftotext {
-        Some(_) => check_folder(&folder(), &options),
-        None => eprintln!("SKIPPED: there is no pdftotext on this machine"),
-    }
-}
-
 /// Uses the Python interpreter in `PIDQ_TEST_PYTHON`, which needs the packages listed in `make.py`.
 #[test]
 fn fresh_samples_are_extracted_as_expected() {
@@ -29,7 +20,7 @@ fn fresh_samples_are_extracted_as_expected() {
     let output_folder = std::env::temp_dir().join(format!("pidq-documents-{}", std::process::id()));
     std::fs::create_dir_all(&output_folder).unwrap();
     match Command::new(&python).arg(folder().join("make.py")).arg(&output_folder).output() {
-        Ok(output) if output.status.success() => check_folder(&output_folder, &Options::with_installed_tools()),
+        Ok(output) if output.status.success() => check_folder(&output_folder, &Options::default()),
         output => {
             let reason =
                 output.map_or_else(|error| error.to_string(), |output| String::from_utf8_lossy(&output.stderr).into());

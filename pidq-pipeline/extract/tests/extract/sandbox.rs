@@ -33,19 +33,6 @@ fn a_child_extracts_the_same_text() {
 }
 
 #[test]
-fn poppler_works_within_the_limits_of_the_child() {
-    let options = Options::with_installed_tools();
-    if options.pdftotext.is_none() {
-        eprintln!("SKIPPED: there is no pdftotext on this machine");
-        return;
-    }
-    let bytes = sample("manual.pdf");
-    let upload = Upload { bytes: &bytes, ..Upload::default() };
-    let extracted = extract_in_sandbox(&upload, &options, &sandbox(), &StopHandle::default()).unwrap();
-    assert_eq!((extracted.pages.len(), extracted.title.as_deref()), (2, Some("Unit 20 manual")));
-}
-
-#[test]
 fn a_large_document_is_transferred_completely() {
     let text = "PSV-2015A is set at 38.5 barg. Größe 10\n".repeat(250_000);
     assert_eq!(extract_sandboxed("a.txt", text.as_bytes(), &sandbox()).unwrap().text, text);

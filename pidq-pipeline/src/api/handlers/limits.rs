@@ -42,7 +42,7 @@ pub(crate) fn extraction_limits(settings: &Settings) -> Result<pidq_extract::Opt
         max_unpacked_size: settings.get(&ARCHIVE_SIZE)?,
         max_compression_ratio: settings.get(&ARCHIVE_RATIO)?,
         max_entries: settings.get(&ARCHIVE_ENTRY_LIMIT)?,
-        ..pidq_extract::Options::with_installed_tools()
+        ..pidq_extract::Options::default()
     })
 }
 

@@ -1,4 +1,4 @@
-//! Built-in PDF text extraction: interprets content streams, decodes strings by font, and derives lines from positions.
+//! Content streams of PDF pages: interprets them, decodes strings by font, and collects the words with their boxes.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -7,7 +7,12 @@ use std::rc::Rc;
 use lopdf::content::{Content, Operation};
 use lopdf::{DecompressError, Dictionary, Document, Error, LoadOptions, Object, Stream};
 
-use super::font::{DecodedText, Font};
+use super::font::{DecodedGlyph, Font};
+use super::layout::{Direction, Rect, Word};
+use super::matrix::{Matrix, number};
+use super::page_box::{PageBox, appearance_position};
+use super::page_text::{Page, PageWriter, Painted};
+use super::words::{Glyph, WordBuilder};
 use crate::text_sink::TextSink;
 use crate::{ExtractError, Source};
 
@@ -25,7 +30,7 @@ const MAX_ANNOTATIONS: usize = 1000;
 const MAX_STATES: usize = 512;
 
 /// Writes the text of all pages.
-pub fn text(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+pub fn write_text(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_SIZE);
     let document = Document::load_mem_with_options(source.content.bytes, options).map_err(open_error)?;
     if document.is_encrypted() {
@@ -39,12 +44,17 @@ pub fn text(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError
         unpack_budget: source.options.max_unpacked_size as usize,
         forms_left: MAX_FORMS,
         warned_unmapped: false,
+        words: WordBuilder::new(source.options.max_characters),
+        painted: Painted::Nothing,
     };
+    let mut writer = PageWriter::default();
     let mut count = 0;
     for page in document.page_iter().take(MAX_PAGES) {
         count += 1;
-        reader.page(count, page)?;
+        let page = reader.page(count, page)?;
+        writer.add(page, reader.sink)?;
     }
+    writer.finish(reader.sink)?;
     match count {
         0 => Err(ExtractError::corrupt("the PDF has no pages")),
         _ => Ok(()),
@@ -82,57 +92,79 @@ struct PageReader<'d, 'g> {
     forms_left: usize,
     /// `true` if the warning about fonts without a map was added.
     warned_unmapped: bool,
+    words: WordBuilder,
+    /// What the page shows besides text.
+    painted: Painted,
 }
 
 type Fonts<'d> = HashMap<Vec<u8>, &'d Dictionary>;
 
 impl<'d> PageReader<'d, '_> {
-    fn page(&mut self, number: usize, id: lopdf::ObjectId) -> Result<(), ExtractError> {
-        self.sink.begin_page(number.to_string())?;
+    fn page(&mut self, number: usize, id: lopdf::ObjectId) -> Result<Page, ExtractError> {
         self.forms_left = MAX_FORMS;
+        self.painted = Painted::Nothing;
+        let size = PageBox::new(self.document, id);
+        self.page_content(id, &size)?;
+        let comments = self.annotations(id, &size)?;
+        Ok(Page { number, height: size.height, words: self.words.take(), comments, painted: self.painted })
+    }
+
+    fn page_content(&mut self, id: lopdf::ObjectId, size: &PageBox) -> Result<(), ExtractError> {
         let limit = self.unpack_budget.min(MAX_STREAM_SIZE);
         let content = match self.document.get_page_content_with_limit(id, limit) {
             Ok(content) => content,
-            Err(error) => return too_large(&error).map_or(Ok(()), Err),
+            Err(error) => {
+                self.painted = Painted::Unreadable;
+                return too_large(&error).map_or(Ok(()), Err);
+            }
         };
         let fonts = self.document.get_page_fonts(id).unwrap_or_default().into_iter().collect();
         let (resources, inherited) = self.document.get_page_resources(id).unwrap_or_default();
         let inherited = inherited.first().and_then(|id| self.document.get_dictionary(*id).ok());
-        self.content(&content, &fonts, resources.or(inherited), TextMatrices::default(), 0)?;
-        self.annotations(id)
+        self.content(&content, &fonts, resources.or(inherited), TextMatrices::new(size.to_displayed), 0)
     }
 
-    /// Writes the annotations and form fields of a page.
-    fn annotations(&mut self, page: lopdf::ObjectId) -> Result<(), ExtractError> {
+    /// Adds the annotations and form fields of a page to its words, and returns the words of comments.
+    fn annotations(&mut self, page: lopdf::ObjectId, size: &PageBox) -> Result<Vec<Word>, ExtractError> {
         let document = self.document;
         let annotations = document.get_dictionary(page).and_then(|page| page.get_deref(b"Annots", document));
+        let mut comments = Vec::new();
         for annotation in annotations.and_then(Object::as_array).into_iter().flatten().take(MAX_ANNOTATIONS) {
             let found = document.dereference(annotation).ok().and_then(|(_, annotation)| annotation.as_dict().ok());
             if let Some(annotation) = found.filter(|annotation| is_visible(annotation)) {
-                self.annotation(annotation)?;
+                self.annotation(annotation, size, &mut comments)?;
             }
         }
-        Ok(())
+        Ok(comments)
     }
 
-    /// Writes the appearance of an annotation, or its contents if the appearance has no text.
-    fn annotation(&mut self, annotation: &'d Dictionary) -> Result<(), ExtractError> {
-        let start = self.sink.page_text().len();
+    /// Adds the appearance of an annotation, or its contents to the comments if the appearance has no text.
+    fn annotation(
+        &mut self,
+        annotation: &'d Dictionary,
+        size: &PageBox,
+        comments: &mut Vec<Word>,
+    ) -> Result<(), ExtractError> {
+        self.words.end_word();
+        let start = self.words.len();
         if let Some(appearance) = appearance_stream(annotation, self.document) {
-            self.form_content(appearance, None, TextMatrices::default(), 0)?;
+            let position = appearance_position(annotation, &appearance.dict, self.document);
+            let position = position.unwrap_or(Matrix::IDENTITY).then(&size.to_displayed);
+            self.form_content(appearance, None, TextMatrices::new(position), 0)?;
+            self.words.end_word();
+        }
+        if self.words.len() > start {
+            return Ok(());
         }
         let contents = [&b"Contents"[..], b"V"].into_iter().find_map(|name| {
             let text = annotation.get_deref(name, self.document).ok()?;
             lopdf::decode_text_string(text).ok().filter(|text| !text.trim().is_empty())
         });
-        match contents {
-            Some(contents) if self.sink.page_text()[start..].trim().is_empty() => {
-                self.sink.end_line()?;
-                self.sink.push(&contents)?;
-                self.sink.end_line()
-            }
-            _ => Ok(()),
+        if let Some(contents) = contents {
+            let rect = size.annotation_rect(annotation, self.document);
+            comments.extend(comment_words(&contents, rect));
         }
+        Ok(())
     }
 
     fn content(
@@ -146,24 +178,28 @@ impl<'d> PageReader<'d, '_> {
         self.unpack_budget = self.unpack_budget.saturating_sub(content.len());
         let mut states = Vec::new();
         let mut state = State::new(position);
-        let mut pen = Pen::default();
         for operation in Content::decode_iter(content) {
             // The rest of the stream cannot be parsed after an invalid operation.
-            let Ok(operation) = operation else { break };
+            let Ok(operation) = operation else {
+                self.painted = Painted::Unreadable;
+                break;
+            };
             match operation.operator.as_str() {
+                "f" | "F" | "f*" | "S" | "s" | "B" | "B*" | "b" | "b*" | "sh" => self.paint(Painted::Lines),
+                "BI" | "EI" => self.paint(Painted::Image),
                 "q" if states.len() < MAX_STATES => states.push(state.clone()),
                 "Q" => state = states.pop().unwrap_or(state),
                 "Do" if depth < MAX_DEPTH => self.form(&operation, resources, &state, depth)?,
                 "Tf" => state.font(&operation, fonts),
                 _ => {
                     if state.apply(&operation) {
-                        self.show(&operation, &state, &mut pen)?;
+                        self.show(&operation, &mut state)?;
                     }
                     continue;
                 }
             }
         }
-        self.sink.end_line()
+        Ok(())
     }
 
     /// Draws a form XObject.
@@ -185,8 +221,15 @@ impl<'d> PageReader<'d, '_> {
         };
         match found() {
             Some(form) => self.form_content(form, resources, state.position, depth + 1),
-            None => Ok(()),
+            None => {
+                self.paint(Painted::Image);
+                Ok(())
+            }
         }
+    }
+
+    fn paint(&mut self, painted: Painted) {
+        self.painted = self.painted.max(painted);
     }
 
     fn form_content(
@@ -206,14 +249,13 @@ impl<'d> PageReader<'d, '_> {
         let fonts = fonts_of(document, resources);
         let matrix = form.dict.get_deref(b"Matrix", document).and_then(Object::as_array).ok();
         let form_matrix = matrix.and_then(|numbers| Matrix::from_numbers(numbers)).unwrap_or(Matrix::IDENTITY);
-        let position = TextMatrices { page: form_matrix.then(&position.page), ..TextMatrices::default() };
+        let position = TextMatrices::new(form_matrix.then(&position.page));
         self.content(&content, &fonts, resources, position, depth)
     }
 
-    /// Writes the strings of a text-showing operation; a large gap between two becomes a space.
-    fn show(&mut self, operation: &Operation, state: &State<'d>, pen: &mut Pen) -> Result<(), ExtractError> {
+    /// Adds the strings of a text-showing operation to the words.
+    fn show(&mut self, operation: &Operation, state: &mut State<'d>) -> Result<(), ExtractError> {
         let Some(font) = state.font else { return Ok(()) };
-        pen.move_to(state, self.sink)?;
         let strings = match operation.operator.as_str() {
             "TJ" => operation.operands.first().and_then(|list| list.as_array().ok()),
             _ => Some(&operation.operands),
@@ -221,16 +263,13 @@ impl<'d> PageReader<'d, '_> {
         for item in strings.into_iter().flatten() {
             match item {
                 Object::String(codes, _) => {
-                    let decoded = self.decode(font, codes);
-                    pen.advance(state, &decoded);
-                    self.sink.push(&decoded.text)?;
+                    for glyph in self.decode(font, codes) {
+                        self.glyph(&glyph, state)?;
+                    }
                 }
                 number if operation.operator == "TJ" => {
                     let step = -f64::from(number.as_float().unwrap_or(0.0)) / 1000.0;
-                    pen.step(state, step);
-                    if step > 0.2 && !self.sink.page_text().ends_with([' ', '\n']) {
-                        self.sink.push(" ")?;
-                    }
+                    state.advance(step * state.size * state.scale);
                 }
                 _ => {}
             }
@@ -238,17 +277,43 @@ impl<'d> PageReader<'d, '_> {
         Ok(())
     }
 
-    fn decode(&mut self, font: &'d Dictionary, codes: &[u8]) -> DecodedText {
+    fn glyph(&mut self, glyph: &DecodedGlyph, state: &mut State<'d>) -> Result<(), ExtractError> {
+        let width = glyph.width * state.size * state.scale;
+        self.words.glyph(&Glyph {
+            text: glyph.text.as_deref().unwrap_or_default(),
+            matrix: state.glyph_matrix(),
+            font_size: state.size,
+            width,
+        })?;
+        let word_spacing = if glyph.is_word_space { state.word_spacing } else { 0.0 };
+        state.advance(width + (state.char_spacing + word_spacing) * state.scale);
+        Ok(())
+    }
+
+    fn decode(&mut self, font: &'d Dictionary, codes: &[u8]) -> Vec<DecodedGlyph> {
         let document = self.document;
         let entry = self.fonts.entry(ptr::from_ref(font));
         let loaded = Rc::clone(entry.or_insert_with(|| Rc::new(Font::load(font, document, MAX_STREAM_SIZE))));
         let decoded = loaded.decode(codes);
-        if decoded.unknown && !self.warned_unmapped {
+        if !self.warned_unmapped && decoded.iter().any(|glyph| glyph.text.is_none()) {
             self.warned_unmapped = true;
             self.sink.warn("a font has no character mapping; some text is missing");
         }
         decoded
     }
+}
+
+/// Returns the words of a comment, all with the box of the comment.
+fn comment_words(contents: &str, rect: Option<Rect>) -> Vec<Word> {
+    let rect = rect.unwrap_or(Rect { left: 0.0, top: 0.0, right: 0.0, bottom: 0.0 });
+    let word = |(index, text): (usize, &str)| Word {
+        text: text.to_owned(),
+        rect,
+        size: rect.height(),
+        direction: Direction::Right,
+        follows_space: index > 0,
+    };
+    contents.split_whitespace().enumerate().map(word).collect()
 }
 
 /// Returns whether an annotation is displayed. Links have no text of their own, and pop-ups repeat that of their parent.
@@ -291,6 +356,7 @@ struct State<'d> {
     char_spacing: f64,
     word_spacing: f64,
     scale: f64,
+    rise: f64,
 }
 
 /// Text line matrix and current transformation matrix.
@@ -298,17 +364,33 @@ struct State<'d> {
 struct TextMatrices {
     page: Matrix,
     line: Matrix,
+    /// Width of the text drawn since the start of the line.
+    advanced: f64,
 }
 
-impl Default for TextMatrices {
-    fn default() -> Self {
-        TextMatrices { page: Matrix::IDENTITY, line: Matrix::IDENTITY }
+impl TextMatrices {
+    fn new(page: Matrix) -> Self {
+        TextMatrices { page, line: Matrix::IDENTITY, advanced: 0.0 }
+    }
+
+    fn set_line(&mut self, line: Matrix) {
+        self.line = line;
+        self.advanced = 0.0;
     }
 }
 
 impl<'d> State<'d> {
     fn new(position: TextMatrices) -> Self {
-        State { position, font: None, size: 1.0, leading: 0.0, char_spacing: 0.0, word_spacing: 0.0, scale: 1.0 }
+        State {
+            position,
+            font: None,
+            size: 1.0,
+            leading: 0.0,
+            char_spacing: 0.0,
+            word_spacing: 0.0,
+            scale: 1.0,
+            rise: 0.0,
+        }
     }
 
     fn font(&mut self, operation: &Operation, fonts: &Fonts<'d>) {
@@ -325,11 +407,12 @@ impl<'d> State<'d> {
                 self.position.page =
                     Matrix::from_numbers(&operation.operands).unwrap_or(Matrix::IDENTITY).then(&self.position.page)
             }
-            "BT" => self.position.line = Matrix::IDENTITY,
-            "Tm" => self.position.line = Matrix::from_numbers(&operation.operands).unwrap_or(Matrix::IDENTITY),
+            "BT" => self.position.set_line(Matrix::IDENTITY),
+            "Tm" => self.position.set_line(Matrix::from_numbers(&operation.operands).unwrap_or(Matrix::IDENTITY)),
             "TL" => self.leading = operand(0),
             "Tc" => self.char_spacing = operand(0),
             "Tw" => self.word_spacing = operand(0),
+            "Ts" => self.rise = operand(0),
             "Tz" => self.scale = operand(0) / 100.0,
             "Td" => self.step(operand(0), operand(1)),
             "TD" => {
@@ -337,102 +420,27 @@ impl<'d> State<'d> {
                 self.step(operand(0), operand(1));
             }
             "T*" => self.step(0.0, -self.leading),
-            "'" | "\"" => self.step(0.0, -self.leading),
+            "'" => self.step(0.0, -self.leading),
+            "\"" => {
+                (self.word_spacing, self.char_spacing) = (operand(0), operand(1));
+                self.step(0.0, -self.leading);
+            }
             _ => {}
         }
         matches!(operation.operator.as_str(), "Tj" | "TJ" | "'" | "\"")
     }
 
     fn step(&mut self, x: f64, y: f64) {
-        self.position.line = Matrix([1.0, 0.0, 0.0, 1.0, x, y]).then(&self.position.line);
-    }
-}
-
-/// Position after the last text.
-#[derive(Default)]
-struct Pen {
-    position: Option<(f64, f64)>,
-    /// Matrix at the start of the current text.
-    line: Option<Matrix>,
-    advanced: f64,
-}
-
-impl Pen {
-    /// Moves to the start of the next text, writing a line break or a space if the distance requires it.
-    fn move_to(&mut self, state: &State<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
-        let line = state.position.line.then(&state.position.page);
-        // No move since the last string: the next one follows it directly.
-        if self.line == Some(line) {
-            return Ok(());
-        }
-        let size = line.height(state.size);
-        if let Some(position) = self.position {
-            let (forward, sideways) = line.offset_from(position);
-            if sideways.abs() > size * 0.5 {
-                sink.end_line()?;
-            } else if (forward > size * 0.15 || forward < -size) && !sink.page_text().ends_with([' ', '\n']) {
-                sink.push(" ")?;
-            }
-        }
-        self.line = Some(line);
-        self.advanced = 0.0;
-        self.position = Some((line.0[4], line.0[5]));
-        Ok(())
+        self.position.set_line(Matrix::translation(x, y).then(&self.position.line));
     }
 
-    /// Advances by the width of decoded text.
-    fn advance(&mut self, state: &State<'_>, decoded: &DecodedText) {
-        let spaces = state.char_spacing * decoded.codes as f64 + state.word_spacing * decoded.spaces as f64;
-        self.advanced += spaces * state.scale;
-        self.step(state, decoded.width);
+    /// Returns the transformation from text space at the next glyph to the displayed page.
+    fn glyph_matrix(&self) -> Matrix {
+        let TextMatrices { page, line, advanced } = self.position;
+        Matrix::translation(advanced, self.rise).then(&line).then(&page)
     }
 
-    fn step(&mut self, state: &State<'_>, sizes: f64) {
-        self.advanced += sizes * state.size * state.scale;
-        if let Some(line) = self.line {
-            self.position = Some(line.apply(self.advanced, 0.0));
-        }
+    fn advance(&mut self, width: f64) {
+        self.position.advanced += width;
     }
-}
-
-/// An affine transformation, in the layout of PDF.
-#[derive(Clone, Copy, PartialEq)]
-struct Matrix([f64; 6]);
-
-impl Matrix {
-    const IDENTITY: Matrix = Matrix([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
-
-    fn from_numbers(numbers: &[Object]) -> Option<Matrix> {
-        let values: Vec<f64> = numbers.iter().map(number).collect();
-        Some(Matrix(values.try_into().ok()?))
-    }
-
-    fn then(&self, next: &Matrix) -> Matrix {
-        let ([a, b, c, d, e, f], [g, h, i, j, k, l]) = (self.0, next.0);
-        Matrix([a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l])
-    }
-
-    fn apply(&self, x: f64, y: f64) -> (f64, f64) {
-        let [a, b, c, d, e, f] = self.0;
-        (a * x + c * y + e, b * x + d * y + f)
-    }
-
-    /// Returns the offset of the line's start from a point: along the line, and perpendicular to it.
-    fn offset_from(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        let [a, b, _, _, e, f] = self.0;
-        let length = a.hypot(b).max(1e-9);
-        let (along, up) = (a / length, b / length);
-        let (right, above) = (e - x, f - y);
-        (right * along + above * up, above * along - right * up)
-    }
-
-    /// Returns the height of text of a font size on the page.
-    fn height(&self, size: f64) -> f64 {
-        let [_, _, c, d, _, _] = self.0;
-        (c.hypot(d) * size).abs().max(0.01)
-    }
-}
-
-fn number(object: &Object) -> f64 {
-    object.as_float().map_or(0.0, f64::from)
 }

@@ -42,16 +42,14 @@ enum CodeEncoding {
     Legacy(&'static encoding_rs::Encoding),
 }
 
-/// Decoded text of a string.
-pub struct DecodedText {
-    pub text: String,
+/// A decoded code of a string.
+pub struct DecodedGlyph {
+    /// Its text; none if the font has no mapping for it.
+    pub text: Option<String>,
     /// Advance width, in units of the font size.
     pub width: f64,
-    /// Number of codes, and of the spaces among them to which word spacing applies.
-    pub codes: usize,
-    pub spaces: usize,
-    /// `true` if some codes have no text.
-    pub unknown: bool,
+    /// `true` if word spacing applies.
+    pub is_word_space: bool,
 }
 
 impl Font {
@@ -67,7 +65,7 @@ impl Font {
     }
 
     /// Decodes the bytes of a string.
-    pub fn decode(&self, bytes: &[u8]) -> DecodedText {
+    pub fn decode(&self, bytes: &[u8]) -> Vec<DecodedGlyph> {
         match &self.codes {
             CodeEncoding::SingleByte(texts) => self.decode_codes(bytes.iter().map(|&byte| u32::from(byte)), |code| {
                 texts.get(code as usize).cloned().flatten()
@@ -77,26 +75,37 @@ impl Font {
         }
     }
 
-    fn decode_codes(&self, codes: impl Iterator<Item = u32>, fallback: impl Fn(u32) -> Option<String>) -> DecodedText {
-        let mut decoded = DecodedText { text: String::new(), width: 0.0, codes: 0, spaces: 0, unknown: false };
-        for code in codes {
-            match self.map.text(code).or_else(|| fallback(code)) {
-                Some(text) => decoded.text.push_str(&text),
-                None => decoded.unknown = true,
-            }
-            decoded.width += self.widths.width(code);
-            decoded.codes += 1;
-            decoded.spaces += usize::from(code == 0x20 && matches!(self.codes, CodeEncoding::SingleByte(_)));
-        }
-        decoded
+    fn decode_codes(
+        &self,
+        codes: impl Iterator<Item = u32>,
+        fallback: impl Fn(u32) -> Option<String>,
+    ) -> Vec<DecodedGlyph> {
+        let glyph = |code| DecodedGlyph {
+            text: self.map.text(code).or_else(|| fallback(code)).map(without_ligatures),
+            width: self.widths.width(code),
+            is_word_space: code == 0x20 && matches!(self.codes, CodeEncoding::SingleByte(_)),
+        };
+        codes.map(glyph).collect()
     }
 
     /// Decodes text in a legacy encoding, whose characters have the default width.
-    fn decode_legacy(&self, encoding: &'static encoding_rs::Encoding, bytes: &[u8]) -> DecodedText {
-        let (text, unknown) = encoding.decode_without_bom_handling(bytes);
-        let codes = text.chars().count();
-        let width = self.widths.default_width() * codes as f64;
-        DecodedText { text: text.into_owned(), width, codes, spaces: 0, unknown }
+    fn decode_legacy(&self, encoding: &'static encoding_rs::Encoding, bytes: &[u8]) -> Vec<DecodedGlyph> {
+        let (text, has_errors) = encoding.decode_without_bom_handling(bytes);
+        let width = self.widths.default_width();
+        let known = |c: char| !has_errors || c != char::REPLACEMENT_CHARACTER;
+        let glyph = |c: char| DecodedGlyph { text: known(c).then(|| c.into()), width, is_word_space: false };
+        text.chars().map(glyph).collect()
+    }
+}
+
+/// Returns a text with the letters of Latin ligatures, which no reader would search for.
+fn without_ligatures(text: String) -> String {
+    const LIGATURES: [(char, &str); 7] =
+        [('ﬀ', "ff"), ('ﬁ', "fi"), ('ﬂ', "fl"), ('ﬃ', "ffi"), ('ﬄ', "ffl"), ('ﬅ', "st"), ('ﬆ', "st")];
+    let is_ligature = |c: char| ('ﬀ'..='ﬆ').contains(&c);
+    match text.contains(is_ligature) {
+        true => LIGATURES.iter().fold(text, |text, (ligature, letters)| text.replace(*ligature, letters)),
+        false => text,
     }
 }
 

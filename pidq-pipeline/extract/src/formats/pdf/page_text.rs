@@ -1,0 +1,229 @@
+//! Text of PDF pages: writes the words of each page in reading order.
+//!
+//! A page is written when the pages after it are known, since running headers and footers are found by their repetition.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::layout::{PageEdges, Placed, Separator, Word, reading_order, running_lines};
+use crate::ExtractError;
+use crate::text_sink::TextSink;
+
+/// Number of pages before and after a page on which its headers and footers may be repeated: left and right pages differ.
+const REACH: usize = 2;
+
+/// A page that was read.
+pub struct Page {
+    pub number: usize,
+    pub height: f32,
+    pub words: Vec<Word>,
+    /// Words that are not part of the page itself: comments.
+    pub comments: Vec<Word>,
+    pub painted: Painted,
+}
+
+/// What a page shows besides text.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Painted {
+    Nothing,
+    Lines,
+    Image,
+    /// Its content is damaged.
+    Unreadable,
+}
+
+impl Painted {
+    /// Returns the warning about a page without text, to follow the page's number.
+    fn warning(self) -> &'static str {
+        match self {
+            Painted::Nothing => "blank",
+            Painted::Lines => "no text, only lines; letters that are drawn as lines need OCR",
+            Painted::Image => "no text, only images; text in images needs OCR",
+            Painted::Unreadable => "no text; the content is damaged",
+        }
+    }
+}
+
+/// Writer of pages, which are kept until the pages around them are known.
+#[derive(Default)]
+pub struct PageWriter {
+    /// Up to `REACH` pages that were written, and those that wait.
+    pages: VecDeque<(Page, PageEdges)>,
+    written: usize,
+    /// First and last number of the latest pages without text.
+    without_text: Option<(usize, usize, Painted)>,
+}
+
+impl PageWriter {
+    /// Adds the next page.
+    pub fn add(&mut self, page: Page, sink: &mut TextSink) -> Result<(), ExtractError> {
+        let edges = PageEdges::new(&page.words, page.height);
+        self.pages.push_back((page, edges));
+        match self.pages.len() > self.written + REACH {
+            true => self.write_next(sink),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the remaining pages.
+    pub fn finish(mut self, sink: &mut TextSink) -> Result<(), ExtractError> {
+        while self.written < self.pages.len() {
+            self.write_next(sink)?;
+        }
+        self.warn_without_text(None, sink);
+        Ok(())
+    }
+
+    /// Adds a page without text to those before it that show the same, or warns about those.
+    fn warn_without_text(&mut self, next: Option<(usize, Painted)>, sink: &mut TextSink) {
+        if let (Some((_, last, painted)), Some((number, same))) = (&mut self.without_text, next)
+            && *painted == same
+            && *last + 1 == number
+        {
+            *last = number;
+            return;
+        }
+        match self.without_text.take() {
+            Some((first, last, painted)) if first == last => sink.warn(format!("page {first}: {}", painted.warning())),
+            Some((first, last, painted)) => sink.warn(format!("pages {first} to {last}: {}", painted.warning())),
+            None => {}
+        }
+        self.without_text = next.map(|(number, painted)| (number, number, painted));
+    }
+
+    fn write_next(&mut self, sink: &mut TextSink) -> Result<(), ExtractError> {
+        let index = self.written;
+        let around =
+            self.pages.iter().enumerate().filter(|(other, _)| *other != index && other.abs_diff(index) <= REACH);
+        let around: Vec<&PageEdges> = around.map(|(_, (_, edges))| edges).collect();
+        let (page, edges) = &self.pages[index];
+        let has_text = write_page(page, &running_lines(edges, &around), sink)?;
+        let without_text = (!has_text).then_some((page.number, page.painted));
+        if without_text.is_some() {
+            self.warn_without_text(without_text, sink);
+        }
+        self.written += 1;
+        if self.written > REACH {
+            self.pages.pop_front();
+            self.written -= 1;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a page: running headers, the text, running footers, and comments. Returns whether it has text: headers and footers
+/// beside an image are none.
+fn write_page(page: &Page, running: &(Vec<usize>, Vec<usize>), sink: &mut TextSink) -> Result<bool, ExtractError> {
+    sink.begin_page(page.number.to_string())?;
+    let (headers, footers) = running;
+    let running: BTreeSet<usize> = headers.iter().chain(footers).copied().collect();
+    let is_running = |index: &usize| running.contains(index);
+    let body: Vec<usize> = (0..page.words.len()).filter(|index| !is_running(index)).collect();
+    for part in [headers, &body, footers] {
+        let words: Vec<Word> = part.iter().map(|&index| page.words[index].clone()).collect();
+        write_words(&words, &reading_order(&words), sink)?;
+    }
+    write_words(&page.comments, &comments_order(&page.comments), sink)?;
+    let has_body = !body.is_empty() || !page.comments.is_empty();
+    Ok(!sink.page_text().trim().is_empty() && (has_body || page.painted == Painted::Nothing))
+}
+
+/// Returns comments in the order of the file, each in a line of its own.
+fn comments_order(comments: &[Word]) -> Vec<Placed> {
+    let separator = |index: usize| match index > 0 && comments[index - 1].rect == comments[index].rect {
+        true => Separator::Space,
+        false => Separator::Line,
+    };
+    (0..comments.len()).map(|word| Placed { word, separator: separator(word) }).collect()
+}
+
+/// Writes words. The rest of a word that was divided by a hyphen moves to the line in which the word starts.
+fn write_words(words: &[Word], order: &[Placed], sink: &mut TextSink) -> Result<(), ExtractError> {
+    let mut line_end = None;
+    for (index, placed) in order.iter().enumerate() {
+        let text = words[placed.word].text.as_str();
+        let separator = if index == 0 { Separator::Paragraph } else { placed.separator };
+        match Hyphen::between(sink.page_text(), separator, text) {
+            Hyphen::None => {
+                let moved = line_end.take().filter(|_| separator == Separator::Space);
+                write_separator(moved.unwrap_or(separator), sink)?;
+            }
+            hyphen => {
+                if hyphen == Hyphen::Removed {
+                    sink.remove_last_character();
+                }
+                line_end = Some(separator);
+            }
+        }
+        sink.push(text)?;
+    }
+    Ok(())
+}
+
+fn write_separator(separator: Separator, sink: &mut TextSink) -> Result<(), ExtractError> {
+    match separator {
+        _ if sink.page_text().is_empty() => Ok(()),
+        Separator::Nothing => Ok(()),
+        Separator::Space | Separator::CellLine => sink.push(" "),
+        Separator::Cell => sink.push("\t"),
+        Separator::Line => sink.end_line(),
+        Separator::Column if ends_sentence(sink.page_text()) => sink.end_paragraph(),
+        Separator::Column => sink.end_line(),
+        Separator::Paragraph => sink.end_paragraph(),
+    }
+}
+
+fn ends_sentence(text: &str) -> bool {
+    text.trim_end_matches(['"', '\'', ')', '”', '’', ']']).ends_with(['.', '!', '?', ':', '。'])
+}
+
+/// A hyphen at the end of a line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Hyphen {
+    /// There is none, or the line ends with a dash.
+    None,
+    /// The hyphen of a tag or of a compound, which remains.
+    Kept,
+    /// The hyphen of a word that was divided.
+    Removed,
+}
+
+impl Hyphen {
+    /// Returns how the last word of a text is joined with the first word of the next line.
+    fn between(text: &str, separator: Separator, next: &str) -> Hyphen {
+        let is_divided = matches!(separator, Separator::Line | Separator::CellLine | Separator::Column);
+        let Some((stem, hyphen)) = text.char_indices().next_back().map(|(index, last)| (&text[..index], last)) else {
+            return Hyphen::None;
+        };
+        let (Some(before), Some(after)) = (stem.chars().next_back(), next.chars().next()) else { return Hyphen::None };
+        match hyphen {
+            _ if !is_divided || !before.is_alphanumeric() || !after.is_alphanumeric() => Hyphen::None,
+            '\u{AD}' => Hyphen::Removed,
+            '-' | '\u{2010}' if before.is_lowercase() && after.is_lowercase() => Hyphen::Removed,
+            '-' | '\u{2010}' => Hyphen::Kept,
+            _ => Hyphen::None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divided_words_are_joined_and_the_hyphens_of_tags_remain() {
+        for (text, separator, next, joined) in [
+            ("pres-", Separator::Line, "sure", Hyphen::Removed),
+            ("pres\u{2010}", Separator::Column, "sure", Hyphen::Removed),
+            ("pres\u{AD}", Separator::CellLine, "sure", Hyphen::Removed),
+            ("PSV-", Separator::Line, "2015A", Hyphen::Kept),
+            ("Navier-", Separator::Line, "Stokes", Hyphen::Kept),
+            ("pres-", Separator::Paragraph, "sure", Hyphen::None),
+            ("pres-", Separator::Space, "sure", Hyphen::None),
+            ("range 1 -", Separator::Line, "5", Hyphen::None),
+            ("-", Separator::Line, "item", Hyphen::None),
+            ("", Separator::Line, "item", Hyphen::None),
+        ] {
+            assert_eq!(Hyphen::between(text, separator, next), joined, "{text} {next}");
+        }
+    }
+}
