@@ -23,7 +23,7 @@ pub use api::routes::ROUTES;
 pub use app::manual;
 pub use app::run::{BackgroundTasks, ProcessRole, start};
 pub use app::settings::{SETTINGS, TABLES};
-pub use app::startup::{OpenError, migrate, open, open_with_provider, system_id};
+pub use app::startup::{OpenError, migrate, open, open_with_accounts, system_id};
 pub use platform::accounts::Accounts;
 pub use platform::{JobNotifier, Limits, Platform};
 pub use upload_budget::UploadBudget;

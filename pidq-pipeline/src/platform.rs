@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pidq_extract::{self, SandboxOptions};
+use pidq_http::auth::Identities;
 use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool, Tracer};
 use pidq_store::Store;
 use pidq_store::crypto::Encryptor;
@@ -75,8 +76,17 @@ pub struct Access {
     pub public_host: Option<String>,
     /// The master key, users and their tokens. `None` turns authentication off, on loopback only.
     pub accounts: Option<Accounts>,
+    /// Accounts of the process around the platform. Without authentication, they tell whose token a request has.
+    pub host_accounts: Option<Identities>,
     /// Rate limits per caller.
     pub rate_limits: RateLimits,
+}
+
+impl Access {
+    /// Returns the accounts whose tokens the platform knows.
+    pub fn identities(&self) -> Option<&Identities> {
+        self.accounts.as_ref().map(|accounts| &accounts.identities).or(self.host_accounts.as_ref())
+    }
 }
 
 /// Connections to other processes.

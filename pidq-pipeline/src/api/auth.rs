@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use pidq_http::auth::{AuthError, Caller, Timestamp};
+use pidq_http::auth::{AuthError, Caller, Identities, Timestamp};
 use pidq_http::header::WWW_AUTHENTICATE;
 use pidq_http::{Fut, Head, Principal, PrincipalKind, Problem, ProblemCode, Request, Secret, codes, oauth};
 use pidq_store::Store;
 use pidq_store::domain::api_key::{ApiKey, SCOPES};
 
+use crate::api::pipeline_access::forbidden;
 use crate::api::problems::store_problem;
 use crate::platform::accounts::Accounts;
 use crate::platform::{Platform, TENANT};
@@ -23,10 +24,7 @@ pub(crate) fn authenticate<'a>(
 ) -> Fut<'a, Result<Arc<Principal>, Problem>> {
     Box::pin(async move {
         let Some(accounts) = &platform.access.accounts else {
-            // Without accounts, the server listens on loopback only. The `Host` check prevents DNS rebinding.
-            return head
-                .check_host(platform.access.public_host.as_deref())
-                .map(|()| unrestricted(PrincipalKind::Anonymous, "anyone").into());
+            return authenticate_locally(platform, head).await.map(Arc::new);
         };
         if is_keys_path(head.uri.path()) && head.authorization("Basic")?.is_some() {
             let client = oauth::client_from_basic_auth(&accounts.identities, head).await?;
@@ -35,27 +33,69 @@ pub(crate) fn authenticate<'a>(
         }
         match head.bearer()?.and_then(parse_key) {
             Some((id, secret)) => authenticate_key(&platform.store, id, secret).await.map(Arc::new),
-            None => authenticate_token(accounts, head).await.map(Arc::new),
+            None => authenticate_token(platform, accounts, head).await.map(Arc::new),
         }
     })
 }
 
-/// Authenticates a request by its access token.
-async fn authenticate_token(accounts: &Accounts, head: &Head) -> Result<Principal, Problem> {
-    let principal = match oauth::authenticate(&accounts.identities, head).await {
-        Ok(principal) => principal,
-        Err(AuthError::Expired) => return Err(token_expired("The access token has expired.")),
-        Err(AuthError::Invalid) => return Err(invalid_token()),
-        Err(error) => return Err(oauth::auth_problem(error)),
-    };
-    // The accounts database may be shared with a service that has other tenants.
-    let caller = principal.extension::<Caller>().filter(|caller| caller.tenant == TENANT);
-    let caller = caller.ok_or_else(invalid_token)?;
-    Ok(with_scopes(Principal::clone(&principal), platform_scopes(accounts, caller)))
+/// Authenticates a request to a platform without a master key, which listens on loopback only. Credentials are not
+/// required, but those that a request has count: a key with its limits, and the account of a person who has signed in to
+/// the dashboard.
+async fn authenticate_locally(platform: &Platform, head: &Head) -> Result<Principal, Problem> {
+    // Prevents DNS rebinding.
+    head.check_host(platform.access.public_host.as_deref())?;
+    match (head.bearer()?, &platform.access.host_accounts) {
+        (Some(token), identities) => match (parse_key(token), identities) {
+            (Some((id, secret)), _) => authenticate_key(&platform.store, id, secret).await,
+            (None, Some(identities)) => {
+                let principal = verify_token(identities, head).await?;
+                let caller =
+                    tenant_caller(&principal).map_err(|_| forbidden("The account belongs to another tenant."))?;
+                if is_client_token(caller) {
+                    return Ok(unrestricted(PrincipalKind::Client, caller.subject.as_str()));
+                }
+                with_limit(platform, &principal, platform_scopes(None, caller)).await
+            }
+            (None, None) => Ok(unrestricted(PrincipalKind::Anonymous, "anyone")),
+        },
+        (None, _) => Ok(unrestricted(PrincipalKind::Anonymous, "anyone")),
+    }
 }
 
-fn platform_scopes(accounts: &Accounts, caller: &Caller) -> Vec<String> {
-    let is_master = is_client_token(caller) && caller.client_id.as_deref() == Some(&accounts.master);
+/// Authenticates a request by its access token.
+async fn authenticate_token(platform: &Platform, accounts: &Accounts, head: &Head) -> Result<Principal, Problem> {
+    let principal = verify_token(&accounts.identities, head).await?;
+    let scopes = platform_scopes(Some(&accounts.master), tenant_caller(&principal)?);
+    with_limit(platform, &principal, scopes).await
+}
+
+async fn verify_token(identities: &Identities, head: &Head) -> Result<Arc<Principal>, Problem> {
+    oauth::authenticate(identities, head).await.map_err(|error| match error {
+        AuthError::Expired => token_expired("The access token has expired."),
+        AuthError::Invalid => invalid_token(),
+        error => oauth::auth_problem(error),
+    })
+}
+
+/// Returns the caller of a token. The accounts database may be shared with a service that has other tenants.
+fn tenant_caller(principal: &Principal) -> Result<&Caller, Problem> {
+    principal.extension::<Caller>().filter(|caller| caller.tenant == TENANT).ok_or_else(invalid_token)
+}
+
+/// Returns a principal with scopes, and with access to all pipelines unless its account is limited. A limited account
+/// administers nothing.
+async fn with_limit(platform: &Platform, principal: &Principal, mut scopes: Vec<String>) -> Result<Principal, Problem> {
+    let limit = platform.store.account_limit(&principal.id).await.map_err(store_problem)?;
+    let Some(limit) = limit else { return Ok(with_scopes(principal.clone(), scopes)) };
+    scopes.retain(|scope| scope != "admin");
+    let mut principal = principal.clone();
+    principal.scopes.clone_from(&scopes);
+    let access = ApiKey { id: limit.account, scopes, pipelines: limit.pipelines, ..ApiKey::default() };
+    Ok(principal.with_extension(access))
+}
+
+fn platform_scopes(master: Option<&str>, caller: &Caller) -> Vec<String> {
+    let is_master = is_client_token(caller) && master.is_some() && caller.client_id.as_deref() == master;
     let token_scopes =
         PLATFORM_SCOPES.iter().filter(|(scope, _)| caller.has_scope(scope)).flat_map(|(_, scopes)| *scopes);
     let admin = (caller.is_admin || is_master) && caller.has_scope("write");

@@ -1,5 +1,6 @@
 //! Handlers of the endpoints, one module per resource.
 
+pub(crate) mod account_limits;
 pub(crate) mod answers;
 pub(crate) mod api_keys;
 pub(crate) mod ask;

@@ -1,8 +1,11 @@
 //! HTTP problems for errors of the store, of request bodies and of text splitters.
 
+use std::collections::BTreeMap;
+
 use pidq_http::{Problem, ProblemCode, StatusCode, codes};
-use pidq_store::StoreError;
+use pidq_store::domain::api_key::AccessScope;
 use pidq_store::spool::storage_full;
+use pidq_store::{Store, StoreError};
 use pidq_text::splitter::SplitError;
 use serde_json::json;
 
@@ -48,6 +51,17 @@ pub(crate) fn store_problem(error: StoreError) -> Problem {
 /// Returns 422 `validation` for a field of the body.
 pub(crate) fn validation(pointer: &str, detail: &str) -> Problem {
     unprocessable(codes::VALIDATION, pointer, detail)
+}
+
+/// Returns 422 for access to a pipeline that does not exist.
+pub(crate) async fn require_pipelines(store: &Store, pipelines: &BTreeMap<String, AccessScope>) -> Result<(), Problem> {
+    for id in pipelines.keys() {
+        if store.pipeline(id).await.map_err(store_problem)?.is_none() {
+            let pointer = format!("/pipelines{}", pidq_http::pointer_step(id));
+            return Err(validation(&pointer, "Pipeline not found."));
+        }
+    }
+    Ok(())
 }
 
 /// Returns 422 with a specific code for a field of the body.

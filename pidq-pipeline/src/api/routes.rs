@@ -5,6 +5,7 @@ use pidq_http::{Accepts, Access, Action, Binary, Head, Method, Parameter, Reply,
 use pidq_store::domain::model::Status;
 use schemars::JsonSchema;
 
+use crate::api::handlers::account_limits::{AccountLimitRequest, AccountLimitResponse};
 use crate::api::handlers::answers::{AnswerResponse, FeedbackRequest, StoredAnswerResponse};
 use crate::api::handlers::api_keys::{KeyRequest, KeyResponse};
 use crate::api::handlers::ask::QuestionRequest;
@@ -25,8 +26,8 @@ use crate::api::handlers::webhooks::{
     DeliveryResponse, DeliveryState, OverlapSeconds, WebhookPatch, WebhookRequest, WebhookResponse, WebhookTest,
 };
 use crate::api::handlers::{
-    self, answers, api_keys, ask, audit, catalog, documents, events, license, limits, llm_connections, operations,
-    pipelines, search, usage, webhooks,
+    self, account_limits, answers, api_keys, ask, audit, catalog, documents, events, license, limits, llm_connections,
+    operations, pipelines, search, usage, webhooks,
 };
 use crate::api::operation_response::OperationResponse;
 use crate::api::schema::{Date, DateTime, List, Page, PageSize, SortOrder, WaitSeconds};
@@ -138,7 +139,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         access: Access::Scope("documents:read"),
         action: Action::None,
         summary: "Lists the documents of a pipeline, by default oldest first.",
-        parameters: &[LIMIT, CURSOR, SORT, CLASSIFICATION, STATUS, FILENAME, EXTERNAL_ID],
+        parameters: &[LIMIT, CURSOR, SORT, CLASSIFICATION, STATUS, FILENAME, FILENAME_WORDS, EXTERNAL_ID],
         body: None,
         replies: &[Reply::json::<Page<DocumentResponse<'_>>>(200, "A page of the list.")],
         handler: |platform, request| Box::pin(documents::list(platform, request)),
@@ -651,6 +652,39 @@ pub const ROUTES: &[Route<Platform>] = &[
         replies: &[Reply::empty(204, "Deleted.")],
         handler: |platform, request| Box::pin(api_keys::delete(platform, request)),
     },
+    Route {
+        method: Method::GET,
+        path: "/api/account-limits",
+        access: Access::Admin,
+        action: Action::None,
+        summary: "Lists the accounts that are limited to pipelines, classifications and permissions.",
+        parameters: &[LIMIT, CURSOR],
+        body: None,
+        replies: &[Reply::json::<Page<AccountLimitResponse<'_>>>(200, "A page of the list.")],
+        handler: |platform, request| Box::pin(account_limits::list(platform, request)),
+    },
+    Route {
+        method: Method::PUT,
+        path: "/api/account-limits/{account}",
+        access: Access::Admin,
+        action: Action::Change("account-limit.set"),
+        summary: "Limits an account to pipelines, classifications and permissions; it applies to its next request.",
+        parameters: &[],
+        body: Some(json::<AccountLimitRequest>()),
+        replies: &[Reply::json::<AccountLimitResponse<'_>>(200, "The limit.")],
+        handler: |platform, request| Box::pin(account_limits::set(platform, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/api/account-limits/{account}",
+        access: Access::Admin,
+        action: Action::Change("account-limit.delete"),
+        summary: "Removes the limit of an account.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply::empty(204, "The account has no limit.")],
+        handler: |platform, request| Box::pin(account_limits::delete(platform, request)),
+    },
 ];
 
 /// Returns the route of a request by its head and the path of its route.
@@ -690,6 +724,10 @@ const CLASSIFICATION: Parameter =
     Parameter::query::<String>("classification", "Only documents with this classification.");
 const STATUS: Parameter = Parameter::query::<Status>("status", "Only documents with this status.");
 const FILENAME: Parameter = Parameter::query::<String>("filename", "Only documents with this file name.");
+const FILENAME_WORDS: Parameter = Parameter::query::<String>(
+    "q",
+    "Only documents whose file name contains all these words, in any order and any case of A–Z. At most 8 words.",
+);
 const EXTERNAL_ID: Parameter = Parameter::query::<String>("external_id", "Only the document with this external id.");
 const SINCE: Parameter = Parameter::query::<DateTime>("since", "Only entries at or after this time.");
 const UNTIL: Parameter = Parameter::query::<DateTime>("until", "Only entries before this time.");

@@ -98,14 +98,19 @@ pub(crate) const EXTRACTOR_ARGUMENTS: &[&str] = &["pipeline", "read-document"];
 /// # Errors
 /// If a setting is invalid or a resource cannot be opened. The message contains no secrets.
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
-    open_with_provider(settings, None).await
+    open_with_accounts(settings, None, None).await
 }
 
-/// Opens the platform, which also accepts the access tokens of an identity provider if it has accounts.
+/// Opens the platform, which also accepts the access tokens of an identity provider if it has accounts. Without a master
+/// key, it accepts all requests, and the accounts of the process around it tell whose token a request has.
 ///
 /// # Errors
 /// As [`open`].
-pub async fn open_with_provider(settings: &Settings, provider: Option<Provider>) -> Result<App<Platform>, OpenError> {
+pub async fn open_with_accounts(
+    settings: &Settings,
+    provider: Option<Provider>,
+    host_accounts: Option<Identities>,
+) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
     let accounts = open_accounts(settings, &database, provider).await?;
     let pgvector = PgvectorIndex::open(&database, settings.get(&ANN_THRESHOLD)?).await;
@@ -124,6 +129,7 @@ pub async fn open_with_provider(settings: &Settings, provider: Option<Provider>)
         access: Access {
             public_host: CommonSettings(settings).public_host()?,
             accounts,
+            host_accounts,
             rate_limits: RateLimits::from_settings(settings, redis.clone(), &installation)?,
         },
         ingestion: ingestion(settings)?,

@@ -1,5 +1,6 @@
 //! Persistent storage of the platform in SQLite or PostgreSQL: pipelines, documents, chunks and the job queue.
 
+mod account_limits;
 mod answers;
 mod api_keys;
 mod audit;
@@ -26,11 +27,14 @@ use pidq_http::{Fut, uuid_v7};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use account_limits::AccountLimit;
 pub use answers::{NewAnswer, StoredAnswer};
 pub use audit::AuditFilter;
 pub use contents::Content;
 pub use daily_quota::CountedQuestion;
-pub use documents::{DocumentFilter, DocumentUpdate, NewContent, NewDocument, SORTS, Sort};
+pub use documents::{
+    DocumentFilter, DocumentUpdate, FilenameWords, MAX_FILENAME_WORDS, NewContent, NewDocument, SORTS, Sort,
+};
 pub use idempotency::LEASE_MS;
 pub use idempotency::{Claim, IdempotencyKey};
 pub use jobs::{IngestedDocument, Job, JobKind, PublishOutcome};
@@ -45,6 +49,7 @@ pub use webhooks::{Delivery, DeliveryOutcome};
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
     Migration { version: 2, sql: include_str!("../migrations/platform_2.sql") },
+    Migration { version: 3, sql: include_str!("../migrations/platform_3.sql") },
 ];
 
 /// Pipeline and id of a document. Ids are unique, but a database that is partitioned by pipeline finds a row by both.

@@ -186,7 +186,7 @@ async fn a_token_of_an_identity_provider_grants_its_scopes_in_the_tenant_of_the_
     let settings = ProviderSettings::rfc9068(&idp.issuer, "https://pidq.example", TenantSource::Claim("plant".into()));
     let (folder, provider) = (TempDir::new().unwrap(), Provider::new(settings).unwrap());
     let url = databases::sqlite_url(&folder);
-    let platform = TestPlatform::open_with_provider(&url, Some(folder), &WITH_MASTER_KEY, Some(provider)).await;
+    let platform = TestPlatform::open_with_accounts(&url, Some(folder), &WITH_MASTER_KEY, Some(provider), None).await;
     let now = Timestamp::now().seconds();
     for (scope, plant, read, write) in [
         ("read", "main", 200, 403),

@@ -230,6 +230,48 @@ async fn documents_are_listed_changed_and_deleted() {
 }
 
 #[tokio::test]
+async fn documents_are_found_by_words_of_their_file_names() {
+    on_each(async |platform| {
+        let id = platform.pipeline().await;
+        for (number, name) in
+            ["P-101 Pump manual.txt", "pump_datasheet 100%.txt", "V-201 manual.txt", "Übersicht.txt"].iter().enumerate()
+        {
+            let text = format!("text {number}");
+            let uploaded = platform.upload(&id, name, text.as_bytes(), &[("classification", "manual")]).await;
+            assert_eq!(uploaded.status, 202);
+        }
+        for (query, expected) in [
+            ("", "P-101 Pump manual.txt pump_datasheet 100%.txt V-201 manual.txt Übersicht.txt"),
+            ("manual", "P-101 Pump manual.txt V-201 manual.txt"),
+            ("MANUAL%20pump", "P-101 Pump manual.txt"),
+            ("p_d", "pump_datasheet 100%.txt"),
+            ("_", "pump_datasheet 100%.txt"),
+            ("0%25", "pump_datasheet 100%.txt"),
+            ("%25", "pump_datasheet 100%.txt"),
+            ("%5C", ""),
+            ("%C3%9Cber", "Übersicht.txt"),
+            ("manual%20datasheet", ""),
+            ("a+a+a+a+a+a+a+a", "P-101 Pump manual.txt pump_datasheet 100%.txt V-201 manual.txt"),
+        ] {
+            for sort in ["created_at", "-filename"] {
+                let path = format!("/api/pipelines/{id}/documents?q={query}&sort={sort}");
+                let page = platform.get(&path).await.json();
+                let data = page["data"].as_array().unwrap();
+                let mut names: Vec<_> = data.iter().map(|row| row["filename"].as_str().unwrap()).collect();
+                let mut expected_names: Vec<_> = expected.split_inclusive(".txt").map(str::trim).collect();
+                names.sort_unstable();
+                expected_names.sort_unstable();
+                assert_eq!(names, expected_names, "`{query}` by {sort}");
+                assert_eq!(page["total"], names.len(), "`{query}`");
+            }
+        }
+        let rejected = platform.get(&format!("/api/pipelines/{id}/documents?q=1+2+3+4+5+6+7+8+9")).await;
+        assert_eq!((rejected.status, &rejected.json()["parameter"]), (400, &json!("q")));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn keys_are_limited_to_their_pipelines_and_scopes() {
     let platform = TestPlatform::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     assert_eq!(platform.get("/api/pipelines").await.status, 401);

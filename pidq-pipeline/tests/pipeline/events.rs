@@ -406,7 +406,7 @@ fn a_reclassified_document_appears_or_disappears_for_restricted_keys() {
 }
 
 /// A client of the event stream.
-struct StreamClient {
+pub struct StreamClient {
     body: UnsyncBoxBody<Bytes, ()>,
     text: String,
 }
@@ -427,7 +427,7 @@ impl StreamClient {
         }
     }
 
-    async fn next(&mut self) -> Value {
+    pub async fn next(&mut self) -> Value {
         let raw = self.next_raw().await;
         let data = raw.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
         let event: Value = serde_json::from_str(data).unwrap();
@@ -466,7 +466,7 @@ impl TestPlatform {
         tokio::spawn(sequencer::run_sequencer(Arc::clone(&self.state)))
     }
 
-    async fn open_event_stream(&self, path: &str, headers: &[(&str, &str)]) -> StreamClient {
+    pub async fn open_event_stream(&self, path: &str, headers: &[(&str, &str)]) -> StreamClient {
         let mut request = Request::builder().uri(path).header("host", "localhost");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -494,7 +494,7 @@ impl TestPlatform {
     }
 
     /// Returns the `Authorization` header of a key for one classification.
-    async fn key(&self, authorization: &str, pipeline: &str, classification: &str) -> String {
+    pub async fn key(&self, authorization: &str, pipeline: &str, classification: &str) -> String {
         let key_body = json!({
             "name": "reader", "scopes": ["pipelines:read", "documents:read", "query"],
             "pipelines": {pipeline: {"classifications": [classification], "verbs": ["read", "query"]}},

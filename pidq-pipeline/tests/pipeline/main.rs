@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access_tokens;
+mod account_limits;
 mod api;
 mod ask;
 mod audit;

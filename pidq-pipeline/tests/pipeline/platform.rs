@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request};
-use pidq_http::auth::Provider;
+use pidq_http::auth::{Identities, Provider};
 use pidq_http::{Service, Settings};
 use pidq_pipeline::Platform;
 use pidq_pipeline::TABLES;
 use pidq_pipeline::ingest::worker;
-use pidq_pipeline::open_with_provider;
+use pidq_pipeline::open_with_accounts;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -80,15 +80,16 @@ impl TestPlatform {
     }
 
     async fn open(url: &str, folder: Option<TempDir>, settings: &[(&str, &str)]) -> TestPlatform {
-        TestPlatform::open_with_provider(url, folder, settings, None).await
+        TestPlatform::open_with_accounts(url, folder, settings, None, None).await
     }
 
-    /// Opens a platform that accepts the tokens of an identity provider.
-    pub async fn open_with_provider(
+    /// Opens a platform that accepts the tokens of an identity provider, or of the accounts of the process around it.
+    pub async fn open_with_accounts(
         url: &str,
         folder: Option<TempDir>,
         settings: &[(&str, &str)],
         provider: Option<Provider>,
+        host_accounts: Option<Identities>,
     ) -> TestPlatform {
         let defaults = [
             ("PIDQ_DATABASE_URL", url),
@@ -100,7 +101,8 @@ impl TestPlatform {
         let environment =
             defaults.iter().chain(settings).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings = Settings::read(TABLES, [], environment).unwrap();
-        let app = open_with_provider(&settings, provider).await.unwrap_or_else(|error| panic!("{error}"));
+        let app =
+            open_with_accounts(&settings, provider, host_accounts).await.unwrap_or_else(|error| panic!("{error}"));
         TestPlatform { state: app.state.clone(), service: app.build(), _folder: folder }
     }
 

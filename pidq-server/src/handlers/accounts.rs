@@ -19,6 +19,8 @@ pub(crate) struct AccountList {
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "Account")]
 pub(crate) struct AccountEntry {
+    /// Id. Grants, limits and audit logs name the account `user:ID`.
+    id: String,
     /// Login, in lower case.
     login: String,
     /// Role: `viewer`, `editor` or `admin`.
@@ -83,8 +85,8 @@ pub(crate) struct AccountPatch {
 impl AccountEntry {
     fn new(account: Account) -> AccountEntry {
         let created_at = account.created_at.to_rfc3339();
-        let Account { login, role, groups, sso_only, is_disabled, .. } = account;
-        AccountEntry { login, role, groups, sso_only, disabled: is_disabled, created_at, password: None }
+        let Account { id, login, role, groups, sso_only, is_disabled, .. } = account;
+        AccountEntry { id, login, role, groups, sso_only, disabled: is_disabled, created_at, password: None }
     }
 }
 

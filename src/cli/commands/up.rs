@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
+use pidq_http::auth::Identities;
 use pidq_http::{
     COMMON, CommonSettings, Listener, Secret, ServiceGroup, SettingTable, Settings, Shutdown, configure_malloc,
     settings, settings_help,
@@ -137,7 +138,9 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
     // The documentation and `/version` describe both services.
     graphs.name = "pidq";
     let provider = pidq_server::identity_provider(settings).map_err(Failure::usage)?;
-    let documents = pidq_pipeline::open_with_provider(settings, provider).await.map_err(Failure::usage)?;
+    let host_accounts = host_accounts(settings, &graphs.state).await?;
+    let documents = pidq_pipeline::open_with_accounts(settings, provider, host_accounts);
+    let documents = documents.await.map_err(Failure::usage)?;
     pidq_server::start_background_tasks(&graphs.state, settings, &listeners).map_err(Failure::usage)?;
     let background_tasks =
         BackgroundTasks::spawn(&documents, settings, &listeners, &shutdown).map_err(Failure::usage)?;
@@ -183,6 +186,18 @@ async fn serve_both(settings: &Settings, start: Start) -> Result {
         () = shutdown.requested_at_once() => {}
     }
     Ok(Status::Done)
+}
+
+/// Returns the accounts for the document platform, which has none of its own without a master key.
+async fn host_accounts(settings: &Settings, graphs: &Server) -> Result<Option<Identities>> {
+    if graphs.identities.is_none() {
+        return Ok(None);
+    }
+    let identities = pidq_server::open_accounts(settings).await.map_err(Failure::usage)?;
+    Ok(Some(match pidq_server::identity_provider(settings).map_err(Failure::usage)? {
+        Some(provider) => identities.with_provider(provider),
+        None => identities,
+    }))
 }
 
 /// Says what runs where: as a banner for a person, or else as log lines.

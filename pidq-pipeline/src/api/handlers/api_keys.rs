@@ -15,7 +15,7 @@ use crate::api::auth::KEY_PREFIX;
 use crate::api::auth::request_key;
 use crate::api::json_body;
 use crate::api::page_response::page_response;
-use crate::api::problems::{store_problem, validation};
+use crate::api::problems::{require_pipelines, store_problem, validation};
 use crate::api::schema::{DateTime, ScopeName, Uuid};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 
@@ -81,12 +81,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     require_unrestricted(&request)?;
     let mut new: KeyRequest = json_body::parse(&mut request).await?;
     check(&new)?;
-    for id in new.pipelines.keys() {
-        if platform.store.pipeline(id).await.map_err(store_problem)?.is_none() {
-            let pointer = format!("/pipelines{}", pidq_http::pointer_step(id));
-            return Err(validation(&pointer, "Pipeline not found."));
-        }
-    }
+    require_pipelines(&platform.store, &new.pipelines).await?;
     new.pipelines.values_mut().for_each(AccessScope::normalize);
     let now = Timestamp::now();
     let expires_at = new.expires_at.as_deref().map(|text| parse_expiry(text, now)).transpose()?;

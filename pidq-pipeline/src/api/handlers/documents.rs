@@ -13,7 +13,7 @@ use pidq_http::{Problem, Request, Response, StatusCode, codes, header};
 use pidq_store::domain::api_key::{ApiKey, Verb};
 use pidq_store::domain::model::{Document, Pipeline, Status};
 use pidq_store::domain::{audit_context, classification};
-use pidq_store::{DocumentFilter, DocumentUpdate, SORTS, Sort, StoreError};
+use pidq_store::{DocumentFilter, DocumentUpdate, FilenameWords, MAX_FILENAME_WORDS, SORTS, Sort, StoreError};
 use serde_json::{Map, Value};
 
 use crate::api::json_body;
@@ -44,6 +44,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
         status: query.single("status")?.map(parse_status).transpose()?,
         filename: query.single("filename")?,
         external_id: query.single("external_id")?,
+        words: query.single("q")?.map_or_else(|| Ok(FilenameWords::default()), parse_words)?,
         sort: Some(sort),
     };
     if let Some(classification) = filter.classification {
@@ -122,6 +123,13 @@ fn parse_status(name: &str) -> Result<Status, Problem> {
             .detail("Unknown document status; see `allowed`.")
             .with("parameter", "status")
             .with("allowed", all)
+    })
+}
+
+fn parse_words(text: &str) -> Result<FilenameWords<'_>, Problem> {
+    FilenameWords::parse(text).ok_or_else(|| {
+        let detail = format!("At most {MAX_FILENAME_WORDS} words are allowed.");
+        Problem::new(codes::INVALID_PARAMETER).detail(detail).with("parameter", "q")
     })
 }
 

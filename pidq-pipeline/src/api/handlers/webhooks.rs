@@ -23,6 +23,7 @@ use crate::api::auth::request_key;
 use crate::api::json_body;
 use crate::api::merge_patch::{self, none_if_changed};
 use crate::api::page_response::page_response;
+use crate::api::pipeline_access::forbidden;
 use crate::api::problems::{store_problem, validation};
 use crate::api::schema::{DateTime, Uuid, not_null};
 use crate::net::egress::{EgressError, TargetUrl};
@@ -196,6 +197,10 @@ pub(crate) struct OverlapSeconds(#[schemars(range(min = 0, max = MAX_OVERLAP))] 
 /// `POST /api/webhooks`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let key = request_key(&request)?;
+    if key.is_of_account() {
+        // Deliveries are authorized by the key that owns the webhook.
+        return Err(forbidden("An account with a limit cannot create webhooks; a key with the same limit can."));
+    }
     let WebhookRequest { url, types, pipelines } = json_body::parse(&mut request).await?;
     let body = validate(platform, &key, WebhookFields { url, types, pipelines, status: None }).await?;
     require_app_secret(platform)?;

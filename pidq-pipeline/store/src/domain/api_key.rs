@@ -1,4 +1,4 @@
-//! API key and its access scope: pipelines, classifications, permissions (verbs).
+//! API key, and the access scope of a key or an account: pipelines, classifications, permissions (verbs).
 
 use std::collections::BTreeMap;
 
@@ -66,6 +66,11 @@ impl ApiKey {
     /// Returns true if it has access to all pipelines and classifications.
     pub fn is_unrestricted(&self) -> bool {
         self.pipelines.is_empty()
+    }
+
+    /// Returns true for the limits of an account, whose id is not that of a key.
+    pub fn is_of_account(&self) -> bool {
+        self.id.contains(':')
     }
 
     /// Returns its pipeline ids separated by spaces; none if it is unrestricted.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pidq_http::auth::Timestamp;
-use pidq_http::database::Transaction;
+use pidq_http::database::{Arg, Transaction};
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
@@ -79,8 +79,43 @@ pub struct DocumentFilter<'a> {
     pub filename: Option<&'a str>,
     /// Only this external id.
     pub external_id: Option<&'a str>,
+    /// Only file names that contain all these words.
+    pub words: FilenameWords<'a>,
     /// Order; oldest first by default.
     pub sort: Option<&'static Sort>,
+}
+
+/// Words that a file name contains, in any order. Upper and lower case of `A-Z` are the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FilenameWords<'a>([Option<&'a str>; MAX_FILENAME_WORDS]);
+
+/// Maximum number of words that a file name is searched for; the statements have a parameter for each.
+pub const MAX_FILENAME_WORDS: usize = 8;
+
+impl<'a> FilenameWords<'a> {
+    /// Splits a text at white space; none if it has too many words.
+    pub fn parse(text: &'a str) -> Option<FilenameWords<'a>> {
+        let mut words = FilenameWords::default();
+        for (index, word) in text.split_whitespace().enumerate() {
+            *words.0.get_mut(index)? = Some(word);
+        }
+        Some(words)
+    }
+
+    /// Returns the patterns for `like`, in which backslash escapes.
+    fn patterns(&self) -> [Option<String>; MAX_FILENAME_WORDS] {
+        self.0.map(|word| {
+            let mut pattern = String::from("%");
+            for character in word?.chars() {
+                if matches!(character, '%' | '_' | '\\') {
+                    pattern.push('\\');
+                }
+                pattern.push(character);
+            }
+            pattern.push('%');
+            Some(pattern)
+        })
+    }
 }
 
 /// Order of documents; ties are broken by id.
@@ -106,6 +141,15 @@ impl Sort {
     }
 }
 
+/// Condition that a file name matches the pattern in each of the parameters, if it is set.
+macro_rules! matches_words {
+    ($($parameter:literal)*) => {
+        concat!($(
+            " and (cast(", $parameter, " as text) is null or lower(filename) like lower(", $parameter, ") escape '\\')"
+        ),*)
+    };
+}
+
 macro_rules! list {
     ($after:literal, $order:literal) => {
         concat!(
@@ -115,18 +159,22 @@ macro_rules! list {
             $after,
             " and status <> 'deleting' \
              and (cast($3 as text) is null or classification = $3) and (cast($4 as text) is null or status = $4) \
-             and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6) \
-             order by ",
+             and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6)",
+            matches_words!("$8" "$9" "$10" "$11" "$12" "$13" "$14" "$15"),
+            " order by ",
             $order,
             " limit $7"
         )
     };
 }
 
-const COUNT: &str = "select classification, count(*) from documents where pipeline_id = $1 and status <> 'deleting'
+const COUNT: &str = concat!(
+    "select classification, count(*) from documents where pipeline_id = $1 and status <> 'deleting'
   and (cast($2 as text) is null or classification = $2) and (cast($3 as text) is null or status = $3)
-  and (cast($4 as text) is null or filename = $4) and (cast($5 as text) is null or external_id = $5)
-  group by classification";
+  and (cast($4 as text) is null or filename = $4) and (cast($5 as text) is null or external_id = $5)",
+    matches_words!("$6" "$7" "$8" "$9" "$10" "$11" "$12" "$13"),
+    " group by classification"
+);
 
 macro_rules! sorts {
     ($($name:literal, $after:literal, $order:literal, $start_id:literal, $key:expr;)*) => {
@@ -138,12 +186,12 @@ macro_rules! sorts {
 pub const SORTS: &[Sort] = sorts![
     "created_at", "id > $2", "id", "", None;
     "-created_at", "id < $2", "id desc", "~", None;
-    "filename", "(cast($8 as text) is null or (filename, id) > ($8, $2))", "filename, id", "", Some(|document| document.filename.clone());
-    "-filename", "(cast($8 as text) is null or (filename, id) < ($8, $2))", "filename desc, id desc", "", Some(|document| document.filename.clone());
-    "size", "(cast($8 as bigint) is null or (size, id) > (cast($8 as bigint), $2))", "size, id", "", Some(|document| document.size.to_string());
-    "-size", "(cast($8 as bigint) is null or (size, id) < (cast($8 as bigint), $2))", "size desc, id desc", "", Some(|document| document.size.to_string());
-    "updated_at", "(cast($8 as bigint) is null or (updated_at, id) > (cast($8 as bigint), $2))", "updated_at, id", "", Some(|document| document.updated_at.to_string());
-    "-updated_at", "(cast($8 as bigint) is null or (updated_at, id) < (cast($8 as bigint), $2))", "updated_at desc, id desc", "", Some(|document| document.updated_at.to_string());
+    "filename", "(cast($16 as text) is null or (filename, id) > ($16, $2))", "filename, id", "", Some(|document| document.filename.clone());
+    "-filename", "(cast($16 as text) is null or (filename, id) < ($16, $2))", "filename desc, id desc", "", Some(|document| document.filename.clone());
+    "size", "(cast($16 as bigint) is null or (size, id) > (cast($16 as bigint), $2))", "size, id", "", Some(|document| document.size.to_string());
+    "-size", "(cast($16 as bigint) is null or (size, id) < (cast($16 as bigint), $2))", "size desc, id desc", "", Some(|document| document.size.to_string());
+    "updated_at", "(cast($16 as bigint) is null or (updated_at, id) > (cast($16 as bigint), $2))", "updated_at, id", "", Some(|document| document.updated_at.to_string());
+    "-updated_at", "(cast($16 as bigint) is null or (updated_at, id) < (cast($16 as bigint), $2))", "updated_at desc, id desc", "", Some(|document| document.updated_at.to_string());
 ];
 
 #[rustfmt::skip]
@@ -309,6 +357,7 @@ impl Store {
             .filter(|after| !after.is_empty())
             .map(|after| after.rsplit_once('\n').map_or((None, after), |(value, id)| (Some(value), id)));
         let (value, id) = position.unwrap_or((None, sort.start_id));
+        let patterns = filter.words.patterns();
         let mut arguments = vec![
             pipeline.into(),
             id.into(),
@@ -318,6 +367,7 @@ impl Store {
             filter.external_id.into(),
             (limit as i64).into(),
         ];
+        arguments.extend(patterns.iter().map(|pattern| Arg::from(pattern.as_deref())));
         if sort.key.is_some() {
             arguments.push(value.into());
         }
@@ -333,13 +383,15 @@ impl Store {
         pipeline: &str,
         filter: DocumentFilter<'_>,
     ) -> Result<Vec<(String, i64)>> {
-        let arguments = [
+        let patterns = filter.words.patterns();
+        let mut arguments = vec![
             pipeline.into(),
             filter.classification.into(),
             filter.status.map(Status::as_str).into(),
             filter.filename.into(),
             filter.external_id.into(),
         ];
+        arguments.extend(patterns.iter().map(|pattern| Arg::from(pattern.as_deref())));
         Ok(self.database.rows(COUNT, &arguments).await?)
     }
 
