@@ -91,6 +91,41 @@ export interface paths {
         patch: operations["patch-accounts-login"];
         trace?: never;
     };
+    "/api/account-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the accounts that are limited to pipelines, classifications and permissions. */
+        get: operations["get-api-account-limits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/account-limits/{account}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Limits an account to pipelines, classifications and permissions; it applies to its next request. */
+        put: operations["put-api-account-limits-account"];
+        post?: never;
+        /** Removes the limit of an account. */
+        delete: operations["delete-api-account-limits-account"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -1036,6 +1071,8 @@ export interface components {
             disabled: boolean;
             /** @description Groups, for grants. */
             groups: string[];
+            /** @description Id. Grants, limits and audit logs name the account `user:ID`. */
+            id: string;
             /** @description Login, in lower case. */
             login: string;
             /** @description Generated password, shown only in the response to the creation. */
@@ -1044,6 +1081,39 @@ export interface components {
             role: string;
             /** @description `true` if the user must use single sign-on. */
             sso_only: boolean;
+        };
+        /** @description Limit of an account. */
+        AccountLimit: {
+            /** @description Account: `user:ID`, or `sso:ISSUER#ID` for a person of an identity provider. */
+            account: string;
+            /** @description Access by pipeline id. */
+            pipelines: {
+                [key: string]: components["schemas"]["AccessScope"];
+            };
+            /**
+             * Format: date-time
+             * @description Last change.
+             */
+            updated_at: string;
+        };
+        /** @description Page of a list. */
+        AccountLimitPage: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["AccountLimit"][];
+            /** @description Value of `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
+            /**
+             * Format: uint64
+             * @description Number of rows of all pages, in lists that have it.
+             */
+            total?: number;
+        };
+        /** @description New limit of an account. */
+        AccountLimitRequest: {
+            /** @description Access by pipeline id. Other pipelines and classifications are invisible to the account. */
+            pipelines: {
+                [key: string]: components["schemas"]["AccessScope"];
+            };
         };
         /** @description Accounts of the tenant. */
         AccountList: {
@@ -3748,6 +3818,104 @@ export interface operations {
             };
         };
     };
+    "get-api-account-limits": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountLimitPage"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-api-account-limits-account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountLimitRequest"];
+            };
+        };
+        responses: {
+            /** @description The limit. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountLimit"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-api-account-limits-account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account has no limit. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-api-audit": {
         parameters: {
             query?: {
@@ -4538,6 +4706,8 @@ export interface operations {
                 filename?: string;
                 /** @description Maximum number of rows per page. */
                 limit?: number;
+                /** @description Only documents whose file name contains all these words, in any order and any case of A–Z. At most 8 words. */
+                q?: string;
                 /** @description Sort order; `-` sorts descending. */
                 sort?: "created_at" | "-created_at" | "filename" | "-filename" | "size" | "-size" | "updated_at" | "-updated_at";
                 /** @description Only documents with this status. */

@@ -1,5 +1,6 @@
 /** The menu of the account: theme, help, sign-out. */
-import { Info, Keyboard, LogOut, MonitorCog, Moon, Sun, UserRound } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { Info, Keyboard, KeyRound, LogOut, MonitorCog, Moon, Sun, UserRound } from "lucide-react";
 import {
   Button,
   Header,
@@ -10,6 +11,7 @@ import {
   Popover,
   Separator,
 } from "react-aria-components";
+import { accountsQuery } from "../features/access/accounts";
 import { useFrame } from "./frame";
 import { useSession } from "./session";
 import { Keys } from "./shortcuts/Keys";
@@ -29,6 +31,7 @@ export function Account() {
   const actions: Record<string, () => void> = {
     shortcuts: () => frame.open("shortcuts"),
     about: () => frame.open("about"),
+    password: () => login !== null && frame.navigate(`/users?password=${encodeURIComponent(login)}`),
     "sign-out": () => frame.signOut?.(),
   };
   return (
@@ -39,6 +42,7 @@ export function Account() {
       </Button>
       <Popover className="popover" placement="top start">
         <Menu className="menu" aria-label="Account" onAction={(key) => actions[String(key)]?.()}>
+          {login !== null && <OwnAccount login={login} />}
           <Themes />
           <Separator className="menu-separator" />
           <MenuItem id="shortcuts" textValue="Keyboard shortcuts" className="menu-item">
@@ -57,6 +61,23 @@ export function Account() {
         </Menu>
       </Popover>
     </MenuTrigger>
+  );
+}
+
+/** Whose account it is, and its password if the person may change it. */
+function OwnAccount({ login }: { login: string }) {
+  // Read when the menu opens; only administrators may.
+  const accounts = useQuery({ ...accountsQuery, retry: false }).data;
+  const own = accounts?.find((account) => account.login === login);
+  return (
+    <MenuSection className="menu-section">
+      <Header className="menu-header">Signed in as {login}</Header>
+      {own && !own.sso_only && (
+        <MenuItem id="password" textValue="Change the password" className="menu-item">
+          <KeyRound size={16} aria-hidden /> Change the password
+        </MenuItem>
+      )}
+    </MenuSection>
   );
 }
 

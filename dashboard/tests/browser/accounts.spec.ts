@@ -1,5 +1,5 @@
 /** Accounts and OAuth clients: creation, change, deletion. */
-import { expect, test } from "./fixtures";
+import { expect, expectAccessible, test } from "./fixtures";
 
 test("an administrator adds, edits and deletes a user", async ({ page }) => {
   await page.goto("/users");
@@ -22,6 +22,70 @@ test("an administrator adds, edits and deletes a user", async ({ page }) => {
   await page.getByRole("button", { name: "Delete max@example.com" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(row).toHaveCount(0);
+});
+
+test("an account that is limited to a classification sees nothing else", async ({ page, browser }) => {
+  const password = "a password of ann";
+  await page.goto("/users");
+  await page.evaluate(
+    (password) =>
+      fetch("/accounts", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ login: "ann", role: "viewer", password }),
+      }),
+    password,
+  );
+  await page.reload();
+  await page.getByRole("button", { name: "Limit the documents of ann", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Documents of ann", exact: true });
+  await dialog.getByText("Only some classifications").click();
+  await expect(dialog.getByRole("button", { name: "Save" })).toBeDisabled();
+  await dialog
+    .getByRole("row", { name: /Unit 100/ })
+    .getByText("datasheet")
+    .click();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("row", { name: /^ann / })).toContainText("Unit 100: datasheet (read, query)");
+
+  const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
+  const own = await context.newPage();
+  await own.goto("/documents");
+  await own.getByRole("textbox", { name: "Login" }).fill("ann");
+  await own.getByRole("textbox", { name: "Password" }).fill(password);
+  await own.getByRole("button", { name: "Sign in", exact: true }).click();
+  await own.getByRole("link", { name: "Unit 100" }).click();
+  await expect(own.getByRole("link", { name: "V-101-datasheet.md" })).toBeVisible();
+  await expect(own.getByRole("link", { name: "P-101-operation.md" })).toHaveCount(0);
+  await context.close();
+
+  await page.goto("/audit");
+  const login = process.env.PIDQ_DEMO_LOGIN ?? "";
+  await page.getByRole("searchbox", { name: "Find an entry" }).fill("account-limit.set");
+  await expect(page.getByRole("row", { name: `${login} account-limit.set` }).first()).toContainText(
+    "Limit of ann",
+  );
+
+  await page.goto("/users");
+  await page.getByRole("button", { name: "Delete ann", exact: true }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(page.getByRole("row", { name: /^ann / })).toHaveCount(0);
+});
+
+test("an administrator changes the own password from the menu", async ({ page }) => {
+  const login = process.env.PIDQ_DEMO_LOGIN ?? "";
+  await page.goto("/overview");
+  await page
+    .getByRole("button", { name: `Account of ${login}` })
+    .first()
+    .click();
+  await page.getByRole("menuitem", { name: "Change the password" }).click();
+  const dialog = page.getByRole("dialog", { name: `Password of ${login}` });
+  await expect(dialog.getByRole("textbox", { name: "New password" })).toBeFocused();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page).toHaveURL(/\/users$/);
 });
 
 test("an invalid login is explained in the form", async ({ page }) => {

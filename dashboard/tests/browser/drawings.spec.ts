@@ -1,5 +1,6 @@
 /** The pages of the drawings: the list, a drawing, isolation, lists. */
 import { readFile } from "node:fs/promises";
+import type { Page } from "@playwright/test";
 import { expect, expectAccessible, test } from "./fixtures";
 
 test("lists the drawings and opens one", async ({ page }) => {
@@ -84,6 +85,68 @@ test("selects the item of a row of a list", async ({ page }) => {
   await page.goto("/drawings/plant-100?panel=valves");
   await page.getByRole("cell", { name: "HV-1001" }).click();
   await expect(page).toHaveURL(/node=HV-1001/);
+});
+
+test("a list is filtered by words in any order", async ({ page }) => {
+  await page.goto("/drawings/plant-100?panel=valves");
+  const list = page.getByRole("region", { name: "Valves" });
+  const filter = page.getByRole("searchbox", { name: "Filter valves" });
+  await filter.fill("fails open control");
+  await expect(list.getByRole("row", { name: /FV-1102/ })).toBeVisible();
+  await expect(list.getByRole("row", { name: /FV-1101|HV-/ })).toHaveCount(0);
+  await filter.fill("FC control");
+  await expect(list.getByRole("row", { name: /FV-1101/ })).toBeVisible();
+  await filter.fill("submarine");
+  await expect(list.getByRole("status")).toHaveText("No row contains “submarine”.");
+});
+
+test("asks the documents about the selected item", async ({ page }) => {
+  await page.goto("/drawings/plant-100?node=P-101A");
+  await page.getByRole("link", { name: "Ask the documents" }).click();
+  await expect(page.getByRole("region", { name: "Conversation" })).toContainText("P-101A?");
+});
+
+/** Mean brightness of the pixels of the canvas, and whether they differ: 0 is black, 1 is white. */
+const inkOf = (page: Page) =>
+  page.locator(".drawing-host canvas").evaluate((canvas: HTMLCanvasElement) => {
+    const { data } = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: [] };
+    let [sum, least, most] = [0, 255, 0];
+    for (let at = 0; at < data.length; at += 4) {
+      const green = data[at + 1] ?? 0;
+      sum += green;
+      least = Math.min(least, green);
+      most = Math.max(most, green);
+    }
+    return { mean: sum / (data.length / 4) / 255, contrast: (most - least) / 255 };
+  });
+
+test("a dark drawing is printed on white, with its name and the time", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto("/drawings/plant-100?node=V-101&view=isolate");
+  await page.locator("[role=application][data-painted=all]").waitFor();
+  expect((await inkOf(page)).mean).toBeLessThan(0.4);
+  await page.emulateMedia({ colorScheme: "dark", media: "print" });
+  await expect.poll(async () => (await inkOf(page)).mean).toBeGreaterThan(0.8);
+  await expect(page.getByText(/^Drawing plant-100, printed .*20\d\d/)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Isolate" })).toBeHidden();
+});
+
+test("a drawing is visible in the colors of a contrast theme", async ({ page }) => {
+  await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
+  await page.goto("/drawings/plant-100");
+  await page.locator("[role=application][data-painted=all]").waitFor();
+  expect((await inkOf(page)).contrast).toBeGreaterThan(0.6);
+});
+
+test("a chosen item takes the keys of the drawing", async ({ page }) => {
+  await page.goto("/drawings/plant-100");
+  await page.getByRole("application").press("/");
+  await page.keyboard.type("P-101A");
+  await expect(page.getByRole("option").first()).toContainText("P-101A");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("application")).toBeFocused();
+  await page.keyboard.press("i");
+  await expect(page.getByRole("region", { name: "Result" }).getByRole("status")).toContainText("Isolated.");
 });
 
 test("selects what is clicked on the drawing, and shows it beside the pointer", async ({ page }) => {
@@ -250,6 +313,11 @@ test("marks the result of a query", async ({ page }) => {
 
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+  test("the list shows the drawings", async ({ page }) => {
+    await page.goto("/drawings");
+    await expect(page.getByRole("link", { name: /100-PID-0001/ })).toBeInViewport();
+  });
 
   test("one finger moves the drawing, two enlarge it, a tap selects", async ({ page }) => {
     await page.goto("/drawings/plant-100");

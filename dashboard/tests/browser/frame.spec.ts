@@ -60,12 +60,32 @@ test.describe("palette", () => {
     await page.goto("/overview");
     const button = page.getByRole("button", { name: "Search and commands" });
     await button.press("Enter");
-    await page.keyboard.type("<img src=nothing onerror=alert(2)>");
+    await page.keyboard.type("<img-onerror=alert(2)>");
     await expect(palette(page)).toContainText("Nothing has this name.");
     await page.keyboard.press("Escape");
     if (await palette(page).isVisible()) await page.keyboard.press("Escape");
     await expect(palette(page)).toHaveCount(0);
     await expect(button).toBeFocused();
+  });
+});
+
+test.describe("palette with several words", () => {
+  test("a query of the gallery is found, and the words can be asked to the documents", async ({ page }) => {
+    await page.goto("/overview");
+    await page.getByRole("button", { name: "Search and commands" }).press("Control+k");
+    await page.keyboard.type("control valves open");
+    await expect(page.getByRole("option", { name: "Valves that fail open" })).toBeVisible();
+    await page.getByRole("option", { name: "control valves open" }).click();
+    await expect(page).toHaveURL(/\/ask\/.*q=control\+?(%20)?valves/);
+    await expect(page.getByRole("region", { name: "Conversation" })).toContainText("control valves open");
+  });
+
+  test("a document is found by words of its name", async ({ page }) => {
+    await page.goto("/overview");
+    await page.getByRole("button", { name: "Search and commands" }).press("Control+k");
+    await page.keyboard.type("operation 101");
+    await page.getByRole("option", { name: "P-101-operation.md" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "P-101-operation.md" })).toBeVisible();
   });
 });
 
@@ -369,6 +389,19 @@ test.describe("sign-in", () => {
     await expect(page.getByRole("button", { name: "Wait 2 seconds" })).toBeDisabled();
     await page.clock.runFor(2_000);
     await expect(page.getByRole("button", { name: "Sign in", exact: true })).toBeEnabled();
+  });
+
+  test("the password can be shown", async ({ page }) => {
+    await page.goto("/sign-in");
+    const field = page.getByRole("textbox", { name: "Password" });
+    await expect(field).toHaveAttribute("type", "password");
+    await field.fill("blue valve");
+    await page.getByRole("button", { name: "Show the password" }).click();
+    await expect(field).toHaveAttribute("type", "text");
+    await expect(field).toHaveValue("blue valve");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Show the password" }).click();
+    await expect(field).toHaveAttribute("type", "password");
   });
 
   test("Caps Lock is pointed out in the password", async ({ page }) => {

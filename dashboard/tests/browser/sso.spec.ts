@@ -94,7 +94,7 @@ test("a person who cancels at the provider can sign in with a password", async (
   await page.getByRole("link", { name: "Cancel" }).click();
   await expect(page.getByRole("alert")).toContainText("canceled");
   await page.getByLabel("Login").fill(process.env.PIDQ_DEMO_LOGIN ?? "");
-  await page.getByLabel("Password").fill(process.env.PIDQ_DEMO_PASSWORD ?? "");
+  await page.getByLabel("Password", { exact: true }).fill(process.env.PIDQ_DEMO_PASSWORD ?? "");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await expect(page.getByRole("button", { name: "Account of demo" })).toBeVisible();
   expect(new URL(page.url()).pathname).toBe("/query");
@@ -104,7 +104,7 @@ test("a callback that this browser has not started ends on the sign-in page", as
   const issuer = encodeURIComponent(process.env.PIDQ_SSO_ISSUER ?? "");
   await page.goto(`/session/callback?code=c&state=s&iss=${issuer}`);
   await expect(page.getByRole("alert")).toContainText("started in another browser");
-  await expect(page.getByLabel("Password")).toBeVisible();
+  await expect(page.getByLabel("Password", { exact: true })).toBeVisible();
 
   // The reply to a sign-in of another browser is of no use here, even if this one has started a sign-in as well.
   const other = await browser.newPage({ baseURL: new URL(page.url()).origin });

@@ -1,11 +1,22 @@
 /** The commands that the palette finds, one row per kind. */
 import type { QueryClient } from "@tanstack/react-query";
-import { FileText, Layers, type LucideIcon, PanelsTopLeft, Tag, Workflow, Zap } from "lucide-react";
-import { documentPagePath, pipelinePath } from "../../features/documents/links";
-import { documentsQuery, pipelinesQuery } from "../../features/documents/queries";
+import {
+  FileText,
+  Layers,
+  ListChecks,
+  type LucideIcon,
+  MessageCircleQuestion,
+  PanelsTopLeft,
+  Tag,
+  Workflow,
+  Zap,
+} from "lucide-react";
+import { askPath, documentPagePath, pipelinePath } from "../../features/documents/links";
+import { documentsQuery, nameWords, pipelinesQuery } from "../../features/documents/queries";
 import { drawingPath } from "../../features/documents/tags";
 import { classOf } from "../../features/drawing/model";
 import { graphsQuery } from "../../features/drawing/queries";
+import { QUESTIONS } from "../../features/query/questions";
 import { formatCount } from "../../ui/format";
 import type { Frame } from "../frame";
 import { PAGES } from "../pages";
@@ -58,6 +69,15 @@ export const COMMAND_KINDS: CommandKind[] = [
   { id: "tags", label: "Tags in drawings", icon: Tag, minLength: 2, limit: 8, find: findTags },
   { id: "pipelines", label: "Pipelines", icon: Layers, minLength: 1, limit: 5, find: findPipelines },
   { id: "documents", label: "Documents", icon: FileText, minLength: 2, limit: 6, find: findDocuments },
+  { id: "questions", label: "Queries", icon: ListChecks, minLength: 4, limit: 4, find: findQuestions },
+  {
+    id: "ask",
+    label: "Ask the documents",
+    icon: MessageCircleQuestion,
+    minLength: 4,
+    limit: 1,
+    find: findAsk,
+  },
 ];
 
 function findPages(): Command[] {
@@ -107,25 +127,40 @@ async function findPipelines({ queries }: CommandContext): Promise<Command[]> {
   }));
 }
 
-/** Among the newest documents of each pipeline: the service finds whole file names only. */
-async function findDocuments({ queries }: CommandContext): Promise<Found> {
+async function findDocuments({ text, queries }: CommandContext): Promise<Found> {
   const all = await queries.fetchQuery(pipelinesQuery);
   const lists = await Promise.all(
     all.slice(0, MAX_PIPELINES).map(async ({ id, name }) => {
-      const { pages } = await queries.fetchInfiniteQuery(documentsQuery(id, {}));
-      const documents = pages.flatMap((page) => page.data);
-      const commands = documents.map((document) => ({
-        id: `${id} ${document.id}`,
-        label: document.filename,
-        detail: name,
-        run: goTo(documentPagePath(id, document.id)),
-      }));
-      return { commands, isComplete: pages.at(-1)?.next_cursor == null };
+      const { pages } = await queries.fetchInfiniteQuery(documentsQuery(id, { q: nameWords(text) }));
+      return pages
+        .flatMap((page) => page.data)
+        .map((document) => ({
+          id: `${id} ${document.id}`,
+          label: document.filename,
+          detail: name,
+          run: goTo(documentPagePath(id, document.id)),
+        }));
     }),
   );
-  const isComplete = all.length <= MAX_PIPELINES && lists.every((list) => list.isComplete);
+  const isComplete = all.length <= MAX_PIPELINES;
   return {
-    commands: lists.flatMap((list) => list.commands),
-    note: isComplete ? null : "Only the newest documents of each pipeline are searched by name.",
+    commands: lists.flat(),
+    note: isComplete ? null : `Documents of the first ${MAX_PIPELINES} pipelines are searched by name.`,
   };
+}
+
+function findQuestions(): Command[] {
+  return QUESTIONS.map(({ title, explanation, query }) => ({
+    id: title,
+    label: title,
+    detail: explanation,
+    run: goTo(`/query?${new URLSearchParams({ q: query })}`),
+  }));
+}
+
+/** Several words, as a question to the documents of the first pipeline. */
+async function findAsk({ text, queries }: CommandContext): Promise<Command[]> {
+  if (!text.includes(" ")) return [];
+  const first = (await queries.fetchQuery(pipelinesQuery))[0];
+  return first ? [{ id: "ask", label: text, detail: first.name, run: goTo(askPath(first.id, text)) }] : [];
 }

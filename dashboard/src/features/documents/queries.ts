@@ -25,6 +25,16 @@ export const pipelineQuery = (pipeline_id: string) =>
 export interface DocumentFilter {
   classification?: string;
   status?: DocumentStatus;
+  /** Words of the file name. */
+  q?: string;
+}
+
+/** Words that the service searches file names for. */
+const MAX_WORDS = 8;
+
+/** What is typed as a search for file names; further words are left out. */
+export function nameWords(text: string): string {
+  return text.trim().split(/\s+/).slice(0, MAX_WORDS).join(" ");
 }
 
 export const documentsKey = (pipelineId: string) => ["documents", pipelineId];

@@ -38,6 +38,8 @@ interface DrawingCanvasProps {
   onFollow?: ((id: string) => boolean) | undefined;
   /** Does what a key means that is not about the view. */
   onShortcut: (action: ShortcutAction) => void;
+  /** The element that takes the keys. */
+  hostRef: RefObject<HTMLDivElement | null>;
 }
 
 const NO_GHOSTS: ReadonlyMap<string, PictureItem> = new Map();
@@ -55,9 +57,8 @@ const MOVES: Partial<Record<ShortcutAction, (view: DrawingView) => void>> = {
 };
 
 export function DrawingCanvas(props: DrawingCanvasProps) {
-  const { label, picture, graph, marks, selected, onSelect, onFollow } = props;
+  const { label, picture, graph, marks, selected, onSelect, onFollow, hostRef } = props;
   const { ghosts = NO_GHOSTS, connections = NO_CONNECTIONS, isResult = false } = props;
-  const hostRef = useRef<HTMLDivElement>(null);
   const clickedRef = useRef<string | null>(null);
   const view = useView(hostRef, picture);
   const [hovered, setHovered] = useState<{ id: string; x: number; y: number } | null>(null);

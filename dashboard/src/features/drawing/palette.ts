@@ -23,6 +23,8 @@ export interface Palette {
 /** Reads the colors that apply to an element. */
 export function paletteOf(host: HTMLElement): Palette {
   const probe = document.createElement("span");
+  // A drawing has colors of its own, also where the system sets those of the page.
+  probe.style.forcedColorAdjust = "none";
   host.append(probe);
   const style = getComputedStyle(probe);
   const resolve = (name: string): string => {

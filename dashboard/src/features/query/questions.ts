@@ -107,7 +107,7 @@ export const QUESTIONS: Question[] = [
   {
     group: "Flow",
     title: "Valves that fail open",
-    explanation: "Valves that open when they lose air or power.",
+    explanation: "Control valves and others that open when they lose air or power.",
     query: 'valveList() | filter(.fail_action == "open") | pick(.tag, .role, .line)',
   },
   {

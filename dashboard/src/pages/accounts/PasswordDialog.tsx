@@ -1,11 +1,12 @@
 /** Sets the password of a user. */
 import { type FormEvent, useState } from "react";
+import type { Account } from "../../features/access/accounts";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { TextField } from "../../ui/fields";
+import { PasswordField } from "../../ui/PasswordField";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { showSuccess } from "../../ui/toast";
-import { type Account, useChangeAccount } from "./queries";
+import { useChangeAccount } from "./queries";
 
 export function PasswordDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const [password, setPassword] = useState("");
@@ -21,11 +22,10 @@ export function PasswordDialog({ account, onClose }: { account: Account; onClose
   return (
     <Dialog title={`Password of ${account.login}`} isOpen onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <TextField
+        <PasswordField
           label="New password"
-          type="password"
           autoComplete="new-password"
-          description="The user is signed out everywhere."
+          description={`${account.login} is signed out everywhere.`}
           value={password}
           onChange={setPassword}
           isRequired

@@ -1,12 +1,13 @@
 /** Form of a user: a new one, or role, groups and state of an existing one. */
 import { type FormEvent, useState } from "react";
 import { useSession } from "../../app/session";
+import type { Account } from "../../features/access/accounts";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, Select, TextField } from "../../ui/fields";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import type { ShownSecret } from "../../ui/SecretDialog";
-import { type Account, ROLES, useChangeAccount, useCreateAccount } from "./queries";
+import { ROLES, useChangeAccount, useCreateAccount } from "./queries";
 
 interface UserDialogProps {
   account: Account | null;

@@ -1,9 +1,19 @@
 /** List of the users of the tenant, with what an administrator can change. */
 import { useQuery } from "@tanstack/react-query";
-import { KeyRound, Pencil, Trash2, UserPlus } from "lucide-react";
+import { FileLock2, KeyRound, Pencil, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
+import { useSearchParams } from "react-router";
 import { usePageCommand } from "../../app/commands/pageCommands";
 import { useSession } from "../../app/session";
+import { accessText } from "../../features/access/accessRules";
+import {
+  type Account,
+  type AccountLimit,
+  accountLimitsQuery,
+  accountName,
+  accountsQuery,
+} from "../../features/access/accounts";
+import { type Names, useNames } from "../../features/operation/useNames";
 import { Badge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
@@ -14,21 +24,30 @@ import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
 import "./accounts.css";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
+import { LimitDialog } from "./LimitDialog";
 import { PasswordDialog } from "./PasswordDialog";
-import { type Account, accountsQuery, ROLES, useDeleteAccount } from "./queries";
+import { ROLES, useDeleteAccount } from "./queries";
 import { UserDialog } from "./UserDialog";
 
-type Open = { kind: "create" } | { kind: "edit" | "delete" | "password"; account: Account } | null;
+type Open = { kind: "create" } | { kind: "edit" | "delete" | "password" | "limit"; account: Account } | null;
 
 export function Users() {
   const accounts = useQuery(accountsQuery);
+  const limits = useQuery(accountLimitsQuery).data ?? [];
+  const names = useNames();
   const [open, setOpen] = useState<Open>(null);
   const [shown, setShown] = useState<ShownSecret | null>(null);
   usePageCommand("Add a user", () => setOpen({ kind: "create" }));
   const remove = useDeleteAccount();
   const session = useSession();
   const own = session.data?.signed_in ? session.data.login : null;
-  const close = () => setOpen(null);
+  const [search, setSearch] = useSearchParams();
+  const named = accounts.data?.find((account) => account.login === search.get("password"));
+  const close = () => {
+    setOpen(null);
+    if (named) setSearch({}, { replace: true });
+  };
+  const withPassword = open?.kind === "password" ? open.account : named;
   if (accounts.isError) return <ProblemMessage error={accounts.error} onRetry={() => accounts.refetch()} />;
   return (
     <div className="stack">
@@ -40,7 +59,7 @@ export function Users() {
       {accounts.data ? (
         <DataTable
           label="Users"
-          columns={columns(own, setOpen)}
+          columns={columns({ own, limits, names, setOpen })}
           rows={accounts.data}
           rowKey={(account) => account.login}
         />
@@ -54,7 +73,10 @@ export function Users() {
           onSecret={setShown}
         />
       )}
-      {open?.kind === "password" && <PasswordDialog account={open.account} onClose={close} />}
+      {open?.kind === "limit" && (
+        <LimitDialog account={open.account} limit={limitOf(limits, open.account)} onClose={close} />
+      )}
+      {withPassword && <PasswordDialog account={withPassword} onClose={close} />}
       <Confirm
         title="Delete this user?"
         action="Delete"
@@ -76,7 +98,14 @@ export function Users() {
   );
 }
 
-function columns(own: string | null, setOpen: (open: Open) => void): TableColumn<Account>[] {
+interface ColumnContext {
+  own: string | null;
+  limits: AccountLimit[];
+  names: Names;
+  setOpen: (open: Open) => void;
+}
+
+function columns({ own, limits, names, setOpen }: ColumnContext): TableColumn<Account>[] {
   return [
     {
       id: "login",
@@ -90,6 +119,11 @@ function columns(own: string | null, setOpen: (open: Open) => void): TableColumn
     },
     { id: "role", header: "Role", value: (account) => roleLabel(account.role) },
     { id: "groups", header: "Groups", value: (account) => account.groups.join(", ") },
+    {
+      id: "documents",
+      header: "Documents",
+      value: (account) => documentsText(limitOf(limits, account), names),
+    },
     {
       id: "sign-in",
       header: "Sign-in",
@@ -123,6 +157,13 @@ function columns(own: string | null, setOpen: (open: Open) => void): TableColumn
             <Pencil size={16} />
           </IconButton>
           <IconButton
+            label={`Limit the documents of ${account.login}`}
+            isDisabled={account.role === "admin" && !limitOf(limits, account)}
+            onPress={() => setOpen({ kind: "limit", account })}
+          >
+            <FileLock2 size={16} />
+          </IconButton>
+          <IconButton
             label={`Set the password of ${account.login}`}
             isDisabled={account.sso_only}
             onPress={() => setOpen({ kind: "password", account })}
@@ -140,6 +181,14 @@ function columns(own: string | null, setOpen: (open: Open) => void): TableColumn
       ),
     },
   ];
+}
+
+function limitOf(limits: AccountLimit[], account: Account): AccountLimit | undefined {
+  return limits.find((limit) => limit.account === accountName(account));
+}
+
+function documentsText(limit: AccountLimit | undefined, names: Names): string {
+  return limit === undefined ? "all" : accessText(limit.pipelines, names.pipeline);
 }
 
 function roleLabel(role: string): string {

@@ -1,9 +1,9 @@
-/** Accounts and clients of the API. */
+/** OAuth clients, and changes of accounts. */
 import { queryOptions } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
 import { useChange } from "../../api/useChange";
+import { accountsQuery } from "../../features/access/accounts";
 
-export type Account = Schemas["Account"];
 export type OAuthClient = Schemas["OAuthClient"];
 
 export const ROLES = [
@@ -11,11 +11,6 @@ export const ROLES = [
   { id: "editor", label: "Editor", description: "Also stores graphs." },
   { id: "admin", label: "Administrator", description: "Has all rights in the tenant." },
 ];
-
-export const accountsQuery = queryOptions({
-  queryKey: ["accounts"],
-  queryFn: async () => (await data(api.GET("/accounts"))).accounts,
-});
 
 export const clientsQuery = queryOptions({
   queryKey: ["clients"],

@@ -4,6 +4,7 @@ import { ClipboardList } from "lucide-react";
 import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { type AuditEntry, auditQuery } from "../../features/operation/queries";
+import { useActors } from "../../features/operation/useActors";
 import { type Names, useNames } from "../../features/operation/useNames";
 import { Badge } from "../../ui/Badge";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
@@ -24,6 +25,7 @@ export default function AuditPage() {
   const period = periodOf(search.get("period"));
   const audit = useQuery(auditQuery(period.range(new Date())));
   const names = useNames();
+  const actorOf = useActors();
   const [filter, setFilter] = useState("");
   const entries = audit.data?.data;
   return (
@@ -46,8 +48,8 @@ export default function AuditPage() {
       </div>
       {entries?.some((entry) => entry.actor === UNKNOWN_ACTOR) && (
         <p className="muted">
-          Entries of <strong>{UNKNOWN_ACTOR}</strong> were made while the document platform did not ask who
-          calls it. It does with a master key in PIDQ_APP_MASTER_KEY.
+          Entries of <strong>{UNKNOWN_ACTOR}</strong> come from requests on this machine without a token. With
+          a master key in PIDQ_APP_MASTER_KEY, the document platform requires one.
         </p>
       )}
       <QueryState query={audit} label="Audit" />
@@ -59,7 +61,7 @@ export default function AuditPage() {
       {entries && entries.length > 0 && (
         <DataTable
           label="Audit"
-          columns={columns(names)}
+          columns={columns(names, actorOf)}
           rows={entries}
           rowKey={(entry) => entry.id}
           filter={filter}
@@ -69,10 +71,15 @@ export default function AuditPage() {
   );
 }
 
-function columns(names: Names): TableColumn<AuditEntry>[] {
+function columns(names: Names, actorOf: (actor: string) => string): TableColumn<AuditEntry>[] {
   return [
     { id: "time", header: "Time", value: (entry) => entry.time, cell: (entry) => <Time at={entry.time} /> },
-    { id: "actor", header: "Actor", value: (entry) => entry.actor },
+    {
+      id: "actor",
+      header: "Actor",
+      value: (entry) => actorOf(entry.actor),
+      cell: (entry) => <span title={entry.actor}>{actorOf(entry.actor)}</span>,
+    },
     { id: "action", header: "Action", value: (entry) => entry.action },
     {
       id: "result",
@@ -83,15 +90,21 @@ function columns(names: Names): TableColumn<AuditEntry>[] {
     {
       id: "resource",
       header: "Resource",
-      value: (entry) => `${auditResource(entry.resource, names).label} ${entry.resource}`,
-      cell: (entry) => <Resource entry={entry} names={names} />,
+      value: (entry) => `${auditResource(entry.resource, names, actorOf).label} ${entry.resource}`,
+      cell: (entry) => <Resource entry={entry} names={names} actorOf={actorOf} />,
     },
     { id: "source", header: "Address", value: (entry) => entry.source },
   ];
 }
 
-function Resource({ entry, names }: { entry: AuditEntry; names: Names }) {
-  const { label, path } = auditResource(entry.resource, names);
+interface ResourceProps {
+  entry: AuditEntry;
+  names: Names;
+  actorOf: (actor: string) => string;
+}
+
+function Resource({ entry, names, actorOf }: ResourceProps) {
+  const { label, path } = auditResource(entry.resource, names, actorOf);
   if (path === null) return <code>{label}</code>;
   return (
     <Link to={path} title={entry.resource}>

@@ -11,7 +11,9 @@ test.each([
   ["/api/pipelines/p1/documents/d2", "document d2 in pipeline p1", "/documents/p1/d2"],
   ["/api/pipelines/p1/documents/d2/retry", "document d2 in pipeline p1", "/documents/p1/d2"],
   ["/api/pipelines", "/api/pipelines", null],
-  ["/api/keys/k1", "/api/keys/k1", null],
+  ["/api/keys/k1", "named key:k1", "/keys"],
+  ["/api/account-limits/user%3Au_1", "Limit of named user:u_1", "/users"],
+  ["/api/account-limits/%", "Limit of named %", "/users"],
 ])("%s is %s", (resource, label, path) => {
-  expect(auditResource(resource, NAMES)).toEqual({ label, path });
+  expect(auditResource(resource, NAMES, (actor) => `named ${actor}`)).toEqual({ label, path });
 });

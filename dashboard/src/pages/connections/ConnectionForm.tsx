@@ -6,6 +6,7 @@ import { connectionsQuery, type LlmConnection } from "../../features/documents/q
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/fields";
+import { PasswordField } from "../../ui/PasswordField";
 import { showSuccess } from "../../ui/toast";
 import { EgressHelp } from "./EgressHelp";
 import { headersOf } from "./headerLines";
@@ -82,10 +83,10 @@ export function ConnectionForm({ connection, onClose }: ConnectionFormProps) {
           onChange={setBaseUrl}
           isRequired
         />
-        <TextField
+        <PasswordField
           label="API key"
+          shows="key"
           description={keyHelp(connection, isKeyNeeded)}
-          type="password"
           autoComplete="off"
           value={apiKey}
           onChange={setApiKey}

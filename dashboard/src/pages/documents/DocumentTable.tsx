@@ -1,15 +1,17 @@
 /** The documents of a pipeline, with filters and what can be done with several of them. */
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { FileText, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import {
   type DocumentStatus,
   documentsQuery,
+  nameWords,
   type Pipeline,
   type PlatformDocument,
 } from "../../features/documents/queries";
 import { isProcessing } from "../../features/documents/status";
+import { useDebounced } from "../../features/query/useDebounced";
 import { Button } from "../../ui/Button";
 import { DataTable } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
@@ -21,6 +23,9 @@ import { DocumentFilters } from "./DocumentFilters";
 import { documentColumns } from "./documentColumns";
 import { useDocumentActions } from "./useDocumentActions";
 
+/** Time without typing after which names are searched, in milliseconds. */
+const TYPING = 200;
+
 /** Refresh of documents in processing, in milliseconds, without and with events. */
 const POLLING = { live: 10_000, polled: 1_500 };
 
@@ -30,12 +35,14 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
   const [search] = useSearchParams();
   const classification = search.get("classification");
   const status = search.get("status") as DocumentStatus | null;
-  const name = search.get("name") ?? "";
+  const q = nameWords(useDebounced(search.get("name") ?? "", TYPING));
   const documents = useInfiniteQuery({
     ...documentsQuery(pipeline.id, {
       ...(classification ? { classification } : {}),
       ...(status ? { status } : {}),
+      ...(q ? { q } : {}),
     }),
+    placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.pages.some((page) => page.data.some(isProcessing))
         ? POLLING[isLive ? "live" : "polled"]
@@ -46,11 +53,10 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
   const [isDeleting, setDeleting] = useState(false);
   const actions = useDocumentActions(pipeline.id);
 
-  const loaded = documents.data?.pages.flatMap((page) => page.data) ?? [];
-  const rows = loaded.filter((row) => row.filename.toLowerCase().includes(name.trim().toLowerCase()));
+  const rows = documents.data?.pages.flatMap((page) => page.data) ?? [];
   const chosen = rows.filter((row) => selected.has(row.id));
   const isAllChosen = chosen.length === rows.length;
-  const total = documents.data?.pages[0]?.total ?? loaded.length;
+  const total = documents.data?.pages[0]?.total ?? rows.length;
   const columns = documentColumns({
     pipelineId: pipeline.id,
     actions,
@@ -92,9 +98,7 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
         </span>
       </div>
       <QueryState query={documents} label="Documents" />
-      {documents.data && rows.length === 0 && (
-        <NoRows isFiltered={total > 0 || !!classification || !!status} />
-      )}
+      {documents.data && rows.length === 0 && <NoRows isFiltered={!!q || !!classification || !!status} />}
       {rows.length > 0 && (
         <DataTable
           label={`Documents of ${pipeline.name}`}
@@ -107,14 +111,8 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
       {documents.hasNextPage && (
         <div className="row">
           <Button isDisabled={documents.isFetchingNextPage} onPress={() => documents.fetchNextPage()}>
-            {name ? "Search more documents" : "Show more documents"}
+            Show more documents
           </Button>
-          {name && (
-            <span className="muted">
-              The name was looked up in the newest {formatNumber(loaded.length)} of{" "}
-              {formatCount(total, "document")}.
-            </span>
-          )}
         </div>
       )}
       {isDeleting && (

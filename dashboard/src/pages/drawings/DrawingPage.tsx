@@ -37,6 +37,7 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
   const { state, change } = useDrawingState();
   const navigate = useNavigate();
   const searchRef = useRef<HTMLInputElement>(null);
+  const hostRef = useRef<HTMLDivElement>(null);
   const { name, version } = useName(scope.id, scope.sheets);
   const comparison = useComparison(scope.id, graph, picture, state);
   const marks = useMarks(scope, graph, state);
@@ -75,7 +76,12 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
           <Link to="/drawings">Drawings</Link> <span aria-hidden>/</span> <h1>{name}</h1>{" "}
           {version && <span className="muted">version {version}</span>}
         </nav>
-        <TagSearch graph={graph} inputRef={searchRef} onSelect={select} />
+        <TagSearch
+          graph={graph}
+          inputRef={searchRef}
+          onSelect={select}
+          onChosen={() => hostRef.current?.focus()}
+        />
         <ExportMenu graphId={scope.id} />
       </header>
       <PrintNote graphId={scope.id} />
@@ -93,6 +99,7 @@ function Drawing({ drawing }: { drawing: ShownDrawing }) {
           onSelect={select}
           onFollow={isPicking || state.view !== null ? undefined : follow}
           onShortcut={run}
+          hostRef={hostRef}
         />
         <Panels
           scope={scope}

@@ -6,9 +6,11 @@ interface TagSearchProps {
   graph: DrawingGraph;
   inputRef: RefObject<HTMLInputElement | null>;
   onSelect: (id: string) => void;
+  /** Moves the focus on, to where keys act on the item. */
+  onChosen: () => void;
 }
 
-export function TagSearch({ graph, inputRef, onSelect }: TagSearchProps) {
+export function TagSearch({ graph, inputRef, onSelect, onChosen }: TagSearchProps) {
   const [text, setText] = useState("");
   const [active, setActive] = useState(0);
   const listId = useId();
@@ -18,6 +20,7 @@ export function TagSearch({ graph, inputRef, onSelect }: TagSearchProps) {
     if (!node) return;
     onSelect(node.id);
     setText("");
+    onChosen();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setActive(Math.min(active + 1, found.length - 1));

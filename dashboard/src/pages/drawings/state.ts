@@ -10,7 +10,9 @@ export function useDrawingState() {
   const [search, setSearch] = useSearchParams();
   const state = Object.fromEntries(NAMES.map((name) => [name, search.get(name)])) as DrawingState;
   const change = (changes: Partial<DrawingState>) =>
-    setSearch((search) => {
+    setSearch(() => {
+      // Of the address as it is now: another change may have been made since the page was rendered.
+      const search = new URLSearchParams(window.location.search);
       for (const [name, value] of Object.entries(changes)) {
         if (value === null) search.delete(name);
         else search.set(name, value);

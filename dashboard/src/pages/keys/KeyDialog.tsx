@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, data, type Schemas } from "../../api/client";
+import { AccessMatrix, type AccessRules } from "../../features/access/AccessMatrix";
 import { pipelinesQuery } from "../../features/documents/queries";
 import { keysQuery } from "../../features/operation/queries";
 import { Button } from "../../ui/Button";
@@ -9,7 +10,6 @@ import { Dialog } from "../../ui/Dialog";
 import { Checkbox, TextField } from "../../ui/fields";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import type { ShownSecret } from "../../ui/SecretDialog";
-import { AccessMatrix, type AccessRules } from "./AccessMatrix";
 
 type Scope = Schemas["ApiKey"]["scopes"][number];
 

@@ -4,6 +4,7 @@ import { KeyRound, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client";
 import { usePageCommand } from "../../app/commands/pageCommands";
+import { accessText } from "../../features/access/accessRules";
 import { type ApiKey, keysQuery } from "../../features/operation/queries";
 import { type Names, useNames } from "../../features/operation/useNames";
 import { Button, IconButton } from "../../ui/Button";
@@ -15,7 +16,6 @@ import { QueryState } from "../../ui/QueryState";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
 import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
-import { accessText } from "./accessRules";
 import { KeyDialog } from "./KeyDialog";
 
 export default function KeysPage() {

@@ -4,6 +4,7 @@ import { ApiProblem } from "../../api/problem";
 import { useSignIn } from "../../app/session";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/fields";
+import { PasswordField } from "../../ui/PasswordField";
 import { waitingText } from "./waiting";
 
 interface PasswordFormProps {
@@ -32,9 +33,8 @@ export function PasswordForm({ login: known = "" }: PasswordFormProps) {
         isRequired
         autoFocus={known === ""}
       />
-      <TextField
+      <PasswordField
         label="Password"
-        type="password"
         value={password}
         onChange={setPassword}
         onKeyDown={watchCapsLock}

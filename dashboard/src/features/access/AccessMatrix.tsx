@@ -1,4 +1,4 @@
-/** Check boxes of the classifications that a key may use, and of what it may do with them. */
+/** Check boxes of the classifications that a key or an account may use, and of what it may do with them. */
 import type { Schemas } from "../../api/client";
 import type { Pipeline } from "../../features/documents/queries";
 import { Checkbox } from "../../ui/fields";
