@@ -11,7 +11,7 @@ use pidq_store::domain::api_key::Verb;
 use pidq_store::domain::classification;
 use pidq_store::domain::model::{Pipeline, Retrieval};
 use pidq_text::embedding;
-use pidq_text::search::{Chunk, Filter, Hit, Mode, indexed_text};
+use pidq_text::search::{Chunk, Filter, Hit, MIN_RELEVANCE, Mode, indexed_text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -51,7 +51,7 @@ pub(crate) struct SearchRequest {
     /// Search mode. Default: that of the pipeline, or `hybrid`.
     #[schemars(with = "Option<Mode>")]
     pub mode: Option<String>,
-    /// Minimum score of a passage. Default: that of the pipeline, or 0.
+    /// Minimum score of a passage. Default: that of the pipeline. Without either, the relevance threshold applies instead.
     pub min_score: Option<f64>,
     /// Condition on the metadata of the documents.
     #[schemars(with = "Option<Map<String, Value>>")]
@@ -71,10 +71,35 @@ pub(crate) struct SearchResponse<'a> {
     query: &'a str,
     /// Passages, best first.
     contexts: Vec<SearchHit<'a>>,
+    /// Relevance of the passages; none in dense mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Relevance")]
+    relevance: Option<Relevance>,
     /// Warnings about a degraded search.
     warnings: &'a [SearchWarning],
     /// Durations, in milliseconds.
     timings_ms: SearchTimings,
+}
+
+/// Relevance of a search result to its query.
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "SearchRelevance")]
+pub(crate) struct Relevance {
+    /// Relevance, from 0 to 1.
+    pub score: f64,
+    /// Relevance below which there are no passages, unless the search has a `min_score`.
+    pub threshold: f64,
+}
+
+impl Relevance {
+    /// Creates the relevance with a score and the threshold of this version.
+    pub fn new(score: f64) -> Relevance {
+        Relevance { score, threshold: MIN_RELEVANCE }
+    }
+
+    fn is_sufficient(self) -> bool {
+        self.score >= self.threshold
+    }
 }
 
 /// Passage of a document.
@@ -140,7 +165,8 @@ pub(crate) struct ValidatedSearch {
     pub classification: String,
     pub mode: Mode,
     pub top: usize,
-    pub min_score: f64,
+    /// Minimum score of a passage; none for the relevance threshold.
+    pub min_score: Option<f64>,
     pub filter: Option<Filter>,
 }
 
@@ -158,6 +184,7 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
         classification: &classification,
         query: &query,
         contexts: result.passages.iter().map(Passage::hit).collect(),
+        relevance: result.relevance,
         warnings: &result.warnings,
         timings_ms: SearchTimings { embed, search, total: embed + search },
     })?;
@@ -185,7 +212,7 @@ pub(crate) fn parse_query(
         classification: classification::normalize(&request.classification),
         mode,
         top,
-        min_score: request.min_score.or(retrieval.min_score).unwrap_or(0.0),
+        min_score: request.min_score.or(retrieval.min_score),
         filter,
     })
 }
@@ -215,6 +242,8 @@ fn parse_mode(base: &str, name: &str) -> Result<Mode, Problem> {
 pub(crate) struct SearchResult {
     /// The passages, best first.
     pub passages: Vec<Passage>,
+    /// Relevance of the passages, before the threshold; none in dense mode.
+    pub relevance: Option<Relevance>,
     /// Warnings about a degraded search.
     pub warnings: Vec<SearchWarning>,
     /// `true` if the partition has documents.
@@ -265,7 +294,7 @@ pub(crate) async fn run_search(
     // The partition is locked only during the search: an embedding service may be slow.
     let (vector, warnings) = query_vector(platform, pipeline, &search_query, &cached).await?;
     let embedded = started.elapsed();
-    let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
+    let weight = embedding::find(&pipeline.embedding_model).map_or(0.0, |model| model.weight);
     let candidates = ann_candidates(platform, pipeline, &search_query, &shared, vector.as_deref()).await;
     let index = shared.read_owned().await;
     let is_unchanged = index.change_count() == change_count;
@@ -383,17 +412,16 @@ fn search_partition(
         mode: search_query.mode,
         weight,
         top,
-        min_score: search_query.min_score,
+        min_score: search_query.min_score.unwrap_or(0.0),
         filter: search_query.filter.as_ref(),
     };
-    let passages = index
-        .partition
-        .search_candidates(&query, candidates.as_deref())
-        .iter()
-        .map(|hit| passage(index, hit))
-        .collect();
+    let hits = index.partition.search_candidates(&query, candidates.as_deref());
+    let relevance = (query.mode != Mode::Dense).then(|| Relevance::new(index.partition.relevance(&query, &hits)));
+    let is_refused = search_query.min_score.is_none() && relevance.is_some_and(|relevance| !relevance.is_sufficient());
+    let passages = if is_refused { Vec::new() } else { hits.iter().map(|hit| passage(index, hit)).collect() };
     SearchResult {
         passages,
+        relevance,
         warnings: Vec::new(),
         has_documents: !index.partition.is_empty(),
         durations: [Duration::ZERO; 2],

@@ -11,7 +11,7 @@ use pidq_text::embedding::{from_blob, to_blob};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Passage, SearchResult, ValidatedSearch};
+use super::{Passage, Relevance, SearchResult, ValidatedSearch};
 use crate::api::policies::Policy;
 use crate::cluster::cache::{Cache, PASSAGES, VECTORS};
 use crate::generation::rag::Context;
@@ -27,6 +27,8 @@ pub(super) struct CachedSearch<'a> {
 #[derive(Deserialize, Serialize)]
 struct CachedResult {
     passages: Vec<CachedPassage>,
+    /// Bits of the relevance.
+    relevance: Option<u64>,
     has_documents: bool,
 }
 
@@ -62,7 +64,8 @@ impl CachedSearch<'_> {
         // An invalid policy is reported elsewhere.
         let retains =
             Policy::for_classification(pipeline, &search.classification).is_ok_and(|policy| policy.retains_answers());
-        let options = format!("{:?} {} {:x} {:?}", search.mode, search.top, search.min_score.to_bits(), search.filter);
+        let min_score = search.min_score.map(f64::to_bits);
+        let options = format!("{:?} {} {min_score:x?} {:?}", search.mode, search.top, search.filter);
         let passages_key = vector_key.iter().cloned().chain([revision, change_count.to_string(), options]).collect();
         CachedSearch { cache: retains.then_some(cache), vector_key, passages_key }
     }
@@ -99,6 +102,7 @@ impl CachedResult {
     fn from_result(result: &SearchResult) -> CachedResult {
         CachedResult {
             passages: result.passages.iter().map(CachedPassage::from_passage).collect(),
+            relevance: result.relevance.map(|relevance| relevance.score.to_bits()),
             has_documents: result.has_documents,
         }
     }
@@ -107,6 +111,7 @@ impl CachedResult {
         let passages = self.passages.into_iter().map(CachedPassage::into_passage).collect();
         SearchResult {
             passages,
+            relevance: self.relevance.map(|bits| Relevance::new(f64::from_bits(bits))),
             has_documents: self.has_documents,
             warnings: Vec::new(),
             durations: [Duration::ZERO; 2],
