@@ -1,5 +1,7 @@
 //! Subcommands `pidq pipeline`: the document platform.
 
+mod eval_history;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,6 +16,7 @@ use pidq_text::evaluation;
 
 use super::license;
 use crate::cli::failure::{Failure, Result, Status};
+use eval_history::Run;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -44,7 +47,7 @@ pub struct Settings {
 
 #[derive(Args)]
 pub struct Eval {
-    /// Directory in BEIR format: corpus.jsonl, queries.jsonl, and qrels.tsv or qrels/test.tsv
+    /// Directory in BEIR format: corpus.jsonl, queries.jsonl, and qrels.tsv or qrels/*.tsv
     #[arg(long, value_name = "DIR")]
     beir: PathBuf,
     /// Embedding model
@@ -53,6 +56,18 @@ pub struct Eval {
     /// Directory with one subdirectory per embedding model
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
+    /// Weight of the vectors in hybrid mode, from 0 to 1; default: that of the model
+    #[arg(long, value_name = "WEIGHT", value_parser = parse_weight)]
+    weight: Option<f64>,
+    /// File of earlier results, one JSON object per line: the result is compared with the last one of the same directory,
+    /// model and weight, and appended
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+}
+
+fn parse_weight(text: &str) -> std::result::Result<f64, String> {
+    let weight: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=1.0).contains(&weight) { Ok(weight) } else { Err("not from 0 to 1".to_owned()) }
 }
 
 /// Capacity of the vector cache during an evaluation.
@@ -85,11 +100,19 @@ fn run_service(role: ProcessRole, settings: &Settings) -> Result {
 
 fn evaluate(options: &Eval) -> Result {
     let sources = ModelSources { model_dir: options.models.clone(), remote: None };
-    let weight = embedding::find(&options.model).map_or(1.0, |model| model.weight);
+    let weight = options.weight.or_else(|| embedding::find(&options.model).map(|model| model.weight)).unwrap_or(0.0);
     let model = embedding::open(&options.model, &sources).map_err(|error| Failure::Usage(error.to_string()))?;
     let report = evaluation::evaluate_beir(&options.beir, &CachingEmbedder::new(model, VECTOR_CACHE_CAPACITY), weight);
     let report = report.map_err(|error| Failure::Usage(format!("`{}`: {error}", options.beir.display())))?;
     writeln!(io::stdout(), "{report}")?;
+    let Some(file) = &options.history else { return Ok(Status::Done) };
+    let run = Run::new(&options.beir, &options.model, weight, report);
+    let earlier = eval_history::last(file, &run).and_then(|earlier| eval_history::append(file, &run).map(|()| earlier));
+    let earlier = earlier.map_err(|error| Failure::Usage(format!("`{}`: {error}", file.display())))?;
+    if let Some(earlier) = earlier {
+        writeln!(io::stdout(), "since {}:", earlier.time)?;
+        run.report.changes_since(&earlier.report).iter().try_for_each(|line| writeln!(io::stdout(), "  {line}"))?;
+    }
     Ok(Status::Done)
 }
 
