@@ -581,7 +581,6 @@ fn a_relief_device_behind_a_valve_or_a_pump_does_not_protect() {
     };
     check(&plant("piping_component.strainer"), PROTECTION, json!([["CV-1", [["RV-1", "relief", true, []]]]]));
     check(&plant("piping_component.gate_valve"), PROTECTION, json!([["CV-1", []]]));
-    check(&plant("piping_component.check_valve"), PROTECTION, json!([["CV-1", []]]));
     check(&plant("piping_component.unheard_of_valve"), PROTECTION, json!([["CV-1", []]]));
     check(&plant("equipment.pump"), PROTECTION, json!([["CV-1", []]]));
     check(&plant("equipment.heat_exchanger"), PROTECTION, json!([["CV-1", [["RV-1", "relief", true, []]]]]));
@@ -873,6 +872,49 @@ fn a_relief_list_has_what_is_protected_and_what_could_block_it() {
     check(undirected, list, json!([["RV-1", null, null, null, null, "D-1", "", "", "", false]]));
     let cycle = "V-1 piping_component.gate_valve\nRV-1 piping_component.safety_valve\nV-1 > RV-1\nRV-1 > V-1";
     check(cycle, list, json!([["RV-1", null, null, null, null, "", "V-1", "", "", false]]));
+}
+
+#[test]
+fn a_relief_valve_known_by_its_tag_alone_is_listed_and_not_certain() {
+    let plant =
+        |class: &str| format!("D-1 equipment.vessel\nPSV-1 {class}\nT-1 equipment.tank\nD-1 > PSV-1\nPSV-1 > T-1");
+    let list = "reliefList() | map([.tag, .protects, .discharges_to, .relief_path, .reasons, .certain])";
+    let row = |reasons: &str, is_certain: bool| json!([["PSV-1", "D-1", "T-1", "open", reasons, is_certain]]);
+    check(&plant("piping_component.safety_valve"), list, row("", true));
+    for class in ["piping_component.valve", "piping_component.custom_item", "custom.thing"] {
+        check(&plant(class), list, row("class_not_stated PSV-1", false));
+    }
+    // The bubble of a relief valve has no pipe, and `PRV` may be a reducing valve.
+    check("PSV-1 instrument.function", list, json!([]));
+    check(&plant("piping_component.valve").replace("PSV-1", "PRV-1"), list, json!([]));
+    let changed = "rankDiff(.0, .1) | map([.significance, .reason, .field])";
+    let set = |pressure: u32| plant(&format!("piping_component.valve {{\"set_pressure\": {pressure}}}"));
+    let expected = json!([["critical", "set pressure of a relief device changed", "set_pressure"]]);
+    check_revisions(&set(10), &set(12), changed, expected);
+}
+
+#[test]
+fn a_relief_device_behind_a_check_valve_protects_while_that_opens() {
+    let plant = |check_valve: &str| {
+        format!(
+            "X-1 reference.off_page_connector
+         PV-1 piping_component.control_valve
+         CK-1 piping_component.check_valve
+         D-1 equipment.vessel {{\"design_pressure\": \"16 barg\"}}
+         RV-1 piping_component.safety_valve {{\"set_pressure\": \"16 barg\"}}
+         T-1 equipment.tank
+         X-1 > PV-1 {{\"design_pressure\": \"100 barg\"}}
+         {check_valve}
+         D-1 > RV-1
+         RV-1 > T-1"
+        )
+    };
+    let rows = r#"pressureInterfaces().interfaces | filter(.at.id == "PV-1") | map([.protection | map(.item.id), .certain, .reasons])"#;
+    let low = "{\"design_pressure\": \"16 barg\"}";
+    let with = format!("PV-1 > CK-1 {low}\nCK-1 > D-1 {low}");
+    check(&plant(&with), rows, json!([[["RV-1"], false, ["relief_behind_check_valve"]]]));
+    let against = format!("PV-1 > D-1 {low}\nCK-1 > D-1 {low}");
+    check(&plant(&against), rows, json!([[["RV-1"], true, []]]));
 }
 
 #[test]

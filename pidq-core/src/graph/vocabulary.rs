@@ -217,6 +217,12 @@ pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "
 /// Parts of the classes of solenoid valves.
 pub const SOLENOIDS: &[&str] = &["solenoid"];
 
+/// Letters of the tags of relief devices. `PRV` may be a reducing valve too, and `TRV` a temperature regulator.
+pub const RELIEF_LETTERS: &[&str] = &["PSV", "TSV", "PSE", "SRV", "PSRV", "PVSV", "PVRV", "VRV", "VSV"];
+
+/// Words in the classes of what starts and stops a motor for the functions that feed it.
+pub const MOTOR_STARTERS: &[&str] = &["motor_starter", "starter", "motor_control_center", "mcc", "contactor"];
+
 /// Words in the classes of instruments that report the position of a valve.
 pub const POSITION_SWITCHES: &[&str] =
     &["limit_switch", "position_switch", "end_switch", "position_indicator", "position_transmitter"];

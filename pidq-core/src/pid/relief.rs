@@ -107,6 +107,13 @@ pub(crate) struct Side {
     pub state: PathState,
 }
 
+impl Side {
+    /// Returns whether the side has only one way, which follows the flow.
+    pub fn is_only_way(&self) -> bool {
+        self.notable.is_some()
+    }
+}
+
 /// Way of a side that is not judged.
 #[derive(Clone, Debug)]
 pub(crate) struct SideWay {

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::EdgeFlags;
 use crate::pid::diff::{self, Change, DiffOptions};
@@ -195,8 +196,7 @@ pub(crate) fn parse_rule(value: Value<'_>) -> Option<RankingRule> {
         significance: SIGNIFICANCE.iter().position(|word| *word == significance)?,
         reason: object.get("reason").map_or(Some(""), Value::as_str)?.into(),
     };
-    let is_known_subject =
-        |word: &String| OTHER_SUBJECTS.contains(&word.as_str()) || crate::graph::roles::Role::from_name(word).is_some();
+    let is_known_subject = |word: &String| OTHER_SUBJECTS.contains(&word.as_str()) || Role::from_name(word).is_some();
     let is_known =
         rule.subjects.iter().all(is_known_subject) && rule.changes.iter().all(|word| CHANGES.contains(&word.as_str()));
     is_known.then_some(rule)
@@ -222,6 +222,7 @@ impl<'r, 'a> Revision<'r, 'a> {
             [(Names::LineType, "line"), (Names::SegmentType, "segment"), (Names::LoopType, "loop")];
         let mut subjects = vec![self.drawing.topology.roles[node as usize].name()];
         subjects.extend(GROUPS.iter().filter(|(types, _)| self.drawing.has_type(node, *types)).map(|(_, word)| *word));
+        subjects.extend(relief_devices::is_device_by_tag(self.drawing, node).then_some(Role::Relief.name()));
         subjects.extend(trips::trip_reason(self.drawing, node).map(|_| "trip"));
         subjects.extend(self.path.contains(&node).then_some("relief_path"));
         subjects

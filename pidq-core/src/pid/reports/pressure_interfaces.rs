@@ -12,7 +12,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
 use crate::pid::relief::PathState;
-use crate::pid::relief::protected::{EquipmentSide, is_driven};
+use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block};
 use crate::pid::stated_values::{PipeValues, stated_values};
 use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
 use crate::value::convert;
@@ -347,9 +347,16 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         let mut devices: Vec<u32> =
             low.edges.iter().filter_map(|edge| self.protecting.get(edge)).flatten().copied().collect();
         devices.extend(low.item.and_then(|side| self.protecting_side.get(&side)).into_iter().flatten());
+        if devices.is_empty() {
+            devices = self.behind_check_valves(low, budget)?;
+            reasons.extend((!devices.is_empty()).then_some("relief_behind_check_valve"));
+        }
         devices.sort_unstable();
         devices.dedup();
         budget.charge(devices.len() as u64)?;
+        if devices.iter().any(|at| self.devices[*at as usize].is_by_tag) {
+            reasons.push("relief_class_not_stated");
+        }
         let mut rows: Vec<Vec<Datum<'a>>> = Vec::new();
         for at in devices.into_iter().filter(|at| self.devices[*at as usize].node != node) {
             if self.devices[at as usize].state == PathState::Blocked && !reasons.contains(&"relief_path_blocked") {
@@ -368,6 +375,35 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             push_row(&mut rows, row, budget)?;
         }
         Ok(rows)
+    }
+
+    /// Returns the relief devices behind the check valves through which the pipes of a side discharge, without a valve
+    /// between: they limit its pressure as long as the check valve opens.
+    fn behind_check_valves(&self, side: &Side, budget: &mut dyn Budget) -> Result<Vec<u32>> {
+        let topology = &self.drawing.topology;
+        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        let mut queue: Vec<NodeId> = side.edges.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
+        let mut seen: HashSet<NodeId> = queue.iter().copied().collect();
+        let mut devices = Vec::new();
+        let mut at = 0;
+        while let Some(node) = queue.get(at).copied() {
+            at += 1;
+            budget.charge(1 + table.degree(node) as u64)?;
+            if topology.roles[node as usize] == Role::OneWay {
+                let behind = topology.table(EdgeFilter::Flow, Direction::Down).edges(node).iter();
+                devices.extend(behind.filter_map(|edge| self.protecting.get(edge)).flatten());
+                continue;
+            }
+            if may_block(self.drawing, node) || topology.is_sheet_end(node) || topology.is_equipment(node) {
+                continue;
+            }
+            let opens = |(next, edge): &(NodeId, EdgeId)| {
+                let is_check_valve = topology.roles[*next as usize] == Role::OneWay;
+                !topology.is_assumed(*edge) && (!is_check_valve || topology.flow_ends(*edge)[1] == *next)
+            };
+            queue.extend(table.arcs(node).filter(opens).map(|(next, _)| next).filter(|next| seen.insert(*next)));
+        }
+        Ok(devices)
     }
 
     fn relief_row(&self, at: usize, low: &Side) -> Vec<Datum<'a>> {

@@ -9,6 +9,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
 use crate::pid::lists::{self, EdgeField};
 use crate::pid::quantity::Stated;
 use crate::pid::relief::paths::is_end;
@@ -16,6 +17,7 @@ use crate::pid::relief::protected::{EquipmentSide, Protected, may_block};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, Reason, ReliefPath, SideKind};
 use crate::pid::stated_values::stated_values;
+use crate::pid::tag::Tag;
 use crate::pid::{Budget, Datum, pipe_lines};
 use crate::value::Value;
 
@@ -34,7 +36,8 @@ pub(crate) struct ReliefDevice {
     pub equipment: Vec<EquipmentSide>,
     /// Pipes connected in the same way.
     pub pipes: Vec<EdgeId>,
-    /// Items and pipes from the first branch or equipment before the device to the ends of its outlet.
+    /// Items and pipes from the first branch or equipment before the device to the ends of its outlet, except those
+    /// behind the outlets of the devices before it in the list.
     pub path: Vec<NodeId>,
     pub path_pipes: Vec<EdgeId>,
     /// True if all pipes of the device have a direction and one of them leads to it.
@@ -43,6 +46,8 @@ pub(crate) struct ReliefDevice {
     pub reasons: Vec<Reason>,
     /// Ports of equipment that may or may not be protected: their side is not stated.
     pub unstated: Vec<NodeId>,
+    /// Only its tag says that it is a relief device.
+    pub is_by_tag: bool,
     /// Items that all ways of a side lead through, until the path is complete.
     shared: Vec<NodeId>,
 }
@@ -64,13 +69,15 @@ pub(crate) fn relief_devices(
 ) -> Result<Vec<ReliefDevice>> {
     let topology = &drawing.topology;
     let (mut tails, mut outlets) = (Tails::default(), OutletEnds::default());
+    let mut followed: HashSet<NodeId> = HashSet::new();
     let mut devices = Vec::new();
     budget.charge(topology.node_count() as u64)?;
-    for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::Relief) {
+    let is_device = |node: &NodeId| topology.roles[*node as usize] == Role::Relief || is_device_by_tag(drawing, *node);
+    for node in (0..topology.node_count() as u32).filter(is_device) {
         let mut device = relief_device(drawing, node, &mut tails, budget)?;
-        match extent {
-            Extent::WithPaths => add_paths(drawing, &mut device, budget)?,
-            Extent::WithoutPaths => device.discharges_to = outlets.ends(drawing, &device, budget)?,
+        device.discharges_to = outlets.ends(drawing, &device, budget)?;
+        if extent == Extent::WithPaths {
+            add_paths(drawing, &mut device, &mut followed, budget)?;
         }
         device.shared = Vec::new();
         let count = device.pipes.len() + device.equipment.len() + device.path.len() + device.path_pipes.len();
@@ -79,6 +86,14 @@ pub(crate) fn relief_devices(
         devices.push(device);
     }
     Ok(devices)
+}
+
+/// Returns whether only the tag of a valve says that it is a relief device, such as that of `PSV-1` of unknown class.
+pub(crate) fn is_device_by_tag(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    matches!(topology.roles[node as usize], Role::None | Role::Barrier)
+        && topology.flow_degree(node) > 0
+        && drawing.tag(node).and_then(Tag::parse).is_some_and(|tag| vocabulary::RELIEF_LETTERS.contains(&&*tag.letters))
 }
 
 fn relief_device(
@@ -114,18 +129,25 @@ fn relief_device(
         state: path.state,
         reasons: path.reasons,
         unstated,
-        shared: path.sides.into_iter().flat_map(|side| side.shared).collect(),
+        is_by_tag: topology.roles[node as usize] != Role::Relief,
+        // A way along the flow is a part of what the outlet leads to.
+        shared: path.sides.into_iter().filter(|side| !side.is_only_way()).flat_map(|side| side.shared).collect(),
     })
 }
 
-/// Adds the items and pipes of the paths of a device, and the ends of its outlet.
-fn add_paths(drawing: &Drawing<'_>, device: &mut ReliefDevice, budget: &mut dyn Budget) -> Result<()> {
+/// Adds the items and pipes of the paths of a device. `followed` has the items behind the outlets of other devices.
+fn add_paths(
+    drawing: &Drawing<'_>,
+    device: &mut ReliefDevice,
+    followed: &mut HashSet<NodeId>,
+    budget: &mut dyn Budget,
+) -> Result<()> {
     for edge in device.inlet.clone() {
         follow_inlet(drawing, device, edge, budget)?;
     }
-    follow_outlet(drawing, device, budget)?;
-    let on_path: HashSet<NodeId> = device.path.iter().copied().collect();
-    let is_item = |node: &NodeId| !is_end(drawing, *node) && !on_path.contains(node);
+    follow_outlet(drawing, device, followed, budget)?;
+    budget.charge(device.shared.len() as u64)?;
+    let is_item = |node: &NodeId| !is_end(drawing, *node) && !followed.contains(node);
     device.path.extend(device.shared.iter().copied().filter(is_item));
     Ok(())
 }
@@ -199,19 +221,27 @@ fn follow_inlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, edge: EdgeId, 
     }
 }
 
-/// Follows the flow from the outlet to equipment and the ends of the sheet.
-fn follow_outlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, budget: &mut dyn Budget) -> Result<()> {
+/// Follows the flow from the outlet to equipment and the ends of the sheet, up to what is behind another one.
+fn follow_outlet(
+    drawing: &Drawing<'_>,
+    device: &mut ReliefDevice,
+    followed: &mut HashSet<NodeId>,
+    budget: &mut dyn Budget,
+) -> Result<()> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Down);
-    let (mut ends, mut items) = (Vec::new(), Vec::new());
-    outlet_items(drawing, device, budget, |node, is_end| match is_end {
-        true => ends.push(topology.equipment_or_self(node)),
-        false => items.push(node),
-    })?;
+    let mut queue: Vec<NodeId> = device.outlet.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
     device.path_pipes.extend(&device.outlet);
-    device.path_pipes.extend(items.iter().flat_map(|node| table.edges(*node)));
-    device.path.extend(items);
-    device.discharges_to = ends;
+    while let Some(node) = queue.pop() {
+        budget.charge(1)?;
+        if is_end(drawing, node) || !followed.insert(node) {
+            continue;
+        }
+        budget.charge(table.degree(node) as u64)?;
+        device.path.push(node);
+        device.path_pipes.extend(table.edges(node));
+        queue.extend(table.nodes(node));
+    }
     Ok(())
 }
 
@@ -282,9 +312,10 @@ fn row<'a>(
     let outlet_size = outlet_size.map(|stated| stated.value).or_else(|| pipe_size(&device.outlet));
     let reasons = device.reasons.iter().map(|reason| reason_text(drawing, reason));
     let sides = device.unstated.iter().map(|port| format!("unstated_side {}", drawing.name(*port)));
-    let is_certain = device.has_direction
+    let by_tag = device.is_by_tag.then(|| format!("class_not_stated {}", drawing.name(node)));
+    let is_stated = device.has_direction && device.unstated.is_empty() && !device.is_by_tag;
+    let is_certain = is_stated
         && device.state == PathState::Open
-        && device.unstated.is_empty()
         && device.reasons.iter().all(|reason| reason.is_position_stated(drawing));
     let unit = set_pressure.as_ref().and_then(|stated| stated.unit.clone());
     [
@@ -302,7 +333,7 @@ fn row<'a>(
         ("discharges_to", names(&device.discharges_to)),
         ("outlet_valves", names(&device.outlet_valves)),
         ("relief_path", Datum::Word(device.state.word())),
-        ("reasons", joined(reasons.chain(sides))),
+        ("reasons", joined(by_tag.into_iter().chain(reasons).chain(sides))),
         ("certain", Datum::Bool(is_certain)),
     ]
 }
