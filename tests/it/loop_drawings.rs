@@ -148,9 +148,68 @@ const CASES: &[Case] = &[
         &["L-4 trip: LSLL-4 |  | _m | closed"],
     ),
     case(
-        "trips by a switch, signals without a direction",
+        "trips by a switch, signals without a direction: what acts on what is not stated",
         "T-1:tank → XV-1:control_valve; LSHH-1 ~ I-1; I-1 ~ XV-1; PT-2 ~ PSHH-2; PSHH-2 ~ XV-1",
-        &["L-1 trip: LSHH-1 | I-1 | XV-1 | closed", "P-2 trip: PT-2 | PSHH-2 | XV-1 | closed"],
+        &["L-1 trip?: LSHH-1 | I-1 | XV-1 | closed", "P-2 trip?: PT-2 | PSHH-2 | XV-1 | closed"],
+    ),
+    case(
+        "a trip with two ways to its valve, of which one has a direction",
+        "T-1:tank → XV-1:control_valve; LSHH-1 ~ I-1; LSHH-1 ⇢ I-1 ⇢ XV-1",
+        &["L-1 trip: LSHH-1 | I-1 | XV-1 | closed"],
+    ),
+    case(
+        "air drawn as a pipe from the solenoid of a trip to the actuator",
+        "T-1:tank → XV-1:shutdown_valve; PT-1 ⇢ PSHH-1 ⇢ I-1 ⇢ SOV-1:solenoid_valve; \
+         _s:off_page_connector → SOV-1 → ACT-1:instrument.actuator; ACT-1 ⊳ XV-1",
+        &["P-1 trip: PT-1 | PSHH-1,I-1,SOV-1,ACT-1 | XV-1 | closed"],
+    ),
+    case(
+        "air drawn as a pipe through a fitting",
+        "T-1:tank → XV-1:shutdown_valve; PSHH-1 ⇢ SOV-1:solenoid_valve → _f:tee → _a:instrument.actuator; _a ⊳ XV-1",
+        &["P-1 trip: PSHH-1 | SOV-1 | XV-1 | closed"],
+    ),
+    case(
+        "air drawn as a pipe from a converter, which is no sensor",
+        "T-1:tank → FV-1:control_valve; FT-1 ⇢ FIC-1 ⇢ FY-1; FY-1 → _a:instrument.actuator; _a ⊳ FV-1",
+        &["F-1 control: FT-1 | FIC-1,FY-1 | FV-1 | closed"],
+    ),
+    case(
+        "a pipe from a solenoid valve to a valve with a third pipe may be its air",
+        "T-1:tank → XV-1:shutdown_valve → T-2:tank; PSHH-1 ⇢ SOV-1:solenoid_valve → XV-1",
+        &["P-1 trip?: PSHH-1 |  | SOV-1 | closed"],
+    ),
+    case(
+        "solenoid valves in the process line, one behind the other, are final elements",
+        "T-1:tank → SOV-1A:solenoid_valve → SOV-1B:solenoid_valve → T-2:tank; PSHH-1 ⇢ I-1 ⇢ SOV-1A; I-1 ⇢ SOV-1B",
+        &["P-1 trip: PSHH-1 | I-1 | SOV-1A,SOV-1B | closed"],
+    ),
+    case(
+        "a switch at the first limit belongs to the trip that it starts",
+        "T-1:tank → XV-1:shutdown_valve; LSL-3 ⇢ I-1 ⇢ XV-1",
+        &["I-1 trip: LSL-3 | I-1 | XV-1 | closed"],
+    ),
+    case(
+        "a flame switch and a trip of their own start shared logic",
+        "T-1:tank → XV-1:shutdown_valve; FT-2 ⇢ FSLL-2 ⇢ UC-1:logic_solver ⇢ XV-1; BSL-3 ⇢ UC-1",
+        &[
+            "F-2 trip: FT-2 | FSLL-2 | XV-1 | closed | UC-1 of U-1",
+            "U-1 trip: FT-2,BSL-3 | UC-1 | XV-1 | closed | FT-2 of F-2, FSLL-2 of F-2",
+        ],
+    ),
+    case(
+        "an alarm between the transmitter of a trip and its logic",
+        "T-1:tank → XV-1:shutdown_valve; PT-1 ⇢ PAHH-1:instrument.alarm ⇢ I-1 ⇢ XV-1",
+        &["I-1 trip: PT-1 | PAHH-1,I-1 | XV-1 | closed"],
+    ),
+    case(
+        "switches at two limits that start and stop a pump",
+        "T-1:tank → P-1:pump; LSH-1 ⇢ LC-1 ⇢ P-1; LSL-1 ⇢ LC-1",
+        &["L-1 control: LSH-1,LSL-1 | LC-1 | P-1 | closed"],
+    ),
+    case(
+        "the starter of a motor belongs to the trip that stops it",
+        "T-1:tank → P-1:pump; LSLL-4 ⇢ I-4 ⇢ MCC-1:instrument.motor_starter ⇢ P-1",
+        &["L-4 trip: LSLL-4 | I-4,MCC-1 | P-1 | closed"],
     ),
     case("a trip without a final element is open", "T-1:tank ⇢ LSHH-1", &["L-1 trip: LSHH-1 |  |  | open"]),
     case("an alarm at the second limit is not a trip", "LT-1 ⇢ LAHH-1", &["L-1 indication: LT-1 | LAHH-1 |  | open"]),
@@ -529,9 +588,9 @@ const CASES: &[Case] = &[
         &["L-1 trip: LT-1 | LSHH-1,I-2,LSLL-1 | XV-1 | closed"],
     ),
     case(
-        "an actuator with a pipe, its air, is no sensor",
+        "an actuator with a pipe, its air, is no sensor, and its valve is moved by what feeds the air",
         "T-1:tank → _v:control_valve; PT-1 ⇢ PSHH-1 ⇢ SOV-1:solenoid_valve; T-2:tank → SOV-1 → ACT-1:instrument.actuator ⊳ _v",
-        &["P-1 trip: PT-1 | PSHH-1 | SOV-1 | closed", "A-1 control:  | ACT-1 | _v | open"],
+        &["P-1 trip: PT-1 | PSHH-1,SOV-1,ACT-1 | _v | closed"],
     ),
     case(
         "a loop through an actuating function and an actuating system",
@@ -704,6 +763,19 @@ fn a_bubble_for_all_functions_is_the_initiator_of_its_trip() {
 }
 
 #[test]
+fn air_that_is_drawn_as_a_pipe_leads_to_the_valve_of_the_actuator() {
+    let rows = "causeAndEffect() | [.links | map([.initiator.id, .final_element.id]), .without_cause | map(.id), \
+        .not_followed | map([.item.id, .reason])]";
+    let actuator = "T-1:tank → XV-1:shutdown_valve → T-2:tank; PT-1 ⇢ PSHH-1 ⇢ SOV-1:solenoid_valve → \
+        _a:instrument.actuator; _a ⊳ XV-1";
+    check(actuator, rows, r#"[[["PT-1","XV-1"]],[],[]]"#);
+    let pipe = "T-1:tank → XV-1:shutdown_valve → T-2:tank; PT-1 ⇢ PSHH-1 ⇢ SOV-1:solenoid_valve → XV-1";
+    check(pipe, rows, r#"[[["PT-1","SOV-1"]],["XV-1"],[["SOV-1","air_line_or_pipe"]]]"#);
+    let line = "T-1:tank → SOV-1:solenoid_valve → XV-1:shutdown_valve → T-2:tank; PT-1 ⇢ PSHH-1 ⇢ SOV-1";
+    check(line, rows, r#"[[["PT-1","SOV-1"]],["XV-1"],[]]"#);
+}
+
+#[test]
 fn a_section_with_a_valve_that_may_be_switched_is_not_certain() {
     let plant = |valve: &str, rest: &str| {
         format!("SDV-1:shutdown_valve → T-1:tank → {valve} → T-2:tank → SDV-2:shutdown_valve{rest}")
@@ -715,6 +787,8 @@ fn a_section_with_a_valve_that_may_be_switched_is_not_certain() {
         "_v:remote_operated_valve",
         "_v:motor_operated_valve",
         "_v:gate_valve(fail_action=closed)",
+        "XY-1:ball_valve",
+        "HCV-1:control_valve",
     ] {
         let id = valve.split(':').next().expect("an id");
         check(&plant(valve, ""), uncertain, &format!(r#"[[["possible_esd_valve","{id}"]]]"#));

@@ -1,5 +1,7 @@
 //! Function of an instrument by its class, its connections and its tag: sensing or acting.
 
+pub(crate) mod air_lines;
+
 use super::tag::{Protection, Tag};
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
@@ -71,6 +73,7 @@ pub(crate) fn stage(drawing: &Drawing<'_>, node: NodeId) -> Stage {
         !tag.measures() || !functions.is_empty() && converts
     };
     let is_logic = drawing.class_has_word(node, vocabulary::LOGIC)
+        || drawing.class_has_word(node, vocabulary::MOTOR_STARTERS)
         || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| is_logic(&tag));
     if is_logic { Stage::Logic } else { Stage::Function }
 }
@@ -177,7 +180,8 @@ pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
         topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL) && is_process(drawing, other)
     });
     // Drawings without separate sensors connect the instrument itself to the process.
-    if is_signaled || topology.flow_degree(node) > 0 {
+    let has_line = || topology.flow_degree(node) > 0 && air_lines::actuators(drawing, node).is_empty();
+    if is_signaled || has_line() {
         return true;
     }
     is_transmitter(drawing, node)

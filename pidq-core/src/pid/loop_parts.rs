@@ -6,8 +6,8 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::instrument_class::{self, LoopFunction};
-use super::loops::connection;
+use super::instrument_class::{self, LoopFunction, air_lines};
+use super::loops::connection::{self, Connection};
 use super::loops::position_feedback::{self, Feedback};
 use super::loops::protection;
 use super::loops::signals::{self, MAX_STEPS};
@@ -76,8 +76,8 @@ pub(crate) struct LoopParts {
     pub final_elements: Vec<NodeId>,
     /// Sensors, functions and final elements that are members of other loops only.
     pub shared: Vec<NodeId>,
-    /// Signals lead from a sensor to a final element.
-    is_connected: bool,
+    /// Signals that lead from a sensor to a final element.
+    connection: Connection,
     /// The only initiators are hand switches, which may only reset the trip.
     is_reset_only: bool,
     /// A function without a sensor may stand for the measurement too.
@@ -112,7 +112,7 @@ impl LoopParts {
         let sensors = if sensors.is_empty() { by_hand } else { sensors };
         let path = connection::Path { sensors: &sensors, final_elements: &final_elements };
         let others = search.found.members.iter().chain(&passed).chain(&sources).copied();
-        let is_connected = path.is_connected(drawing, others, charge)?;
+        let connection = path.connection(drawing, others, charge)?;
         let used = sensors.iter().chain(&final_elements).chain(&passed).chain(&sources);
         let mut shared: Vec<NodeId> = used.copied().filter(|node| search.is_in_other_loop(*node)).collect();
         shared.sort_unstable();
@@ -122,7 +122,7 @@ impl LoopParts {
             functions,
             final_elements,
             shared,
-            is_connected,
+            connection,
             is_reset_only,
             may_sense,
             enters_sheet,
@@ -140,7 +140,7 @@ impl LoopParts {
             (true, true) => Some(Gap::NoSensorAndNoFinalElement),
             (true, false) => Some(Gap::NoSensor),
             (false, true) => Some(Gap::NoFinalElement),
-            (false, false) if !self.is_connected => Some(Gap::NoSignal),
+            (false, false) if self.connection == Connection::None => Some(Gap::NoSignal),
             (false, false) => self.is_reset_only.then_some(Gap::OnlyByHand),
         }
     }
@@ -153,6 +153,18 @@ impl LoopParts {
             Some(Gap::NoSensor) if self.may_sense => None,
             Some(_) => Some(false),
         }
+    }
+
+    /// Returns whether the drawing states what the loop does: its sensors and final elements are installed, no pipe of a
+    /// solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
+    /// direction.
+    fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
+        let mut ends = self.sensors.iter().chain(&self.final_elements);
+        let is_assumed = protection.is_some() && self.connection == Connection::Assumed;
+        let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
+        !is_assumed
+            && !ends.any(|node| valve_state::is_not_installed(drawing, *node))
+            && !self.final_elements.iter().any(may_move_other)
     }
 
     /// Returns whether the drawing shows that the loop is closed.
@@ -372,8 +384,8 @@ impl Search<'_, '_> {
         if flags.contains(EdgeFlags::SIGNAL) && instrument_class::is_driven(self.drawing, next) {
             return (function == LoopFunction::Acts).then_some(Reached::FinalElement);
         }
-        let is_in_signal_path =
-            matches!(self.role(next), Role::Instrument | Role::None) && topology.flow_degree(next) == 0;
+        let has_no_line = || topology.flow_degree(next) == 0 || air_lines::is_part(self.drawing, next);
+        let is_in_signal_path = matches!(self.role(next), Role::Instrument | Role::None) && has_no_line();
         (is_in_signal_path && self.leads_on(node, next)).then_some(Reached::Path)
     }
 
@@ -537,13 +549,12 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
     let (kind, is_stated) = kind(drawing, found, &parts);
     let (closed, gap) = (parts.closed(), parts.gap());
     charge((parts.sensors.len() + parts.final_elements.len()) as u64)?;
-    let is_installed =
-        !parts.sensors.iter().chain(&parts.final_elements).any(|node| valve_state::is_not_installed(drawing, *node));
+    let are_stated = parts.are_stated(drawing, found.protection);
     Ok(vec![
         Datum::String(found.name.clone()),
         Datum::node(found.node),
         kind.map_or(Datum::Null, Datum::Word),
-        Datum::Bool(is_stated && closed.is_some() && is_installed),
+        Datum::Bool(is_stated && closed.is_some() && are_stated),
         Datum::Nodes(found.members.clone()),
         Datum::Nodes(parts.sensors),
         Datum::Nodes(points),

@@ -16,16 +16,41 @@ pub(crate) struct Path<'p> {
     pub final_elements: &'p [NodeId],
 }
 
+/// Signals from a sensor to a final element.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Connection {
+    #[default]
+    None,
+    /// Some have no direction.
+    Assumed,
+    Stated,
+}
+
 impl Path<'_> {
-    /// Returns whether signals lead from a sensor to a final element, through the other items of the loop.
-    pub fn is_connected(
+    /// Returns how signals lead from a sensor to a final element, through the other items of the loop.
+    pub fn connection(
         &self,
         drawing: &Drawing<'_>,
         others: impl Iterator<Item = NodeId>,
         charge: ChargeFn<'_>,
+    ) -> Result<Connection> {
+        let others: HashSet<NodeId> = others.chain(self.final_elements.iter().copied()).collect();
+        if self.is_connected(drawing, others.clone(), &|flags| !flags.contains(EdgeFlags::UNDIRECTED), charge)? {
+            return Ok(Connection::Stated);
+        }
+        let is_connected = self.is_connected(drawing, others, &|_| true, charge)?;
+        Ok(if is_connected { Connection::Assumed } else { Connection::None })
+    }
+
+    /// Returns whether edges that are followed lead from a sensor to a final element.
+    fn is_connected(
+        &self,
+        drawing: &Drawing<'_>,
+        mut left: HashSet<NodeId>,
+        is_followed: &dyn Fn(EdgeFlags) -> bool,
+        charge: ChargeFn<'_>,
     ) -> Result<bool> {
         let final_elements: HashSet<NodeId> = self.final_elements.iter().copied().collect();
-        let mut left: HashSet<NodeId> = others.chain(final_elements.iter().copied()).collect();
         self.sensors.iter().for_each(|sensor| _ = left.remove(sensor));
         charge(1 + (left.len() + self.sensors.len()) as u64)?;
         let mut queue: Vec<NodeId> = self.sensors.to_vec();
@@ -33,8 +58,9 @@ impl Path<'_> {
             if final_elements.contains(&node) {
                 return Ok(true);
             }
+            let targets = signals::successors(drawing, node, charge)?.into_iter();
             let mut next: Vec<NodeId> =
-                signals::successors(drawing, node, charge)?.into_iter().map(|(next, _)| next).collect();
+                targets.filter(|(_, flags)| is_followed(*flags)).map(|(next, _)| next).collect();
             next.extend(wholes(drawing, node, charge)?);
             queue.extend(next.into_iter().filter(|next| left.remove(next)));
         }

@@ -1,7 +1,7 @@
 //! Groups united to one trip: its transmitters, its logic, its relays and its push buttons have tags of their own.
 //!
-//! Transmitters and hand switches belong to the trip if they feed nothing else, and logic and relays if nothing else
-//! feeds them. Logic with several initiating groups is a trip of its own, as is each of these.
+//! Transmitters, switches and hand switches belong to the trip if they feed nothing else, and logic and relays if
+//! nothing else feeds them. Logic with several initiating groups is a trip of its own, as is each of these.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -11,14 +11,15 @@ use super::trip_parts;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
+use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class::{self, LoopFunction, Stage};
-use crate::pid::tag::Protection;
+use crate::pid::tag::{Protection, Tag};
 
 /// Part that a group plays in a trip.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Part {
-    /// Transmitters without a function.
+    /// Transmitters, switches and alarms without another function.
     Sensors,
     /// Hand switches.
     Hand,
@@ -189,6 +190,24 @@ impl Search {
     }
 }
 
+/// Returns whether an instrument only reports a value or a limit of it: a transmitter, a switch such as `BSL`, or an alarm
+/// whose signal leads on.
+fn initiates(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_transmitter = || {
+        instrument_class::stage(drawing, node) == Stage::Sensor
+            && instrument_class::loop_function(drawing, node) == LoopFunction::Measures
+    };
+    let reports_limit = |tag: Tag| {
+        let (_, functions) = tag.split();
+        let is_limit = functions.iter().all(|letter| matches!(letter, 'S' | 'A' | 'H' | 'L'));
+        tag.measures() && is_limit && functions.iter().any(|letter| matches!(letter, 'S' | 'A'))
+    };
+    is_transmitter()
+        || !instrument_class::acts_by_class(drawing, node)
+            && !drawing.class_has_word(node, vocabulary::CONTROLLERS)
+            && drawing.tag(node).and_then(Tag::parse_letters).is_some_and(reports_limit)
+}
+
 fn part(drawing: &Drawing<'_>, group: &Group) -> Part {
     let all = |is: &dyn Fn(&Item) -> bool| group.items.iter().all(is);
     let stage = |item: &Item| instrument_class::stage(drawing, item.node);
@@ -196,7 +215,7 @@ fn part(drawing: &Drawing<'_>, group: &Group) -> Part {
     match () {
         () if group.items.iter().any(|item| item.tag.is_position()) => Part::Other,
         () if all(&|item| instrument_class::is_by_hand(drawing, item.node)) => Part::Hand,
-        () if all(&|item| stage(item) == Stage::Sensor && !acts(item)) && !group.key.is_protective => Part::Sensors,
+        () if all(&|item| initiates(drawing, item.node)) && !group.key.is_protective => Part::Sensors,
         () if all(&|item| stage(item) == Stage::Logic && acts(item)) => Part::Logic,
         () => Part::Other,
     }

@@ -46,8 +46,17 @@ pub(crate) fn emergency_valve(drawing: &Drawing<'_>, node: NodeId) -> Option<(Em
     let role = drawing.topology.roles[node as usize];
     let is_valve = matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::None);
     let by_tag = || {
-        let tag = drawing.tag(node).filter(|_| is_valve).and_then(Tag::parse_letters)?;
-        emergency_valve_by_letters(&tag.letters).map(|valve| (valve, "tag"))
+        let text = drawing.tag(node).filter(|text| is_valve && text.len() <= MAX_CLASS)?;
+        let known = match Tag::parse_letters(text) {
+            Some(tag) => emergency_valve_by_letters(&tag.letters),
+            // `ESD-V-1` is `ESDV-1`; `U-V-1` may be the valve `V-1` of area U.
+            None => {
+                let before_number = text.chars().take_while(|c| !c.is_ascii_digit());
+                let letters: String = before_number.filter(char::is_ascii_alphabetic).collect();
+                emergency_valve_by_letters(&letters).filter(|valve| *valve != EmergencyValve::Possible)
+            }
+        };
+        Some((known?, "tag"))
     };
     match by_class {
         Some((EmergencyValve::Possible, _)) | None => by_tag().or(by_class),
@@ -94,5 +103,35 @@ fn is_stated(value: Value<'_>) -> bool {
         Value::Number(number) => number.value() > 0.0,
         Value::String(text) => !vocabulary::NEGATIVES.contains(&snake_case(text.trim()).as_str()),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Graph;
+    use crate::limits::Limits;
+
+    #[test]
+    fn the_letters_of_a_tag_state_an_emergency_valve_with_and_without_hyphens() {
+        let valve = |tag: &str| {
+            let document = format!(r#"{{"nodes": [{{"id": 1, "tag": "{tag}", "class": "ball_valve"}}], "edges": []}}"#);
+            let graph = Graph::from_json(document).expect("valid JSON");
+            let drawing = graph.drawing(&Limits::default()).ok().flatten().expect("a drawing");
+            emergency_valve(&drawing, 0).map(|(valve, _)| valve)
+        };
+        for (tag, expected) in [
+            ("ESDV-1", Some(EmergencyValve::Shutdown)),
+            ("ESD-V-1", Some(EmergencyValve::Shutdown)),
+            ("BD-V-7", Some(EmergencyValve::Blowdown)),
+            ("XV-1", Some(EmergencyValve::Possible)),
+            // The valve V-1 of area U.
+            ("U-V-1", None),
+            ("HV-1", None),
+            ("V-1", None),
+            ("", None),
+        ] {
+            assert_eq!(valve(tag), expected, "{tag}");
+        }
     }
 }

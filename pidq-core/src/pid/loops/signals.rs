@@ -8,7 +8,8 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
-use crate::pid::{ChargeFn, instrument_class};
+use crate::pid::ChargeFn;
+use crate::pid::instrument_class::{self, air_lines};
 
 /// Limit of the signals from a function to a final element: converter, relay, solenoid, positioner, actuator.
 pub(crate) const MAX_STEPS: u32 = 6;
@@ -31,14 +32,17 @@ pub(crate) fn successors(
     charge(1 + (table.degree(node) + parts.len()) as u64)?;
     let by_edge = table.arcs(node).map(|(next, edge)| (next, topology.edge_flags[edge as usize]));
     let by_field = parts.iter().map(|next| (*next, EdgeFlags::MEMBER));
-    Ok(by_edge.chain(by_field).filter(|(next, flags)| *next != node && is_action(*flags)).collect())
+    let by_air = air_lines::actuators(drawing, node).into_iter().map(|(next, _)| (next, EdgeFlags::SIGNAL));
+    Ok(by_edge.chain(by_field).chain(by_air).filter(|(next, flags)| *next != node && is_action(*flags)).collect())
 }
 
-/// Returns the role of a node in a loop: a solenoid valve without a pipe, in the air to an actuator, is an instrument.
+/// Returns the role of a node in a loop: a solenoid valve in the air to an actuator, without another pipe, is an
+/// instrument.
 pub(crate) fn role(drawing: &Drawing<'_>, node: NodeId) -> Role {
     let topology = &drawing.topology;
     let role = topology.roles[node as usize];
-    let is_pilot = || topology.flow_degree(node) == 0 && drawing.class_has(node, vocabulary::SOLENOIDS);
+    let has_no_line = || topology.flow_degree(node) == 0 || !air_lines::actuators(drawing, node).is_empty();
+    let is_pilot = || drawing.class_has(node, vocabulary::SOLENOIDS) && has_no_line();
     if role == Role::Control && is_pilot() { Role::Instrument } else { role }
 }
 

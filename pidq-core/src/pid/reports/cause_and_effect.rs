@@ -12,9 +12,10 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::stated_values::stated_values;
-use crate::pid::{Budget, ChargeFn, Datum, instrument_class, push_row};
+use crate::pid::{Budget, ChargeFn, Datum, push_row};
 use crate::value::{Value, convert};
 
 const RESULT: &[&str] = &["links", "matrix", "without_effect", "without_cause", "not_followed"];
@@ -216,6 +217,7 @@ impl<'d, 'a> Report<'d, 'a> {
             }
         }
         next.extend(parts.iter().map(|part| (*part, NONE)));
+        next.extend(air_lines::actuators(drawing, node));
         Ok(next)
     }
 
@@ -236,6 +238,9 @@ impl<'d, 'a> Report<'d, 'a> {
             return Ok(Some(None));
         }
         if role.closes() || self.is_actuated(node) {
+            if let Some((_, pipe)) = air_lines::possible_valve(drawing, node) {
+                self.add_not_followed(node, pipe, "air_line_or_pipe", budget)?;
+            }
             return Ok(Some(Some("valve")));
         }
         match role {
@@ -268,13 +273,15 @@ impl<'d, 'a> Report<'d, 'a> {
         }
     }
 
-    /// Returns whether a valve only passes a signal on, such as a solenoid valve: it has no pipe, and a signal leaves it.
+    /// Returns whether a valve only passes a signal on, such as a solenoid valve: it has no pipe, and a signal leaves it,
+    /// or its pipe is the air to an actuator.
     fn is_pilot(&self, node: NodeId) -> bool {
         let topology = &self.drawing.topology;
         let mut arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
+        let mut sends =
+            || arcs.any(|(other, edge)| other != node && self.is_signal(edge) && !topology.is_assumed(edge));
         topology.roles[node as usize].closes()
-            && topology.flow_degree(node) == 0
-            && arcs.any(|(other, edge)| other != node && self.is_signal(edge) && !topology.is_assumed(edge))
+            && (topology.flow_degree(node) == 0 && sends() || !air_lines::actuators(self.drawing, node).is_empty())
     }
 
     /// Returns whether an actuator moves an item in a pipe. An item that a sensor refers to is its sensing element.

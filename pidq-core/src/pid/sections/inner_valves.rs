@@ -14,17 +14,25 @@ use crate::pid::ChargeFn;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::{BlindPosition, blind_position, is_closed, is_stated_as_actuated};
 
-/// Returns whether a valve has an actuator and does not only throttle, by its class, its fields or the letters of its
-/// tag: it may be closed in an emergency.
+/// Returns whether a valve has an actuator and does not only throttle by itself, by its class, its fields or the letters
+/// of its tag: it may be closed in an emergency.
 pub(super) fn may_be_switched(drawing: &Drawing<'_>, node: NodeId) -> bool {
     match drawing.topology.roles[node as usize] {
-        Role::Control => !drawing.class_has(node, vocabulary::THROTTLING_VALVES),
+        Role::Control => !drawing.class_has(node, vocabulary::THROTTLING_VALVES) || is_closed_by_hand(drawing, node),
         Role::Barrier => {
-            let letters = || drawing.tag(node).and_then(Tag::parse).map(|tag| roles::tag_letters(&tag.letters));
-            is_stated_as_actuated(drawing, node) || letters() == Some(TagLetters::Actuated)
+            let letters = drawing.tag(node).and_then(Tag::parse).map(|tag| tag.letters).unwrap_or_default();
+            // A relay, as in `XY`, is the solenoid of a valve that the drawing names after it.
+            is_stated_as_actuated(drawing, node)
+                || roles::tag_letters(&letters) == TagLetters::Actuated
+                || letters.len() > 1 && letters.ends_with('Y')
         }
         _ => false,
     }
+}
+
+/// Returns whether a control valve is operated by hand from afar, as an `HCV` is: an operator may close it.
+fn is_closed_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.tag(node).and_then(Tag::parse).is_some_and(|tag| tag.letters.starts_with('H'))
 }
 
 /// Returns whether an item is drawn closed: a valve, a blind, or a blind flange between two pipes.
