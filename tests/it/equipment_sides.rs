@@ -135,6 +135,18 @@ fn an_isolation_past_nozzles_without_a_side_is_not_certain() {
 }
 
 #[test]
+fn a_volume_that_grows_through_exchangers_by_side_leaves_the_other_side_out() {
+    let plant = "T-1 → E-1.A@hot; E-1.B@hot → V-2 → T-2; T-3 → V-3 → E-1.C@cold; E-1.D@cold → V-4 → T-4";
+    let barriers = |options: &str| {
+        let query = format!(r#"isolate("T-1", {{scope: "grow"{options}}}) | [.barriers | map(.node.id), .certain]"#);
+        answer(plant, &query)
+    };
+    assert_eq!(barriers(""), json!([["V-2", "V-3", "V-4"], true]));
+    assert_eq!(barriers(r#", pass: "zone""#), json!([["V-2"], true]));
+    assert_eq!(barriers(r#", pass: "any""#), json!([["V-2", "V-3", "V-4"], true]));
+}
+
+#[test]
 fn what_a_relief_device_protects_past_a_side_that_is_not_stated_is_not_certain() {
     let rows = |plant: &str| answer(plant, "reliefList() | map([.protects, .reasons, .certain])");
     let relief = "; J-1 → RV-1 → O-1";

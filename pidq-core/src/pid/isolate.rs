@@ -794,11 +794,13 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.options.include_equipment || self.options.pass != EquipmentPolicy::None
     }
 
-    /// Continues through equipment: by the ports on the same side, or by all if it is included. Pipes connected to the
-    /// equipment without a nozzle are on the unnamed side, which may be any. Its parts are open to it.
+    /// Continues through equipment: by the ports on the same side, or by all if it is included and no side is asked for.
+    /// Pipes connected to the equipment without a nozzle are on the unnamed side, which may be any. Its parts are open to
+    /// it.
     fn enter<V: Visitor>(&mut self, step: u32, equipment: NodeId, visitor: &mut V) -> Result<()> {
         let node = self.steps[step as usize].node;
-        let all_sides = self.options.include_equipment || self.options.pass == EquipmentPolicy::Any;
+        let is_all_by_default = self.options.include_equipment && self.options.pass == EquipmentPolicy::None;
+        let all_sides = is_all_by_default || self.options.pass == EquipmentPolicy::Any;
         let side = Some(self.drawing.topology.zone(node)).filter(|_| !all_sides);
         if node != equipment && !self.targets.contains(&node) {
             self.inside.push(node);
