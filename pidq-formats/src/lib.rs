@@ -52,7 +52,7 @@ mod xml;
 pub use error::{Code, Error, Result};
 pub use format::{ExportedFile, FORMATS, Format, Reader, Writer};
 pub use import::{Diagnostic, Finding, Import, Severity};
-pub use svg::{Changes, DrawOptions, Isolation, Style, ids_in, ids_in_document};
+pub use svg::{Changes, DrawOptions, Isolation, Style, ids_in, ids_in_document, symbol_sheet};
 pub use tables::table_cell;
 
 /// The example of the README runs as a test.

@@ -16,6 +16,7 @@ mod sheet;
 mod signals;
 mod style;
 mod symbol_marks;
+mod symbol_sheet;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -33,6 +34,7 @@ pub use highlight::{Changes, Isolation};
 use labels::Label;
 use scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
 pub use style::Style;
+pub use symbol_sheet::symbol_sheet;
 
 /// Limits of one drawing: nodes and edges, and bytes.
 const MAX_ITEMS: usize = 50_000;

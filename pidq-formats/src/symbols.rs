@@ -311,6 +311,14 @@ pub const SYMBOLS: &[Symbol] = &[
         "<circle class=\"s\" r=\"8\"/><path class=\"f\" d=\"M-5.7 5.7A8 8 0 0 1 5.7 -5.7Z\"/>",
         Shape::Circle,
     ),
+    // The leg of the Y with the basket is below the pipe.
+    small(
+        "y_strainer",
+        &["y_strainer", "y_type_strainer", "strainer_y", "wye_strainer"],
+        (9.0, 9.0),
+        "<path class=\"n\" d=\"M-9 0H9\"/><path class=\"s\" d=\"M-3.5 0L5.7 9.2L9.2 5.7L3.5 0\"/><path class=\"d\" d=\"M0 0L7.5 7.5\"/>",
+        Shape::Box,
+    ),
     small(
         "strainer",
         &["strainer"],
@@ -401,6 +409,13 @@ pub const SYMBOLS: &[Symbol] = &[
     stretched("electric_heater", &["electric heater"], (20.0, 9.0), electric_heater, Shape::Box),
     stretched("furnace", &["furnace", "fired heater"], (22.0, 30.0), furnace, Shape::Box),
     stretched(
+        "air_cooler",
+        &["air_cool", "air cooler", "air_fin", "fin_fan", "finned_fan", "air_condenser"],
+        (26.0, 16.0),
+        air_cooler,
+        Shape::Box,
+    ),
+    stretched(
         "exchanger",
         &["exchanger", "cooler", "condenser", "reboiler", "heater"],
         (20.0, 20.0),
@@ -422,6 +437,13 @@ pub const SYMBOLS: &[Symbol] = &[
         (8.0, 6.0),
         "<path class=\"n\" d=\"M0 2V12\"/><path class=\"s\" d=\"M-8 2A8 8 0 0 1 8 2Z\"/>",
         Shape::Hexagon,
+    ),
+    upright(
+        "motor",
+        &["motor"],
+        (12.0, 12.0),
+        "<circle class=\"s\" r=\"12\"/><path class=\"n\" d=\"M-5 6V-6L0 2L5 -6V6\"/>",
+        Shape::Circle,
     ),
     Symbol {
         name: "instrument",
@@ -537,6 +559,34 @@ fn exchanger(w: f64, h: f64) -> String {
         }
     };
     format!("{}<path class=\"n\" d=\"{lines}\"/>", block(w, h))
+}
+
+/// Draws an air cooler: a bundle of tubes above a fan.
+fn air_cooler(w: f64, h: f64) -> String {
+    let (bottom, fan, hub) = (h * 0.25, w * 0.5, h * 0.7);
+    let (left, right, blade) = (-w * 0.8, w * 0.8, h * 0.3);
+    format!(
+        "<rect class=\"s\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
+         <path class=\"n\" d=\"M{:.1} {:.1}H{right:.1}L{left:.1} {:.1}H{w:.1}\"/>\
+         <path class=\"s\" d=\"M0 {hub:.1}Q{:.1} {:.1} {fan:.1} {hub:.1}Q{:.1} {:.1} 0 {hub:.1}\
+         Q{:.1} {:.1} {:.1} {hub:.1}Q{:.1} {:.1} 0 {hub:.1}Z\"/>",
+        -w,
+        -h,
+        2.0 * w,
+        h + bottom,
+        -w,
+        -h * 0.7,
+        -h * 0.1,
+        fan / 2.0,
+        hub - blade,
+        fan / 2.0,
+        hub + blade,
+        -fan / 2.0,
+        hub - blade,
+        -fan,
+        -fan / 2.0,
+        hub + blade,
+    )
 }
 
 /// Draws a vessel with trays.
@@ -664,6 +714,15 @@ mod tests {
             ("equipment.gas_turbine", "turbine"),
             ("equipment.electric_heater", "electric_heater"),
             ("equipment.fired_heater", "furnace"),
+            ("equipment.air_cooler", "air_cooler"),
+            ("equipment.air_cooled_heat_exchanger", "air_cooler"),
+            ("equipment.electric_motor", "motor"),
+            ("equipment.motor_driven_pump", "pump"),
+            ("instrument.motor_actuator", "actuator"),
+            ("instrument.motor_starter", "instrument"),
+            ("piping_component.motor_operated_valve", "valve"),
+            ("piping_component.y_strainer", "y_strainer"),
+            ("piping_component.strainer", "strainer"),
             ("equipment.static_mixer", "static_mixer"),
             ("reference.flow_in_pipe_connector_symbol", "off_page"),
             ("reference.open_end", "open_end"),

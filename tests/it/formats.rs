@@ -217,4 +217,8 @@ fn a_drawing_is_rendered_in_full_in_part_and_with_highlights() {
         "a drawing in another format is imported first"
     );
     folder.check(&["draw", PLANT, "--highlight", "fliter(.a)"], 3, "PQ1001");
+    let symbols = folder.check(&["draw", "--symbols"], 0, "");
+    assert!(symbols.starts_with("<svg ") && symbols.contains(">air_cooler</text>"), "{symbols}");
+    folder.check(&["draw", "--symbols", PLANT], 2, "cannot be used with");
+    folder.check(&["draw"], 2, "required");
 }

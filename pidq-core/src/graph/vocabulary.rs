@@ -217,6 +217,16 @@ pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "
 /// Parts of the classes of solenoid valves.
 pub const SOLENOIDS: &[&str] = &["solenoid"];
 
+/// Letters of shutdown systems, as codes in symbols and letters of tags, and their meaning.
+pub const SHUTDOWN_CODES: &[(&str, &str)] = &[
+    ("APS", "abandon platform shutdown"),
+    ("ESD", "emergency shutdown"),
+    ("FSD", "fire shutdown"),
+    ("PSD", "process shutdown"),
+    ("USD", "unit shutdown"),
+    ("XSD", "shutdown"),
+];
+
 /// Letters of the tags of relief devices. `PRV` may be a reducing valve too, and `TRV` a temperature regulator.
 pub const RELIEF_LETTERS: &[&str] = &["PSV", "TSV", "PSE", "SRV", "PSRV", "PVSV", "PVRV", "VRV", "VSV"];
 

@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::Datum;
 use crate::error::{Code, Error, Result};
+use crate::graph::vocabulary;
 
 /// Measured variable of the first letter.
 const VARIABLES: &[(char, &str)] = &[
@@ -82,7 +83,6 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("BDV", "BD", "blowdown valve"),
     ("EBV", "EB", "emergency block valve"),
     ("EIV", "EI", "emergency isolation valve"),
-    ("ESD", "ESD", "emergency shutdown"),
     ("ESDV", "ESD", "emergency shutdown valve"),
     ("ESV", "ES", "emergency shutdown valve"),
     ("HIPPS", "HIPPS", "high-integrity pressure protection system"),
@@ -218,8 +218,9 @@ impl Tag {
     }
 
     /// Returns the row of letters that are a word.
-    fn word(&self) -> Option<&'static (&'static str, &'static str, &'static str)> {
-        WORDS.iter().find(|(word, ..)| *word == self.letters)
+    fn word(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        let codes = vocabulary::SHUTDOWN_CODES.iter().map(|(code, meaning)| (*code, *code, *meaning));
+        WORDS.iter().copied().chain(codes).find(|(word, ..)| *word == self.letters)
     }
 
     /// Returns what the letters state about protection: a safety instrumented function by `Z`, or a trip by a word such
@@ -229,11 +230,7 @@ impl Tag {
     /// ISA-5.1. So is `Z` after a variable that has axes.
     pub fn protection(&self) -> Option<Protection> {
         if let Some((word, ..)) = self.word() {
-            return Some(if word.starts_with("SI") || *word == "HIPPS" {
-                Protection::Safety
-            } else {
-                Protection::Trip
-            });
+            return Some(if word.starts_with("SI") || word == "HIPPS" { Protection::Safety } else { Protection::Trip });
         }
         let (modifier, functions) = self.split();
         let first = self.letters.chars().next()?;

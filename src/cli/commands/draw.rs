@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::{DiffOptions, Graph, Limits, Scratch};
-use pidq_formats::{Changes, DrawOptions, Isolation, Style, ids_in_document};
+use pidq_formats::{Changes, DrawOptions, Isolation, Style, ids_in_document, symbol_sheet};
 
 use crate::cli::drawing;
 use crate::cli::drawing_files;
@@ -19,13 +19,19 @@ Examples:
   pidq draw plant.json -o plant.svg
   pidq draw plant.json --dark --highlight '.pid_graph.nodes | filter(.line == \"150-PL-10102-A1A\")' -o line.svg
   pidq draw plant.json --since older.json -o changes.svg
+  pidq draw --symbols -o symbols.svg
   pidq draw plant.json --select '.pid_graph.nodes | filter(.fluid_code == \"PL\")' > liquid.svg";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Graph: pid_graph JSON or an importable format
-    graph: PathBuf,
+    #[arg(required_unless_present = "symbols")]
+    graph: Option<PathBuf>,
+
+    /// Draw a sheet of all symbols, with their names and the words of classes that select them, instead of a graph
+    #[arg(long, conflicts_with_all = ["graph", "highlight", "since", "select", "title"])]
+    symbols: bool,
 
     /// Highlight the result of this query: nodes, edges, ids, or anything that contains them
     #[arg(long, value_name = "QUERY")]
@@ -61,13 +67,27 @@ pub struct Options {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     options.output.as_deref().map_or(Ok(()), reject_raster_formats)?;
-    let graph = drawing_files::graph(&options.graph)?;
+    let style = if options.dark { Style::Dark } else { Style::Light };
+    let svg = match &options.graph {
+        Some(path) => draw(options, path, style)?,
+        None => symbol_sheet(style),
+    };
+    match &options.output {
+        Some(path) if path != Path::new("-") => drawing_files::write(path, svg.as_bytes())?,
+        _ => io::stdout().lock().write_all(svg.as_bytes())?,
+    }
+    Ok(Status::Done)
+}
+
+/// Draws a graph.
+fn draw(options: &Options, path: &Path, style: Style) -> Result<String> {
+    let graph = drawing_files::graph(path)?;
     let select = |query: &Option<String>| query.as_deref().map(|text| selection(options, text, &graph)).transpose();
     let highlight = select(&options.highlight)?.unwrap_or_default();
     let older = options.since.as_deref().map(drawing_files::graph).transpose()?;
-    let changes = older.as_ref().map(|older| changes(options, older, &graph)).transpose()?;
+    let changes = older.as_ref().map(|older| changes(options, older, (path, &graph))).transpose()?;
     let drawing = DrawOptions {
-        style: if options.dark { Style::Dark } else { Style::Light },
+        style,
         highlight: highlight.ids,
         isolation: highlight.isolation,
         changes: changes.or(highlight.changes),
@@ -78,12 +98,7 @@ pub fn run(options: &Options) -> Result {
         Some(older) => drawing.draw_with_removed(graph.root(), older.root()),
         None => drawing.draw(graph.root()),
     };
-    let svg = svg.map_err(drawing_files::format_failure)?;
-    match &options.output {
-        Some(path) if path != Path::new("-") => drawing_files::write(path, svg.as_bytes())?,
-        _ => io::stdout().lock().write_all(svg.as_bytes())?,
-    }
-    Ok(Status::Done)
+    svg.map_err(drawing_files::format_failure)
 }
 
 /// Rejects extensions of raster and CAD formats: the output is always SVG.
@@ -110,9 +125,9 @@ struct Selection {
 }
 
 /// Compares the drawing with an older revision.
-fn changes(options: &Options, older: &Graph, graph: &Graph) -> Result<Changes> {
+fn changes(options: &Options, older: &Graph, (path, graph): (&Path, &Graph)) -> Result<Changes> {
     let compare = |limits: Limits<'_>| pidq::diff(older, graph, &DiffOptions::default(), limits);
-    let failure_of = |error| drawing::drawing_failure(error, &options.graph, "diff");
+    let failure_of = |error| drawing::drawing_failure(error, path, "diff");
     let result = drawing::parse_result(options.limits.run(compare).map_err(failure_of)?)?;
     let changes = Changes::in_document(graph.root(), result.root()).unwrap_or_default();
     if changes == Changes::default() {

@@ -1,7 +1,7 @@
 //! Instruments and actuators in the place of shapes that are not in the file: bubbles with their system, trips, boxes of
 //! other functions, and actuators that reach to their signals.
 
-use pidq_core::Value;
+use pidq_core::{Value, vocabulary};
 
 use crate::model::Node;
 use crate::svg::labels::bubble_lines;
@@ -14,8 +14,6 @@ use super::outline::MissingUse;
 use super::substitute::{DISPLAY_NAMES, SMALL_HEIGHT, with_stroke};
 use super::{Picture, SheetWriter, number};
 
-/// Codes of trips: functions of a shutdown system, which are triangles.
-const TRIPS: &[&str] = &["ESD", "PSD", "USD", "XSD", "FSD", "APS"];
 /// Codes of functions and actuators by their names in DEXPI 2.0.
 const CODES: &[(&str, &str)] =
     &[("MotorControlCenter", "MCC"), ("ProcessShutdown", "PSD"), ("EmergencyShutdown", "ESD"), ("UnitShutdown", "USD")];
@@ -43,7 +41,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let item = &self.symbols.model.nodes[node];
         let code = code(item);
         let tag = item.tag().unwrap_or_default();
-        let is_trip = |text: &str| text.split(|c: char| !c.is_alphabetic()).any(|part| TRIPS.contains(&part));
+        let is_trip = |text: &str| text.split(|c: char| !c.is_alphabetic()).any(is_shutdown_code);
         if is_trip(&code) || code.is_empty() && is_trip(tag) {
             self.trip(picture, node, usage, &code);
             return true;
@@ -84,7 +82,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             self.own_text(&name, (at.0, name_y), 0.0, (width * 3.6 / letters).min(HEIGHT), "middle");
         }
         let tag = self.symbols.model.nodes[node].tag().unwrap_or_default();
-        let prefix = tag.split(|c: char| !c.is_alphabetic()).next().filter(|prefix| !TRIPS.contains(prefix));
+        let prefix = tag.split(|c: char| !c.is_alphabetic()).next().filter(|prefix| !is_shutdown_code(prefix));
         if let Some(prefix) = prefix.filter(|prefix| !prefix.is_empty()) {
             self.own_text(prefix, (at.0 - width - 0.7, name_y), 0.0, HEIGHT, "end");
         }
@@ -209,6 +207,11 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let (paper, ink) = self.options.style.paper_and_ink();
         format!(" fill=\"{paper}\" stroke=\"{ink}\" stroke-width=\".3\" stroke-linejoin=\"round\"")
     }
+}
+
+/// Returns whether a code is that of a shutdown system, whose functions are triangles.
+fn is_shutdown_code(code: &str) -> bool {
+    vocabulary::SHUTDOWN_CODES.iter().any(|(known, _)| *known == code)
 }
 
 /// Returns the code of a function or an actuator: as stated, or the capitals of its name.
