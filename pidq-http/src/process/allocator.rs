@@ -1,7 +1,7 @@
 //! Allocator of the services, and settings of glibc for the C libraries in them.
 //!
 //! A service replaces graphs of many sizes all the time while caches, tokens and compiled queries stay. The heaps of
-//! glibc fragment under this load: the process grew by tens of MiB an hour although the blocks in use did not. jemalloc
+//! glibc fragment under this load: the process grew much faster than the blocks in use. jemalloc
 //! keeps blocks of a size together and returns unused pages, also between blocks in use.
 //!
 //! The C libraries (SQLite, zstd) still use glibc. Freeing a large block makes it raise the threshold up to which blocks
