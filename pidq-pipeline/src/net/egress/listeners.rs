@@ -1,7 +1,7 @@
 //! Addresses on which this process listens: never reached on behalf of a caller, by none of their addresses.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::ip_class;
 
@@ -12,12 +12,12 @@ pub struct Listeners(Arc<RwLock<Vec<SocketAddr>>>);
 impl Listeners {
     /// Adds bound addresses.
     pub fn add(&self, addresses: impl IntoIterator<Item = SocketAddr>) {
-        self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(addresses);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).extend(addresses);
     }
 
     /// Returns whether a connection to an address reaches one of the listeners.
     pub(super) fn include(&self, address: IpAddr, port: u16) -> bool {
-        let listeners = self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let listeners = self.0.read().unwrap_or_else(PoisonError::into_inner);
         listeners.iter().filter(|listener| listener.port() == port).any(|listener| reaches(address, listener.ip()))
     }
 }

@@ -310,7 +310,18 @@ fn compare_in_unit(
 
 fn is_equal(claim: &Value, stated: &Value) -> bool {
     let equal = |one: f64, other: f64| (one - other).abs() <= 1e-9 * one.abs().max(other.abs());
-    claim.readings.iter().any(|one| stated.readings.iter().any(|other| equal(one.value, other.value)))
+    pairs(&claim.readings, &stated.readings).any(|(one, other)| equal(one.value, other.value))
+}
+
+/// Returns the readings that may mean the same. Of two ambiguous spellings, the readings of one kind: 5,000 and 5,000 are
+/// not 5000 and 5.
+fn pairs<'a>(claim: &'a [Reading], stated: &'a [Reading]) -> impl Iterator<Item = (&'a Reading, &'a Reading)> {
+    let are_ambiguous = claim.len() > 1 && stated.len() > 1;
+    let all = claim
+        .iter()
+        .enumerate()
+        .flat_map(|(index, one)| stated.iter().enumerate().map(move |other| (index, one, other)));
+    all.filter(move |(index, _, (other, _))| !are_ambiguous || index == other).map(|(_, one, (_, other))| (one, other))
 }
 
 /// Relative error of a conversion with a short factor.
@@ -323,11 +334,10 @@ const STATED_ROUNDING_ERROR: f64 = 0.05;
 /// Returns whether a claim is a stated value, converted and rounded to the places of the claim.
 fn is_rounding(claim: &Value, stated: &[Reading], convert: impl Fn(f64) -> Option<f64>) -> bool {
     let largest = if claim.is_rounded { STATED_ROUNDING_ERROR } else { ROUNDING_ERROR };
-    stated.iter().filter_map(|reading| convert(reading.value)).any(|exact| {
-        claim.readings.iter().any(|reading| {
-            let tolerance =
-                (reading.half_place * (1.0 + 1e-9)).min(largest * exact.abs()).max(CONVERSION_ERROR * exact.abs());
-            (reading.value - exact).abs() <= tolerance
+    pairs(&claim.readings, stated).any(|(reading, stated)| {
+        convert(stated.value).is_some_and(|exact| {
+            let tolerance = (reading.half_place * (1.0 + 1e-9)).min(largest * exact.abs());
+            (reading.value - exact).abs() <= tolerance.max(CONVERSION_ERROR * exact.abs())
         })
     })
 }

@@ -135,6 +135,7 @@ fn swapped_numbers_units_and_tags_are_unsupported() {
         ("PSV-2015A protects V-202 [1].", &[("V-202", NotInPassage)]),
         ("It was tested on 21 May 2019 [1].", &[("21 May 2019", NotInPassage)]),
         ("It was tested by Sulzer [1].", &[("Sulzer", NotInPassage)]),
+        ("P-101A runs at 2,950 Hz [2].", &[("2,950 Hz", OtherUnit)]),
         ("P-101A delivers 50 m³/h [2].", &[("50 m³/h", OtherEquipment)]),
         ("P-101A delivers 40 kg/h [2].", &[("40 kg/h", OtherUnit)]),
         ("P-101A delivers 40 barg [2].", &[("40 barg", OtherUnit)]),
