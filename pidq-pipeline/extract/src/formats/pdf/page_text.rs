@@ -144,7 +144,10 @@ fn write_words(words: &[Word], order: &[Placed], sink: &mut TextSink) -> Result<
         let separator = if index == 0 { Separator::Paragraph } else { placed.separator };
         match Hyphen::between(sink.page_text(), separator, text) {
             Hyphen::None => {
-                let moved = line_end.take().filter(|_| separator == Separator::Space);
+                let moved = match separator {
+                    Separator::Nothing => None,
+                    _ => line_end.take().filter(|_| separator == Separator::Space),
+                };
                 write_separator(moved.unwrap_or(separator), sink)?;
             }
             hyphen => {

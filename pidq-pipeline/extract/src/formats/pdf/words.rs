@@ -44,7 +44,7 @@ pub struct Glyph<'t> {
 }
 
 impl WordBuilder {
-    /// Creates a builder for pages of at most `limit` characters.
+    /// Creates a builder for a document of at most `limit` characters.
     pub fn new(limit: usize) -> WordBuilder {
         WordBuilder { words: Vec::new(), open: None, after_space: false, characters: 0, limit }
     }
@@ -52,7 +52,7 @@ impl WordBuilder {
     /// Adds a glyph. Glyphs without text take up space within a word.
     ///
     /// # Errors
-    /// Fails if the page has too many characters.
+    /// Fails if the document has too many characters.
     pub fn glyph(&mut self, glyph: &Glyph<'_>) -> Result<(), ExtractError> {
         self.characters += glyph.text.chars().count();
         if self.characters > self.limit {

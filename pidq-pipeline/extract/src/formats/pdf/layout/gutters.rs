@@ -49,6 +49,7 @@ pub fn find_zone(words: &[Word], region: &[usize], steps: &mut usize) -> Option<
     if region.len() < 4 {
         return None;
     }
+    *steps = steps.checked_sub(region.len())?;
     let size = median(region.iter().map(|&index| words[index].size).collect()).max(0.1);
     let sides = Sides::new(words, region);
     let mut gutters = Vec::new();
@@ -127,7 +128,7 @@ struct Open {
 fn empty_rects(words: &[Word], region: &[usize], size: f32, steps: &mut usize) -> Option<Vec<Rect>> {
     let bounds = region.iter().map(|&index| words[index].rect).reduce(|a, b| a.union(&b))?;
     let height = (size * SLICE).max(bounds.height() / MAX_SLICES as f32).max(0.01);
-    let slices = slices(words, region, &bounds, height);
+    let slices = slices(words, region, &bounds, height, steps)?;
     let y = |slice: usize| bounds.top + slice as f32 * height;
     let min_width = MIN_WIDTH.iter().map(|&(_, width)| width * size).fold(f32::MAX, f32::min);
     let (mut open, mut found): (Vec<Open>, Vec<Rect>) = (Vec::new(), Vec::new());
@@ -174,14 +175,23 @@ fn without_contained(mut rects: Vec<Open>, steps: &mut usize) -> Option<Vec<Open
 }
 
 /// Returns the horizontal intervals that words take in each slice, merged and in order.
-fn slices(words: &[Word], region: &[usize], bounds: &Rect, height: f32) -> Vec<Vec<(f32, f32)>> {
+fn slices(
+    words: &[Word],
+    region: &[usize],
+    bounds: &Rect,
+    height: f32,
+    steps: &mut usize,
+) -> Option<Vec<Vec<(f32, f32)>>> {
     let count = ((bounds.height() / height).ceil() as usize).clamp(1, MAX_SLICES + 1);
     let mut slices: Vec<Vec<(f32, f32)>> = vec![Vec::new(); count];
+    let slice = |y: f32| (((y - bounds.top) / height).max(0.0) as usize).min(count - 1);
     for &index in region {
         let rect = &words[index].rect;
         let margin = rect.height() * 0.25;
-        let slice = |y: f32| (((y - bounds.top) / height).max(0.0) as usize).min(count - 1);
-        for taken in &mut slices[slice(rect.top + margin)..=slice(rect.bottom - margin).max(slice(rect.top + margin))] {
+        let first = slice(rect.top + margin);
+        let last = slice(rect.bottom - margin).max(first);
+        *steps = steps.checked_sub(last - first + 1)?;
+        for taken in &mut slices[first..=last] {
             taken.push((rect.left, rect.right));
         }
     }
@@ -195,7 +205,7 @@ fn slices(words: &[Word], region: &[usize], bounds: &Rect, height: f32) -> Vec<V
             is_joined
         });
     }
-    slices
+    Some(slices)
 }
 
 /// Returns the intervals between the taken ones, and those to both edges.
