@@ -133,9 +133,9 @@ fn footnotes_follow_all_columns() {
 
 #[test]
 fn raised_numbers_are_apart_from_words_but_not_from_units() {
-    let raised = |text: &str, number| {
-        let words = [word(text, 0.0, 0.0, 10.0), word(number, text.len() as f32 * 5.0, -2.0, 6.0)];
-        super::tests::text(&words.map(|word| Word { follows_space: false, ..word }))
+    let raised = |stem: &str, number| {
+        let words = [word(stem, 0.0, 0.0, 10.0), word(number, stem.len() as f32 * 5.0, -2.0, 6.0)];
+        text(&words.map(|word| Word { follows_space: false, ..word }))
     };
     assert_eq!((raised("vessel", "1"), raised("m", "3")), ("vessel 1".into(), "m3".into()));
 }
@@ -193,4 +193,14 @@ fn pages_with_very_many_words_are_read_in_limited_time() {
     let words = (0..30_000).map(|index: u32| word(&index.to_string(), random(3000), random(3000), 2.0));
     let words: Vec<Word> = words.collect();
     assert_eq!(reading_order(&words).len(), words.len());
+}
+
+#[test]
+fn words_that_are_as_tall_as_the_page_are_read_in_limited_time_and_memory() {
+    let words = (0..20_000u32).map(|index| word(&index.to_string(), index as f32 * 10.0, 0.0, 1e6));
+    let specks = (0..4000u32).map(|index| word(".", 0.0, index as f32 * 250.0, 1.0));
+    let words: Vec<Word> = words.chain(specks).collect();
+    assert!(reading_order(&words).len() >= 20_000);
+    let endless = [word("a", f32::INFINITY, f32::NAN, 10.0), word("b", f32::MIN, f32::MAX, f32::INFINITY)];
+    assert!(reading_order(&[endless.clone(), endless.clone(), endless].concat()).len() <= 6);
 }
