@@ -57,9 +57,9 @@ fn field(symbol: &Symbol, (x, y): (f64, f64)) -> String {
     let is_long = words.chars().count() > MAX_WORDS;
     let words: String = words.chars().take(MAX_WORDS).chain(is_long.then_some('…')).collect();
     let (name_y, words_y) = (FIELD.1 - CENTER - 28.0, FIELD.1 - CENTER - 14.0);
-    let _ = write!(
+    let _ = writeln!(
         svg,
-        "<text y=\"{name_y}\" font-size=\"11\">{}</text><text y=\"{words_y}\" font-size=\"8\">{words}</text></g>\n",
+        "<text y=\"{name_y}\" font-size=\"11\">{}</text><text y=\"{words_y}\" font-size=\"8\">{words}</text></g>",
         symbol.name
     );
     svg

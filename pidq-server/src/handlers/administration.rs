@@ -17,9 +17,7 @@ pub(crate) struct Name(#[schemars(regex(pattern = r"^[\w.:@~+-]{1,254}$"))] Stri
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[allow(dead_code, reason = "only describes the text")]
-pub(crate) struct RoleName(
-    #[schemars(extend("pattern" = one_of(ROLES.iter().map(|role| role.name))))] String,
-);
+pub(crate) struct RoleName(#[schemars(extend("pattern" = one_of(ROLES.iter().map(|role| role.name))))] String);
 
 /// Name of a scope.
 #[derive(JsonSchema)]

@@ -28,6 +28,7 @@ pub struct Completions {
 
 /// Shell for which a script is generated.
 #[derive(Clone, Copy, ValueEnum)]
+#[expect(clippy::enum_variant_names, reason = "the name of a product")]
 enum Shell {
     Bash,
     Elvish,

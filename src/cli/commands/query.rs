@@ -138,7 +138,7 @@ fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
 
 /// Documents of a run: one that exists already, or those of files.
 enum Inputs<'q> {
-    One(Option<ProjectedDocument<'q>>),
+    One(Option<Box<ProjectedDocument<'q>>>),
     Files(Documents<'q>),
 }
 
@@ -156,7 +156,7 @@ impl<'q> Iterator for Inputs<'q> {
 
     fn next(&mut self) -> Option<Result<ProjectedDocument<'q>>> {
         match self {
-            Inputs::One(document) => document.take().map(Ok),
+            Inputs::One(document) => document.take().map(|document| Ok(*document)),
             Inputs::Files(documents) => documents.next(),
         }
     }
@@ -200,11 +200,11 @@ impl Options {
         };
         if self.null_input {
             let null = query.load("null").map_err(|error| Failure::Input(error, "null".to_owned().into()))?;
-            return Ok(Inputs::One(Some(null)));
+            return Ok(Inputs::One(Some(Box::new(null))));
         }
         if self.slurp {
             let all = documents::slurp(files, self.division())?;
-            return Ok(Inputs::One(Some(ProjectedDocument::from_graph(query, all))));
+            return Ok(Inputs::One(Some(Box::new(ProjectedDocument::from_graph(query, all)))));
         }
         Ok(Inputs::Files(Documents::new(query, files, self.division())))
     }
@@ -309,7 +309,7 @@ fn is_doubtful(value: Value<'_>) -> bool {
         Value::Array(list) => {
             list.iter().all(|item| matches!(item, Value::Null | Value::Undefined | Value::Bool(false)))
         }
-        Value::Object(object) => object.len() == 0,
+        Value::Object(object) => object.is_empty(),
     }
 }
 

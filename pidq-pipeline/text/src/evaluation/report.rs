@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn a_report_survives_serialization() {
-        let json = serde_json::to_string(&report(0.1 + 0.2)).unwrap();
-        assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report(0.1 + 0.2));
+        let json = serde_json::to_string(&report(0.1 + 0.2)).expect("a report is JSON");
+        assert_eq!(serde_json::from_str::<Report>(&json).expect("a report"), report(0.1 + 0.2));
     }
 
     #[test]

@@ -48,8 +48,8 @@ pub fn last(file: &Path, run: &Run) -> io::Result<Option<Run>> {
         text => text?,
     };
     // Lines of other versions may have other fields.
-    let runs = text.lines().filter_map(|line| serde_json::from_str::<Run>(line).ok());
-    Ok(runs.filter(|earlier| earlier.is_comparable(run)).last())
+    let mut runs = text.lines().filter_map(|line| serde_json::from_str::<Run>(line).ok());
+    Ok(runs.rfind(|earlier| earlier.is_comparable(run)))
 }
 
 /// Appends a run to a file.
