@@ -3126,6 +3126,19 @@ export interface components {
         };
         /** @description Ranking mode. */
         SearchMode: "hybrid" | "dense" | "sparse";
+        /** @description Relevance of a search result to its query. */
+        SearchRelevance: {
+            /**
+             * Format: double
+             * @description Relevance, from 0 to 1.
+             */
+            score: number;
+            /**
+             * Format: double
+             * @description Relevance below which there are no passages, unless the search has a `min_score`.
+             */
+            threshold: number;
+        };
         /** @description Search for passages. */
         SearchRequest: {
             /** @description Classification of the documents to search. */
@@ -3136,7 +3149,7 @@ export interface components {
             } | null;
             /**
              * Format: double
-             * @description Minimum score of a passage. Default: that of the pipeline, or 0.
+             * @description Minimum score of a passage. Default: that of the pipeline. Without either, the relevance threshold applies instead.
              */
             min_score?: number | null;
             /** @description Search mode. Default: that of the pipeline, or `hybrid`. */
@@ -3162,6 +3175,8 @@ export interface components {
             pipeline_id: string;
             /** @description The query. */
             query: string;
+            /** @description Relevance of the passages; none in dense mode. */
+            relevance?: components["schemas"]["SearchRelevance"];
             /** @description Durations, in milliseconds. */
             timings_ms: components["schemas"]["SearchTimings"];
             /** @description Warnings about a degraded search. */
