@@ -217,7 +217,7 @@ async fn accept_until_shutdown<S: Send + Sync + 'static>(
 
 /// Accepts the connections that are already in the backlog, and closes the listener.
 ///
-/// Asks the kernel for each: the runtime learns of connections later than the kernel has them, and does not hand out any
+/// Accepts each directly: the runtime learns of connections later than the kernel has them, and does not hand out any
 /// number of them at once. Those that remained in the backlog would be reset.
 fn accept_backlog<S: Send + Sync + 'static>(
     socket: TcpListener,

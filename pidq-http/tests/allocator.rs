@@ -12,7 +12,7 @@ static ALLOCATOR: pidq_http::ServiceAllocator = pidq_http::ServiceAllocator;
 
 const MIB: usize = 1 << 20;
 /// Unused pages are returned over ten seconds.
-const PATIENCE: Duration = Duration::from_secs(40);
+const MAX_WAIT: Duration = Duration::from_secs(40);
 
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
@@ -47,7 +47,7 @@ fn memory_between_blocks_in_use_returns_to_the_system() {
     drop(black_box(graphs));
     let start = Instant::now();
     let mut size = resident() - before;
-    while size > 16 * MIB && start.elapsed() < PATIENCE {
+    while size > 16 * MIB && start.elapsed() < MAX_WAIT {
         // Other requests go on.
         black_box(graph(start.elapsed().subsec_millis() as usize));
         std::thread::sleep(Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! Compressed files: gzip (RFC 1952) and Zstandard (RFC 8878), told by their names.
+//! Compressed files: gzip (RFC 1952) and Zstandard (RFC 8878), recognized by their names.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_the_compression() {
+    fn the_name_determines_the_compression() {
         assert!(["a.json", "a.json.gz", "a.json.zst"].iter().all(|name| is_document(Path::new(name))));
         assert!(["a.gz", "a.json.br", "json.gz", "a.jsonx.gz"].iter().all(|name| !is_document(Path::new(name))));
         assert!(["a.ndjson.gz", "a.zst"].iter().all(|name| is_compressed(Path::new(name))));

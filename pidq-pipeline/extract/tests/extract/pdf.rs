@@ -162,7 +162,7 @@ fn text_is_read_as_the_page_is_displayed() {
 }
 
 #[test]
-fn a_space_without_room_is_part_of_no_word() {
+fn a_space_without_width_is_part_of_no_word() {
     let helvetica = "/Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding";
     // A hyphen that is not displayed, written as a space to which the next letter moves back.
     let content = b"BT /F 10 Tf 50 700 Td [(conse) ( ) 278 (quence) ( ) (ends)] TJ ET";

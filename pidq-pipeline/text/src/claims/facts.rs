@@ -152,7 +152,7 @@ impl Facts {
         let list = scanner.list;
         let identifiers = identifiers(plain);
         let names = tags.into_iter().map(|tag| tag.0).collect();
-        let units = standing_units(plain, 0..plain.chars.len());
+        let units = separate_units(plain, 0..plain.chars.len());
         Facts { list, statements, tags: names, units, identifiers, initials: initials(plain) }
     }
 
@@ -431,7 +431,7 @@ const MAX_ROW: usize = 2000;
 impl Row<'_> {
     fn new<'a>(plain: &Plain, line: &'a Line, tags: BTreeSet<String>) -> Row<'a> {
         let range = line.range.start..line.range.end.min(line.range.start + MAX_ROW);
-        let (qualifiers, units) = (qualifiers::read(&plain.text(line.label(plain))), standing_units(plain, range));
+        let (qualifiers, units) = (qualifiers::read(&plain.text(line.label(plain))), separate_units(plain, range));
         Row { line, tags, qualifiers, units }
     }
 
@@ -444,7 +444,7 @@ impl Row<'_> {
         let text = plain.text(cell.clone());
         value.tags.extend(analyzer::tags(&text).into_iter().map(|tag| tag.name));
         value.qualifiers.extend(qualifiers::read(&text));
-        let units = standing_units(plain, cell);
+        let units = separate_units(plain, cell);
         if !units.is_empty() {
             value.table_units = units;
         }
@@ -478,7 +478,7 @@ fn boundary(plain: &Plain, gap: Range<usize>) -> Option<usize> {
 }
 
 /// Returns the units in a range that follow no number.
-fn standing_units(plain: &Plain, range: Range<usize>) -> Vec<Measure> {
+fn separate_units(plain: &Plain, range: Range<usize>) -> Vec<Measure> {
     let mut units: Vec<Measure> = Vec::new();
     let mut index = range.start;
     while index < range.end {

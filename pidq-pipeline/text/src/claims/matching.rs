@@ -295,9 +295,7 @@ fn compare_in_unit(
     if unit.is_same(other) {
         return match is_equal(claim, stated) {
             true => Ok(Support::Stated),
-            false if claim.is_rounded && is_rounding(claim, &stated.readings, Some) => {
-                Ok(Support::Derived)
-            }
+            false if claim.is_rounded && is_rounding(claim, &stated.readings, Some) => Ok(Support::Derived),
             false => Err(Defect::NotInPassage),
         };
     }
