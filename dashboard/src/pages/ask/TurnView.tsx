@@ -146,7 +146,8 @@ const DEFECTS: Record<ClaimDefect, string> = {
 
 /** The sentences of an answer that its citations do not support, with what is missing. */
 function UnsupportedSentences({ answer }: { answer: Answer }) {
-  const sentences = answer.sentences.filter((sentence) => sentence.status === "unsupported");
+  // During an upgrade, the answer may be that of an older service.
+  const sentences = (answer.sentences ?? []).filter((sentence) => sentence.status === "unsupported");
   // Spans count code points, as the spread of a string does.
   const letters = [...answer.answer];
   if (sentences.length === 0) return null;
