@@ -97,7 +97,7 @@ const CRATES: &[Crate] = &[
         source: "pidq-pipeline/text/src",
         layers: &[
             &["analyzer", "codec", "ranking", "splitter"],
-            &["conformance", "embedding", "quotes"],
+            &["claims", "conformance", "embedding", "quotes"],
             &["search"],
             &["evaluation"],
         ],

@@ -8,8 +8,7 @@ use pidq_http::{Fut, Head, Principal, PrincipalKind, Problem, ProblemCode, Reque
 use pidq_store::Store;
 use pidq_store::domain::api_key::{ApiKey, SCOPES};
 
-use crate::api::pipeline_access::forbidden;
-use crate::api::problems::store_problem;
+use crate::api::problems::{forbidden, store_problem};
 use crate::platform::accounts::Accounts;
 use crate::platform::{Platform, TENANT};
 

@@ -5,7 +5,7 @@ use pidq_store::domain::api_key::{ApiKey, Verb};
 use pidq_store::domain::model::{Pipeline, PipelineStatus};
 
 use crate::api::auth::request_key;
-use crate::api::problems::{store_problem, unprocessable};
+use crate::api::problems::{forbidden, store_problem, unprocessable};
 use crate::platform::Platform;
 
 /// Returns 403 for restricted keys.
@@ -63,9 +63,4 @@ pub(crate) fn require_access(
     let problem = unprocessable(codes::UNKNOWN_CLASSIFICATION, "/classification", "Unknown classification.");
     Err(problem
         .with("allowed", key.visible_classifications(&pipeline.id, &pipeline.classifications).unwrap_or_default()))
-}
-
-/// 403 with a reason.
-pub(crate) fn forbidden(detail: &str) -> Problem {
-    Problem::new(codes::FORBIDDEN).detail(detail)
 }

@@ -1,4 +1,4 @@
-//! HTTP problems for errors of the store, of request bodies and of text splitters.
+//! HTTP problems for errors of the store, of request bodies and of text splitters, and refusals.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,11 @@ use pidq_store::spool::storage_full;
 use pidq_store::{Store, StoreError};
 use pidq_text::splitter::SplitError;
 use serde_json::json;
+
+/// 403 with a reason.
+pub(crate) fn forbidden(detail: &str) -> Problem {
+    Problem::new(codes::FORBIDDEN).detail(detail)
+}
 
 /// Converts an error of the store to a problem.
 pub(crate) fn store_problem(error: StoreError) -> Problem {

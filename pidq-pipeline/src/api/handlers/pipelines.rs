@@ -23,10 +23,10 @@ use crate::api::json_body::{self, reject_unknown_fields_at};
 use crate::api::merge_patch::{self, merge, none_if_changed};
 use crate::api::operation_response::accepted;
 use crate::api::page_response::counted_page_response;
+use crate::api::pipeline_access::require_unrestricted;
 use crate::api::pipeline_access::{find_active_pipeline, find_pipeline};
-use crate::api::pipeline_access::{forbidden, require_unrestricted};
 use crate::api::policies::{self, Policy};
-use crate::api::problems::{splitter_problem, store_problem, validation};
+use crate::api::problems::{forbidden, splitter_problem, store_problem, validation};
 use crate::api::schema::{DateTime, Page, Uuid, not_null};
 use crate::platform::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, Platform};
 
