@@ -14,6 +14,7 @@ mod field_reader;
 pub(crate) mod index;
 pub(crate) mod items;
 mod moved_valve;
+pub(crate) mod node_memo;
 pub(crate) mod pattern;
 pub(crate) mod roles;
 pub(crate) mod routes;

@@ -12,6 +12,7 @@ use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::{Names, TopologyConfig};
 use super::field_reader::FieldReader;
 use super::index::{Index, Key};
+use super::node_memo::{self, NodeMemos};
 use super::roles::Role;
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
@@ -148,6 +149,8 @@ pub(crate) struct Topology {
     pub endpoint_pairs_found: Vec<usize>,
     /// Invalid entries of the document's own config.
     pub config_problems: Vec<String>,
+    /// What the fields of nodes say, since searches read it again and again.
+    pub memos: NodeMemos,
 }
 
 impl Topology {
@@ -171,6 +174,7 @@ impl Topology {
         topology.find_ports(&groups);
         let is_relief = |node: &NodeId| topology.roles[*node as usize] == Role::Relief;
         topology.relief_devices = (0..topology.node_count() as u32).filter(is_relief).collect();
+        topology.memos = NodeMemos::new(nodes.len());
         Ok(topology)
     }
 
@@ -198,6 +202,7 @@ impl Topology {
             undirected_edge_nodes: OnceLock::new(),
             endpoint_pairs_found: Vec::new(),
             config_problems: Vec::new(),
+            memos: NodeMemos::default(),
         }
     }
 
@@ -209,9 +214,9 @@ impl Topology {
 
     /// Like [`Topology::size`], for a number of nodes and edges.
     pub fn size_of(nodes: usize, edges: usize) -> usize {
-        // Three indexes, seven tables, roles, owners and zones, and the parent field as a pair and in a table; per edge
+        // Three indexes, seven tables, roles, owners, zones and memos, and the parent field as a pair and in a table; per edge
         // its arcs in six tables, its ends and its flags.
-        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13 + MEMBERSHIP;
+        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13 + node_memo::COUNT + MEMBERSHIP;
         const MEMBERSHIP: usize = 5 * size_of::<NodeId>();
         const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 12;
         size_of::<Topology>() + nodes * NODE + edges * EDGE

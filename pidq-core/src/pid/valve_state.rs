@@ -9,6 +9,7 @@ use super::stated_values::values;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::node_memo::Property;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
@@ -28,6 +29,12 @@ pub(crate) enum Installation {
 /// Returns whether an item is there, by its status and by the marks that it is removed or installed. For a valve, the
 /// position `removed` counts too; for a blind or a spool, this is a position like any other.
 pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
+    const ALL: [Installation; 3] = [Installation::Installed, Installation::Unknown, Installation::NotInstalled];
+    let read = || read_installation(drawing, node) as u8;
+    ALL[usize::from(drawing.topology.memos.get_or_compute(Property::Installation, node, read))]
+}
+
+fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
     let marks = [(Names::RemovedMark, true), (Names::InstalledMark, false)];
     let is_absent = |(names, absent)| states(drawing, node, names).any(|value| truth(value) == Some(absent));
     let is_removed = |names| states(drawing, node, names).any(|value| is_in(drawing, Some(value), Names::Removed));
@@ -87,6 +94,10 @@ pub(crate) fn is_not_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether the drawing states how a valve is operated, and not by hand: an operation, the position that it takes
 /// when its actuator fails, or a text that names a drive.
 pub(crate) fn is_stated_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.memos.is_or_compute(Property::IsStatedAsActuated, node, || reads_actuated(drawing, node))
+}
+
+fn reads_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_other = |value: Value<'_>| match value {
         Value::Bool(is_actuated) => is_actuated,
         value => !is_in(drawing, Some(value), Names::ManualOperation),
@@ -105,6 +116,10 @@ pub(crate) fn is_declared(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a class or a field of a valve states that it has more than two ways.
 pub(crate) fn has_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.memos.is_or_compute(Property::HasSeveralWays, node, || reads_several_ways(drawing, node))
+}
+
+fn reads_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let config = &drawing.topology.config;
     let has_ways = |text: &str| config.has_several_ways(text) || has_count_above_two(text);
     !is_declared(drawing, node)
@@ -186,6 +201,10 @@ fn is_locked(lock: Option<Value<'_>>) -> bool {
 /// Returns whether the drawing defines a valve as locked or sealed open. A lock without a position is taken as one in
 /// the open position: relief and other protection depend on such valves.
 pub(crate) fn is_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.memos.is_or_compute(Property::IsLockedOpen, node, || reads_locked_open(drawing, node))
+}
+
+fn reads_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let (position, lock) = (position(drawing, node), lock(drawing, node));
     is_in(drawing, position, Names::LockedOpen)
         || is_in(drawing, lock, Names::LockedOpen)

@@ -353,15 +353,19 @@ async fn a_license_is_requested_set_and_returned() {
 }
 
 #[tokio::test]
-async fn a_token_survives_a_restart_and_a_new_master_secret() {
+async fn a_token_survives_a_restart_and_ends_with_its_master_secret() {
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite:{}", folder.path().join("pidq.db").display());
     let platform = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     let token = platform.token(SECRET).await.json()["access_token"].clone();
     drop(platform);
-    let other = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
-    let platform = TestPlatform::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", other)]).await;
     let bearer = format!("Bearer {}", token.as_str().unwrap());
+    let other = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+    let settings = |secret| [("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", secret)];
+    let platform = TestPlatform::at(&url, &settings(SECRET)).await;
     assert_eq!(platform.send("GET", "/api/pipelines", &[("authorization", bearer.as_str())], "").await.status, 200);
+    drop(platform);
+    let platform = TestPlatform::at(&url, &settings(other)).await;
+    assert_eq!(platform.send("GET", "/api/pipelines", &[("authorization", bearer.as_str())], "").await.status, 401);
     assert_eq!((platform.token(SECRET).await.status, platform.token(other).await.status), (401, 200));
 }

@@ -44,7 +44,11 @@ async fn without_a_model_the_answer_quotes_the_documents() {
         assert_eq!((&citation["document_id"], &citation["answer_spans"]), (&document, &json!([[33, 36]])));
         let other = json!({"query": "Who won the football match?", "classification": "manual"});
         let answer = platform.post(&path, &other).await.json();
-        assert_eq!((&answer["answered"], &answer["reason"]), (&json!(false), &json!("not_in_context")), "{answer}");
+        assert_eq!(
+            (&answer["answered"], &answer["reason"]),
+            (&json!(false), &json!("no_relevant_context")),
+            "{answer}"
+        );
         let streamed = json!({"query": "What is PSV-2015A set at?", "classification": "manual", "stream": true});
         let text = String::from_utf8(platform.post(&path, &streamed).await.body).unwrap();
         let names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("event: ")).collect();

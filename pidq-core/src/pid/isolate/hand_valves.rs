@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::node_memo::Property;
 use crate::graph::roles::{Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::pid::ChargeFn;
@@ -79,6 +80,10 @@ pub(super) fn separates(
 /// Returns whether another field of a valve, or the name of its symbol, calls it something that does not close, or its
 /// description calls it a check valve.
 fn is_contradicted(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.memos.is_or_compute(Property::IsContradicted, node, || reads_contradiction(drawing, node))
+}
+
+fn reads_contradiction(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let config = &drawing.topology.config;
     let is_other = |role: Role| {
         matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
