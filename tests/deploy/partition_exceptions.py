@@ -12,6 +12,7 @@ REFERENCE = {
     "pipelines": "one row a pipeline; names are unique among all of them",
     "operations": "one row a reindex, read by its own id",
     "api_keys": "one row a key",
+    "account_limits": "one row a limited account",
     "llm_connections": "one row a connection",
     "webhooks": "one row a webhook",
     "deliveries": "events on their way to webhooks, in the order of their positions",

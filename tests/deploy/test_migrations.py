@@ -196,6 +196,8 @@ insert into refresh_tokens (hash, family_id, previous, issued_at, expires_at, us
 insert into grants (tenant, pattern, is_glob, subject, access, created_at) values ('main', 'unit-*', 1, 'group:process', 'read', 1700000000000);
 insert into known_networks (account, network, seen_at) values ('admin', '192.0.2.0/24', 1700000000000) on conflict do nothing;
 insert into graph_creators (tenant, graph_id, subject, created_at) values ('main', 'unit-99', 'client:x', 1700000000000) on conflict do nothing;
+insert into account_limits (account, pipelines, updated_at)
+  select 'user:recorded', '{"' || id || '":{"classifications":["manual"],"verbs":["read"]}}', 1700000000000 from pipelines limit 1;
 insert into shared_keys (name, value) values ('recorded', 'value') on conflict do nothing;
 insert into counters (name, value) values ('recorded', 1) on conflict do nothing;
 """

@@ -143,7 +143,7 @@ impl Sort {
 
 /// Condition that a file name matches the pattern in each of the parameters, if it is set.
 macro_rules! matches_words {
-    ($($parameter:literal)*) => {
+    ($($parameter:literal;)*) => {
         concat!($(
             " and (cast(", $parameter, " as text) is null or lower(filename) like lower(", $parameter, ") escape '\\')"
         ),*)
@@ -160,7 +160,7 @@ macro_rules! list {
             " and status <> 'deleting' \
              and (cast($3 as text) is null or classification = $3) and (cast($4 as text) is null or status = $4) \
              and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6)",
-            matches_words!("$8" "$9" "$10" "$11" "$12" "$13" "$14" "$15"),
+            matches_words!("$8"; "$9"; "$10"; "$11"; "$12"; "$13"; "$14"; "$15";),
             " order by ",
             $order,
             " limit $7"
@@ -172,7 +172,7 @@ const COUNT: &str = concat!(
     "select classification, count(*) from documents where pipeline_id = $1 and status <> 'deleting'
   and (cast($2 as text) is null or classification = $2) and (cast($3 as text) is null or status = $3)
   and (cast($4 as text) is null or filename = $4) and (cast($5 as text) is null or external_id = $5)",
-    matches_words!("$6" "$7" "$8" "$9" "$10" "$11" "$12" "$13"),
+    matches_words!("$6"; "$7"; "$8"; "$9"; "$10"; "$11"; "$12"; "$13";),
     " group by classification"
 );
 
