@@ -5,7 +5,6 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::support::QuoteSpan;
 use crate::generation::citations::CitedPassage;
 use crate::generation::prompt::Passage;
 
@@ -49,6 +48,15 @@ pub struct GraphSource {
     pub change_version: Option<String>,
     /// The query.
     pub query: String,
+}
+
+/// A quote: a sentence or row of a context that supports a claim.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct QuoteSpan {
+    /// Index of the context.
+    pub context: usize,
+    /// Span in its text, in bytes.
+    pub span: Range<usize>,
 }
 
 /// A sentence or row of a document that supports an answer.

@@ -1,11 +1,10 @@
 //! Support of the sentences of an answer by the passages that they cite.
 
-use std::ops::Range;
-
 use pidq_text::claims::{self, Defect, Marker, Passage, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::context::QuoteSpan;
 use super::{Context, Reason};
 use crate::generation::citations::CitedPassage;
 
@@ -74,15 +73,6 @@ pub enum RequiredSupport {
     Cited,
     /// Nothing.
     Nothing,
-}
-
-/// A quote: a sentence or row of a context that supports a claim.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct QuoteSpan {
-    /// Index of the context.
-    pub context: usize,
-    /// Span in its text, in bytes.
-    pub span: Range<usize>,
 }
 
 /// Check of an answer.
