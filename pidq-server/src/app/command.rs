@@ -91,11 +91,16 @@ pub fn start_background_tasks(
     Ok(())
 }
 
-/// Rejects listeners beyond loopback, including inherited sockets, if the service has no accounts.
+/// Rejects listeners beyond loopback, including inherited sockets, and a proxy in front of the service, if it has no
+/// accounts.
 fn require_loopback(settings: &Settings, listeners: &[Listener]) -> Result<(), OpenError> {
-    match Listener::first_non_loopback(listeners)? {
-        Some(address) => {
-            let reason = format!("`off` requires loopback, but the service listens on {address}");
+    if let Some(address) = Listener::first_non_loopback(listeners)? {
+        let reason = format!("`off` requires loopback, but the service listens on {address}");
+        return Err(settings.invalid(&AUTH, &reason).into());
+    }
+    match CommonSettings(settings).reason_of_remote_clients()? {
+        Some(reason) => {
+            let reason = format!("`off` is for clients on this machine, but {reason}: a proxy would let in all others");
             Err(settings.invalid(&AUTH, &reason).into())
         }
         None => Ok(()),
@@ -139,5 +144,15 @@ mod tests {
         assert!(require_loopback(&settings, &[anywhere("127.0.0.1:0"), admin]).is_ok());
         let result = require_loopback(&settings, &[anywhere("127.0.0.1:0"), anywhere("0.0.0.0:0")]);
         assert!(result.is_err_and(|error| error.to_string().contains("`PIDQ_AUTH`")));
+    }
+
+    #[test]
+    fn a_service_without_accounts_is_not_behind_a_proxy() {
+        for (flag, value) in [("--trusted-proxies", "127.0.0.1"), ("--public-url", "https://pidq.example")] {
+            let arguments = ["--auth", "off", flag, value].map(str::to_owned);
+            let settings = Settings::read(&[COMMON, SETTINGS], arguments, []).expect("no mistake");
+            let error = require_loopback(&settings, &[]).expect_err(flag).to_string();
+            assert!(error.contains("`PIDQ_AUTH`") && error.contains("a proxy"), "{error}");
+        }
     }
 }
