@@ -2,6 +2,9 @@
 //!
 //! Returns the same path as a walk from the start: of equally short ones, the path whose edges come first.
 
+#[cfg(test)]
+pub(crate) mod random;
+
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::topology::{Direction, EdgeFilter, Topology};
 use super::walk::{CHARGE_BATCH, EquipmentPolicy, WalkOptions};
@@ -230,21 +233,10 @@ impl<'s> Frontier<'s> {
 #[cfg(test)]
 mod tests {
     use super::super::walk::{self, ChargeOnly, WalkScratch};
+    use super::random::Rng;
     use super::*;
     use crate::Graph;
     use crate::limits::Limits;
-
-    /// Deterministic pseudorandom number generator (xorshift).
-    struct Rng(u64);
-
-    impl Rng {
-        fn below(&mut self, bound: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0 % bound
-        }
-    }
 
     fn random_graph(rng: &mut Rng) -> (Graph, usize) {
         const CLASSES: [&str; 4] = ["gate_valve", "pump", "pipe_tee", "off_page"];

@@ -283,6 +283,7 @@ mod tests {
     use super::{Part, Protection};
     use crate::Graph;
     use crate::graph::adjacency::NodeId;
+    use crate::graph::bidirectional::random::Rng;
     use crate::graph::drawing::Drawing;
     use crate::graph::topology::{Direction, EdgeFilter};
     use crate::limits::Limits;
@@ -300,18 +301,6 @@ mod tests {
             protection.judge(drawing, *device, &protected, &mut |_| Ok(())).expect("no limit");
         }
         protection
-    }
-
-    /// Deterministic pseudorandom number generator (xorshift).
-    struct Rng(u64);
-
-    impl Rng {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 % bound as u64) as usize
-        }
     }
 
     /// Returns a plant whose items and pipes are random: mostly one after the other, with some further pipes.
@@ -336,25 +325,25 @@ mod tests {
             r#""class": "open_end""#,
             r#""class": "off_page_connector""#,
         ];
-        let count = 4 + rng.below(16);
-        let item = |id: usize, rng: &mut Rng| format!(r#"{{"id": {id}, {}}}"#, ITEMS[rng.below(ITEMS.len())]);
+        let count = 4 + rng.index(16);
+        let item = |id: usize, rng: &mut Rng| format!(r#"{{"id": {id}, {}}}"#, ITEMS[rng.index(ITEMS.len())]);
         let mut nodes: Vec<String> = (0..count).map(|id| item(id, rng)).collect();
         let mut pipes: Vec<[usize; 2]> = (1..count).map(|id| [id - 1, id]).collect();
-        pipes.extend((0..rng.below(6)).map(|_| [rng.below(count), rng.below(count)]));
+        pipes.extend((0..rng.index(6)).map(|_| [rng.index(count), rng.index(count)]));
         let mut edges: Vec<String> = Vec::new();
-        for _ in 0..rng.below(3) {
+        for _ in 0..rng.index(3) {
             let vessel = nodes.len();
-            let ports = vessel + 1..vessel + 3 + rng.below(2);
+            let ports = vessel + 1..vessel + 3 + rng.index(2);
             nodes.push(format!(r#"{{"id": {vessel}, "class": "vessel"}}"#));
             for port in ports {
-                let zone = ["", r#", "zone": "a""#, r#", "zone": "b""#][rng.below(3)];
+                let zone = ["", r#", "zone": "a""#, r#", "zone": "b""#][rng.index(3)];
                 nodes.push(format!(r#"{{"id": {port}, "class": "nozzle", "parent_id": {vessel}{zone}}}"#));
-                pipes.push([rng.below(count), port]);
+                pipes.push([rng.index(count), port]);
             }
         }
-        let direction = |rng: &mut Rng| ["", r#", "direction": "unknown""#][usize::from(rng.below(4) == 0)];
+        let direction = |rng: &mut Rng| ["", r#", "direction": "unknown""#][usize::from(rng.index(4) == 0)];
         for [from, to] in pipes {
-            let [from, to] = if rng.below(4) == 0 { [to, from] } else { [from, to] };
+            let [from, to] = if rng.index(4) == 0 { [to, from] } else { [from, to] };
             edges.push(format!(r#"{{"from": {from}, "to": {to}{}}}"#, direction(rng)));
         }
         let text = format!(r#"{{"nodes": [{}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));

@@ -163,6 +163,7 @@ mod tests {
     use crate::Graph;
     use crate::error::Result;
     use crate::graph::adjacency::NodeId;
+    use crate::graph::bidirectional::random::Rng;
     use crate::graph::drawing::Drawing;
     use crate::graph::topology::EdgeFlags;
     use crate::limits::Limits;
@@ -171,18 +172,6 @@ mod tests {
     use crate::pid::relief::protected::may_block;
     use crate::pid::relief::{ReliefPath, SideKind};
     use crate::pid::reports::relief_devices::{Extent, relief_devices};
-
-    /// Deterministic pseudorandom number generator (xorshift).
-    struct Rng(u64);
-
-    impl Rng {
-        fn below(&mut self, bound: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0 % bound
-        }
-    }
 
     struct Unlimited;
 
