@@ -16,7 +16,7 @@ use super::sorted_json::json;
 /// Largest text that is kept beside its document, to show its line in the message about an error.
 const MAX_KEPT_TEXT: usize = 1 << 20;
 
-/// How files are divided into documents.
+/// Division of files into documents.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Division {
     /// One document per JSON text.

@@ -8,11 +8,10 @@ use pidq::{Graph, ProjectedDocument, Query};
 
 use super::compressed;
 use super::failure::{self, Failure, InputPlace, Result};
+use super::json_texts::BYTE_ORDER_MARK;
 
 /// File name of standard input.
 pub const STDIN: &str = "-";
-/// UTF-8 byte order mark, which some programs write at the start of a file.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Returns the named files, or standard input.
 pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {

@@ -7,7 +7,7 @@ const CHUNK: usize = 64 * 1024;
 /// Largest text; a longer one is passed on unfinished, since the engine does not accept it.
 const MAX_TEXT: usize = u32::MAX as usize + 1;
 /// UTF-8 byte order mark, which is ignored at the start of a stream.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Byte before each text of a JSON text sequence (RFC 7464), white space here.
 const RECORD_SEPARATOR: u8 = 0x1E;
 

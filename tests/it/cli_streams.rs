@@ -1,10 +1,9 @@
 //! The command on streams of documents and lines, and the formats of its results.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use crate::cli::{check, check_error, pidq};
+use crate::cli::{check, check_error, pidq, test_dir, write_file};
 
 #[test]
 fn documents_follow_one_another() {
@@ -187,9 +186,5 @@ fn a_run_that_needs_too_much_memory_fails_with_a_code() {
 }
 
 fn file_of(name: &str, text: &str) -> String {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-streams");
-    fs::create_dir_all(&folder).expect("a folder");
-    let path = folder.join(name);
-    fs::write(&path, text).expect("a file");
-    path.display().to_string()
+    write_file(&test_dir(&format!("streams-{name}")), name, text)
 }

@@ -86,8 +86,8 @@ pub enum KeyOrder {
 /// Arrangement of the results.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Layout {
-    /// JSON, with this text after each result.
-    Json { ending: &'static str },
+    /// JSON, each result with a line break after it.
+    Json,
     /// Strings without quotes, other values as JSON, with this text after each result.
     Raw { ending: &'static str },
     /// Items of a list on one line each.
@@ -110,10 +110,10 @@ pub enum Separator {
     Tab,
 }
 
-/// When results are written.
+/// Buffering of the results.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Buffering {
-    /// When a buffer is full, and before waiting for input.
+    /// Written when a buffer is full, and before waiting for input.
     Blocks,
     /// After each result.
     None,
@@ -129,7 +129,7 @@ impl OutputFormat {
             OutputFormat { join_output: true, .. } => Layout::Raw { ending: "" },
             OutputFormat { raw_output0: true, .. } => Layout::Raw { ending: "\0" },
             OutputFormat { raw_output: true, .. } => Layout::Raw { ending: "\n" },
-            _ => Layout::Json { ending: "\n" },
+            _ => Layout::Json,
         }
     }
 

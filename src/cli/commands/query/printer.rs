@@ -85,7 +85,7 @@ impl Printer {
     pub fn plain(style: Style) -> Printer {
         Printer {
             formatter: JsonFormatter::new(BufWriter::new(io::stdout().lock()), style),
-            layout: Layout::Json { ending: "\n" },
+            layout: Layout::Json,
             key_order: KeyOrder::Input,
             buffering: Buffering::Blocks,
             prefix: "",
@@ -112,7 +112,7 @@ impl Printer {
             }
             (Layout::Lines(format), _) => self.print_one(value, format, "\n", limits)?,
             (Layout::Raw { ending }, _) => self.print_one(value, StringFormat::Raw, ending, limits)?,
-            (Layout::Json { ending }, _) => self.print_one(value, StringFormat::Quoted, ending, limits)?,
+            (Layout::Json, _) => self.print_one(value, StringFormat::Quoted, "\n", limits)?,
         }
         match self.buffering {
             Buffering::None => Ok(self.flush()?),
