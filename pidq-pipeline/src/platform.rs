@@ -137,7 +137,7 @@ pub struct Generation {
     pub llm: Client,
     /// Separation of passages from instructions in prompts.
     pub spotlighting: Spotlighting,
-    /// What an answer needs to count as answered.
+    /// Support that an answer needs to count as answered.
     pub required_support: RequiredSupport,
     /// Graph query service, if configured.
     pub graph_service: OnceLock<Arc<dyn GraphService>>,

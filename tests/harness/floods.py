@@ -115,7 +115,7 @@ def run_flood(service, flood, ends_at):
 
 
 class Target:
-    """What a process that floods needs to know of the service."""
+    """Address and credentials of the service, for a process that floods it."""
 
     def __init__(self, service):
         self.port, self.secrets, self.flood_token = service.port, service.secrets, service.token("robot")

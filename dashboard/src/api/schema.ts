@@ -1527,7 +1527,7 @@ export interface components {
             /** @description Text of the chunk. */
             text: string;
         };
-        /** @description Why a claim is unsupported. */
+        /** @description Reason why a claim is unsupported. */
         ClaimDefect: "not_in_passage" | "other_unit" | "other_equipment" | "other_quantity";
         /** @description Clients of the tenant. */
         ClientList: {
@@ -3415,7 +3415,7 @@ export interface components {
         };
         /** @description A claim that the cited passages do not contain. */
         UnsupportedClaim: {
-            /** @description Why it is unsupported. */
+            /** @description Reason why it is unsupported. */
             reason: components["schemas"]["ClaimDefect"];
             /** @description Span in the answer, in code points. */
             span: number[];

@@ -15,7 +15,7 @@ type PasswordFieldProps = Omit<AriaTextFieldProps, "className" | "children" | "t
   label: string;
   description?: ReactNode;
   error?: string | undefined;
-  /** What the button shows, with a small letter. */
+  /** Content that the button shows, with a small letter. */
   shows?: string;
 };
 

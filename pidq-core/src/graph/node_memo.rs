@@ -1,4 +1,4 @@
-//! Memos of what the fields of a node say: small numbers, computed at their first use and kept with the network.
+//! Memos of properties read from the fields of nodes: small numbers, computed at first use and kept with the network.
 //!
 //! They depend on the document and its config only, so that all runs share them.
 
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::adjacency::NodeId;
 
-/// What is kept by node.
+/// Property of a node that is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Property {
     Installation,

@@ -149,7 +149,7 @@ pub(crate) struct Topology {
     pub endpoint_pairs_found: Vec<usize>,
     /// Invalid entries of the document's own config.
     pub config_problems: Vec<String>,
-    /// What the fields of nodes say, since searches read it again and again.
+    /// Properties read from the fields of nodes; searches need them repeatedly.
     pub memos: NodeMemos,
 }
 

@@ -56,7 +56,7 @@ pub struct Question {
     pub sampling: Sampling,
     /// Total timeout.
     pub timeout: Option<Duration>,
-    /// What an answer needs to count as answered.
+    /// Support that an answer needs to count as answered.
     pub required_support: RequiredSupport,
 }
 

@@ -88,7 +88,7 @@ async fn token(platform: &TestPlatform, login: &str) -> String {
     format!("Bearer {}", response["access_token"].as_str().unwrap())
 }
 
-/// What a caller learns from a response: ids of requests, times and durations differ.
+/// Content of a response without ids of requests, times and durations, which differ.
 fn content(response: &TestResponse) -> Value {
     let mut json = if response.body.is_empty() { Value::Null } else { response.json() };
     if let Some(fields) = json.as_object_mut() {

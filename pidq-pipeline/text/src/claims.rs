@@ -92,7 +92,7 @@ pub struct Claim {
     pub text: String,
     /// Span in the answer, in code points.
     pub span: [usize; 2],
-    /// Why it is unsupported.
+    /// Reason why it is unsupported.
     pub defect: Defect,
 }
 

@@ -19,7 +19,7 @@ export const accountLimitsQuery = queryOptions({
     allRows<AccountLimit>((query) => data(api.GET("/api/account-limits", { params: { query } }))),
 });
 
-/** How limits and the audit log name an account. */
+/** Name of an account in limits and in the audit log. */
 export const accountName = ({ id }: Account) => `user:${id}`;
 
 /** Sets the limit of an account; null removes it. */

@@ -32,7 +32,7 @@ export interface DocumentFilter {
 /** Words that the service searches file names for. */
 const MAX_WORDS = 8;
 
-/** What is typed as a search for file names; further words are left out. */
+/** Search for file names, from typed text; further words are left out. */
 export function nameWords(text: string): string {
   return text.trim().split(/\s+/).slice(0, MAX_WORDS).join(" ");
 }

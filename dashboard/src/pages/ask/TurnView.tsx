@@ -136,7 +136,7 @@ const REASONS: Record<string, string> = {
   unsupported: "The cited passages do not contain everything that this answer says:",
 };
 
-/** Why a passage does not support a value or a name. */
+/** Reasons for which a passage does not support a value or a name. */
 const DEFECTS: Record<ClaimDefect, string> = {
   not_in_passage: "not in the cited passages",
   other_unit: "in the cited passages with another unit",

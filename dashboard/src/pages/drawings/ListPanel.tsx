@@ -31,7 +31,7 @@ const SEVERITIES = ["info", "warning", "error"];
 const className = (name: unknown) => (typeof name === "string" ? classOf({ node_classification: name }) : "");
 const words = (value: unknown) => cellText(value).replaceAll("_", " ");
 
-/** How a drawing abbreviates fail actions. */
+/** Abbreviations of fail actions in drawings. */
 const FAIL_LABELS: Record<string, string> = { open: "FO", closed: "FC", last: "FL", locked: "FL" };
 
 export const LISTS: List[] = [
@@ -185,7 +185,7 @@ function listRows({ columns }: List, rows: Row[]): string[][] {
   return [columns.map(([, header]) => header), ...rows.map(cells)];
 }
 
-/** What people type to find a fail action. */
+/** Search words for fail actions. */
 function failWords(action: unknown): string {
   const name = words(action);
   return name === "" ? "" : `fails ${name} ${FAIL_LABELS[name] ?? ""}`;

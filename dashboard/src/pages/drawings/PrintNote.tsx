@@ -1,4 +1,4 @@
-/** What a printed page says of itself: the drawing, the time, and who printed it. */
+/** Line on a printed page: the drawing, the time and the person. */
 import { useEffect, useState } from "react";
 import { flushSync } from "react-dom";
 import { useSession } from "../../app/session";

@@ -45,11 +45,11 @@ pub struct UnsupportedClaim {
     pub text: String,
     /// Span in the answer, in code points.
     pub span: [usize; 2],
-    /// Why it is unsupported.
+    /// Reason why it is unsupported.
     pub reason: ClaimDefect,
 }
 
-/// Why a claim is unsupported.
+/// Reason why a claim is unsupported.
 #[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimDefect {
@@ -63,7 +63,7 @@ pub enum ClaimDefect {
     OtherQuantity,
 }
 
-/// What an answer of a model needs to count as answered.
+/// Support that an answer of a model needs to count as answered.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum RequiredSupport {
     /// No sentence is unsupported or uncited.

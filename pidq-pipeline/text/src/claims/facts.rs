@@ -61,7 +61,7 @@ pub struct Value {
     pub is_rounded: bool,
     /// Tags of which it is said.
     pub tags: BTreeSet<String>,
-    /// What it is the value of: `design pressure`.
+    /// Quantity that it is the value of: `design pressure`.
     pub qualifiers: BTreeSet<Qualifier>,
 }
 
@@ -110,7 +110,7 @@ const NUMBER_WORDS: &[(&str, f64)] = &[
     ("twice", 2.0),
 ];
 
-/// What connects the numbers of a range or an enumeration, whose last number has the unit.
+/// Connector of the numbers of a range or an enumeration, whose last number has the unit.
 const CONNECTORS: &[&str] =
     &["-", "...", "…", "to", "bis", "x", "×", "±", "+/-", "/", "and", "und", "or", "oder", ",", "till", "through"];
 
@@ -417,7 +417,7 @@ impl StatementTags {
     }
 }
 
-/// What the cells of a row say of its values.
+/// Qualifiers that the cells of a row give its values.
 struct Row<'a> {
     line: &'a Line,
     tags: BTreeSet<String>,

@@ -11,7 +11,7 @@ use super::qualifiers;
 use super::units::Measure;
 use crate::analyzer;
 
-/// How the passages support a claim.
+/// Support of a claim by the passages.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Support {
     /// They state it.
@@ -20,7 +20,7 @@ pub enum Support {
     Derived,
 }
 
-/// Why a claim is unsupported.
+/// Reason why a claim is unsupported.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Defect {
     /// The passages state it as another quantity, such as the operating instead of the design pressure.

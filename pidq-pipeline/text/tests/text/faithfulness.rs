@@ -17,7 +17,7 @@ struct Row {
     id: String,
     question: String,
     document: String,
-    /// What an answer must contain.
+    /// Content that an answer must have.
     facts: Vec<String>,
     right: String,
     other_number: String,

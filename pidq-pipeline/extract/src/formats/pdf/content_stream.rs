@@ -93,7 +93,7 @@ struct PageReader<'d, 'g> {
     /// `true` if the warning about fonts without a map was added.
     warned_unmapped: bool,
     words: WordBuilder,
-    /// What the page shows besides text.
+    /// Content of the page besides text.
     painted: Painted,
 }
 

@@ -99,7 +99,7 @@ pub struct Word {
     pub follows_space: bool,
 }
 
-/// What separates a word from the preceding one.
+/// Separator of a word from the preceding one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Separator {
     /// Nothing: both are parts of one word.

@@ -21,7 +21,7 @@ pub struct Page {
     pub painted: Painted,
 }
 
-/// What a page shows besides text.
+/// Content of a page besides text.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Painted {
     Nothing,
