@@ -13,6 +13,22 @@ pub struct Plain {
     starts: Vec<usize>,
 }
 
+/// Number of characters read, for tests of the cost.
+#[cfg(test)]
+pub mod reads {
+    use std::cell::Cell;
+
+    thread_local!(static READS: Cell<usize> = const { Cell::new(0) });
+
+    pub fn add(count: usize) {
+        READS.with(|reads| reads.set(reads.get() + count));
+    }
+
+    pub fn take() -> usize {
+        READS.with(Cell::take)
+    }
+}
+
 impl Plain {
     pub fn new(text: &str) -> Plain {
         let (mut chars, mut starts) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
@@ -28,6 +44,8 @@ impl Plain {
 
     /// Returns the character at an index; a line break beyond the end.
     pub fn at(&self, index: usize) -> char {
+        #[cfg(test)]
+        reads::add(1);
         self.chars.get(index).copied().unwrap_or('\n')
     }
 
@@ -37,6 +55,8 @@ impl Plain {
     }
 
     pub fn text(&self, range: Range<usize>) -> String {
+        #[cfg(test)]
+        reads::add(range.len());
         self.chars.get(range).into_iter().flatten().collect()
     }
 
@@ -52,7 +72,7 @@ impl Plain {
 
     /// Returns the end of the run of characters from `start` that satisfy a condition.
     pub fn run(&self, start: usize, accepts: impl Fn(char) -> bool) -> usize {
-        (start..self.chars.len()).find(|&index| !accepts(self.chars[index])).unwrap_or(self.chars.len())
+        (start..self.chars.len()).find(|&index| !accepts(self.at(index))).unwrap_or(self.chars.len())
     }
 
     /// Returns whether the characters at `start` are those of a pattern.
