@@ -12,19 +12,25 @@ mod failure;
 #[cfg(feature = "server")]
 mod graph_import;
 mod input;
+mod json_events;
 mod json_files;
 mod json_formatter;
 mod json_texts;
 mod limits;
+mod option_file;
 mod output;
+mod pager;
 mod process_memory;
+mod progress;
 mod query_options;
 mod sorted_json;
 mod table;
 
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 #[cfg(feature = "dashboard")]
 use commands::dashboard;
@@ -40,6 +46,7 @@ use commands::{
     up::{self, backup as backup_command, migrate, restore},
 };
 use failure::{Result, Status};
+use option_file::Parsed;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,7 +61,10 @@ Examples:
 
 Exit status: 0 success · 1 with -e, the last output was false or null; diff found changes, validate found errors ·
 2 usage error, unreadable file or invalid JSON · 3 the query does not compile · 4 with -e, no output ·
-5 the query failed or exceeded a limit.";
+5 the query failed or exceeded a limit.
+
+Default options are read from ~/.config/pidq/options, one per line, such as `query --indent 4`; on Windows from
+%APPDATA%\\pidq\\options. PIDQ_OPTIONS names another file; empty, none is read.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -149,23 +159,45 @@ enum Command {
 
 /// Runs the command and returns its exit status.
 pub fn main() -> ExitCode {
-    let command = parse_query_command().map_or_else(|| Cli::try_parse().map(|cli| cli.command), Ok);
-    let status = match command {
-        Ok(command) => run(command).unwrap_or_else(|failure| {
-            failure.report();
-            failure.status()
-        }),
-        Err(message) => print_usage_error(&message),
-    };
+    let given: Vec<OsString> = env::args_os().skip(1).collect();
+    let status = option_file::with_defaults(given, |arguments| parsed(&parse(arguments))).and_then(|arguments| {
+        match parse(&arguments) {
+            Ok(command) => run(command),
+            Err(message) => Ok(print_usage_error(&message)),
+        }
+    });
+    let status = status.unwrap_or_else(|failure| {
+        failure.report();
+        failure.status()
+    });
     ExitCode::from(status as u8)
+}
+
+/// Parses the arguments after the program name.
+fn parse(arguments: &[OsString]) -> clap::error::Result<Command> {
+    if let Some(command) = parse_query_command(arguments) {
+        return Ok(command);
+    }
+    let name = OsString::from("pidq");
+    Cli::try_parse_from([&name].into_iter().chain(arguments)).map(|cli| cli.command)
+}
+
+fn parsed(command: &clap::error::Result<Command>) -> Parsed {
+    match command.as_ref().map_err(clap::Error::kind) {
+        Ok(_) => Parsed::Valid,
+        Err(ErrorKind::ArgumentConflict) => Parsed::Conflict,
+        Err(_) => Parsed::Invalid,
+    }
 }
 
 /// Parses the command if it is a valid `query` command. Parsing only its options is much faster than building all
 /// subcommands, which matters to scripts that query thousands of small drawings. Errors are reported by the full
 /// parser.
-fn parse_query_command() -> Option<Command> {
-    let mut arguments = std::env::args_os().skip(1);
-    arguments.next().filter(|name| name == "query")?;
+fn parse_query_command(arguments: &[OsString]) -> Option<Command> {
+    let (name, arguments) = arguments.split_first()?;
+    if name != "query" {
+        return None;
+    }
     let parser = query::Options::augment_args(clap::Command::new("query").no_binary_name(true));
     let matches = parser.try_get_matches_from(arguments).ok()?;
     query::Options::from_arg_matches(&matches).ok().map(Command::Query)

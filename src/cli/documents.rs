@@ -1,6 +1,6 @@
-//! Documents of a query: the JSON texts, or the lines, of files and of standard input, one after another.
+//! Documents of a query: the JSON texts, their events, or the lines, of files and of standard input, one after another.
 
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::vec;
 
@@ -10,6 +10,7 @@ use pidq::{Error, Graph, ProjectedDocument, Query, Value};
 
 use super::failure::{Failure, InputPlace, Result};
 use super::input::{self, STDIN};
+use super::json_events::JsonEvents;
 use super::json_texts::{JsonTexts, Position};
 use super::sorted_json::json;
 
@@ -21,6 +22,8 @@ const MAX_KEPT_TEXT: usize = 1 << 20;
 pub enum Division {
     /// One document per JSON text.
     JsonTexts,
+    /// One document per event of a JSON text: see [`JsonEvents`].
+    Events,
     /// One string per line.
     Lines,
 }
@@ -43,7 +46,7 @@ impl<'q> Documents<'q> {
 
     /// Loads the next file whole, since most files have one JSON text. Returns `None` if it must be divided.
     fn load_file(&mut self, path: &Path) -> Result<Option<ProjectedDocument<'q>>> {
-        if self.texts.division == Division::Lines || path == Path::new(STDIN) {
+        if self.texts.division != Division::JsonTexts || path == Path::new(STDIN) {
             self.texts.open = Some(OpenFile::new(path, self.texts.division)?);
             return Ok(None);
         }
@@ -184,6 +187,13 @@ struct OpenFile {
 /// Remaining parts of a file.
 enum Parts {
     JsonTexts(JsonTexts<Box<dyn Read>>),
+    Events {
+        texts: JsonTexts<Box<dyn Read>>,
+        /// Events of the text that was read last.
+        events: JsonEvents,
+        /// Place of this text.
+        start: Position,
+    },
     Lines {
         reader: BufReader<Box<dyn Read>>,
         /// Number of lines that were read.
@@ -199,6 +209,9 @@ impl OpenFile {
     fn divided(path: &Path, reader: Box<dyn Read>, division: Division) -> OpenFile {
         let parts = match division {
             Division::JsonTexts => Parts::JsonTexts(JsonTexts::new(reader)),
+            Division::Events => {
+                Parts::Events { texts: JsonTexts::new(reader), events: JsonEvents::default(), start: Position::START }
+            }
             Division::Lines => Parts::Lines { reader: BufReader::new(reader), count: 0 },
         };
         OpenFile { path: path.into(), parts }
@@ -207,6 +220,7 @@ impl OpenFile {
     fn must_read(&mut self) -> bool {
         match &mut self.parts {
             Parts::JsonTexts(texts) => texts.must_read(),
+            Parts::Events { texts, events, .. } => events.is_at_end() && texts.must_read(),
             Parts::Lines { reader, .. } => !reader.buffer().contains(&b'\n'),
         }
     }
@@ -218,6 +232,19 @@ impl OpenFile {
                 let text = texts.next().transpose().map_err(|error| Failure::unreadable(&self.path, &error))?;
                 Ok(text.map(|text| Text { bytes: text.bytes, name, start: text.start }))
             }
+            Parts::Events { texts, events, start } => loop {
+                if let Some(bytes) = events.next() {
+                    return Ok(Some(Text { bytes, name, start: *start }));
+                }
+                let text = texts.next().transpose().map_err(|error| Failure::unreadable(&self.path, &error))?;
+                let Some(text) = text else { return Ok(None) };
+                let text = Text { bytes: text.bytes, name: name.clone(), start: text.start };
+                if let Err(failure) = check_json(&text) {
+                    *texts = JsonTexts::new(Box::new(io::empty()));
+                    return Err(failure);
+                }
+                (*events, *start) = (JsonEvents::new(text.bytes), text.start);
+            },
             Parts::Lines { reader, count } => {
                 let mut line = Vec::new();
                 let read = reader.take(u64::from(u32::MAX)).read_until(b'\n', &mut line);
@@ -230,6 +257,12 @@ impl OpenFile {
             }
         }
     }
+}
+
+/// Checks that a text is JSON.
+fn check_json(text: &Text) -> Result<()> {
+    // The graph is a copy: it is released before the events are read.
+    Graph::from_json(text.bytes.as_slice()).map(drop).map_err(|error| Failure::Input(error, text.place()))
 }
 
 /// Returns a line without its end as a JSON string.

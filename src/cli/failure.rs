@@ -7,6 +7,7 @@ use pidq::Error;
 use pidq::error::{Code, Location, Stage, Styles};
 
 use super::json_texts::Position;
+use super::progress;
 
 /// Exit status, in order of severity. The numbers are stable.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -188,5 +189,5 @@ pub fn stderr_styles() -> Styles {
 
 /// Prints a message to standard error, ignoring errors.
 pub fn warn(text: &str) {
-    drop(io::stderr().write_all(text.as_bytes()));
+    progress::suspend(|| drop(io::stderr().write_all(text.as_bytes())));
 }

@@ -9,9 +9,13 @@ use pidq::{Graph, ProjectedDocument, Query};
 use super::compressed;
 use super::failure::{self, Failure, InputPlace, Result};
 use super::json_texts::BYTE_ORDER_MARK;
+use super::progress;
 
 /// File name of standard input.
 pub const STDIN: &str = "-";
+
+/// Size of a file, in bytes, from which its progress is shown.
+const LONG_FILE: u64 = 64 << 20;
 
 /// Returns the named files, or standard input.
 pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
@@ -90,7 +94,11 @@ pub fn reader(path: &Path) -> Result<Box<dyn Read>> {
         return Ok(Box::new(Cursor::new(json(path)?)));
     }
     let file = fs::File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-    Ok(Box::new(file))
+    let size = file.metadata().map_or(0, |data| data.len());
+    Ok(match size {
+        LONG_FILE.. if !io::stdout().is_terminal() => Box::new(progress::bytes(size).wrap_read(file)),
+        _ => Box::new(file),
+    })
 }
 
 /// Returns the place of a document that is a whole file, for an error in it. The file is read again for its lines.

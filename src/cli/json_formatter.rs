@@ -71,6 +71,10 @@ impl<W: Write> JsonFormatter<W> {
         self.writer.flush()
     }
 
+    pub fn writer(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
     fn write(&mut self) -> io::Result<()> {
         self.writer.write_all(self.out.as_bytes())?;
         self.out.clear();

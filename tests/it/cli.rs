@@ -14,6 +14,8 @@ pub const PLANT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plan
 pub fn pidq(args: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Without default options of the user.
+    command.env("PIDQ_OPTIONS", "");
     let mut child = command.spawn().expect("the command starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     // A command that needs no input may have exited already.
@@ -180,6 +182,7 @@ pub fn run_on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::P
     let mut command = Command::new("script");
     command.args(["-q", "-e", "-c", line, "/dev/null"]).current_dir(folder);
     command.env("TERM", "xterm").env_remove("NO_COLOR").env("HOME", folder).env_remove("XDG_STATE_HOME");
+    command.env("PIDQ_OPTIONS", "");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
     let chunks = chunks_of(child.stdout.take().expect("a pipe"));
     let mut stdin = child.stdin.take().expect("a pipe");

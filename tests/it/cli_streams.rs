@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use crate::cli::{check, check_error, pidq, test_dir, write_file};
+use crate::cli::{check, check_error, pidq, run_on_terminal, test_dir, write_file};
 
 #[test]
 fn documents_follow_one_another() {
@@ -171,6 +171,94 @@ fn colors_follow_jq_colors() {
     let output =
         command.args(["query", "-C", "-c", "-n", "[null]"]).env("JQ_COLORS", "0;31").output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "\x1b[1;39m[\x1b[0m\x1b[0;31mnull\x1b[0m\x1b[1;39m]\x1b[0m\n");
+}
+
+#[test]
+fn events_have_the_paths_of_their_values() {
+    let text = "{\"a\":[1,{}],\"é\":null} 2\n";
+    let events = "[[\"a\",0],1]\n[[\"a\",1],{}]\n[[\"a\",1]]\n[[\"é\"],null]\n[[\"é\"]]\n[[],2]\n";
+    check(&["query", "-c", "--stream", "."], text, events, 0);
+    check(&["query", "-c", "--stream", "-s", "size()"], text, "6\n", 0);
+    let file = file_of("events.json", text);
+    check(&["query", "--stream", "if(size() == 2, get(1), null)", &file], "", "1\n{}\nnull\nnull\nnull\n2\n", 0);
+    check(&["query", "-c", "--stream", "."], "[1]\n[2,]\n[3]\n", "[[0],1]\n[[0]]\n", 2);
+    check_error(&["query", "--stream", "."], "[1]\n[2,]\n", "--> <stdin>:2:4", 2);
+}
+
+#[test]
+fn default_options_come_from_a_file() {
+    let folder = test_dir("options");
+    let run = |options: &str, args: &[&str]| {
+        let file = write_file(&folder, "options", options);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
+        command.args(args).env("PIDQ_OPTIONS", file).output().expect("it runs")
+    };
+    let check = |options: &str, args: &[&str], expected: &str| {
+        let output = run(options, args);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{options:?} {args:?} {output:?}");
+    };
+    let (options, query) = ("# defaults\nquery --sort-keys\nquery --indent 1\n", "{b: 1, a: [2]}");
+    check(options, &["query", "-n", query], "{\n \"a\": [\n  2\n ],\n \"b\": 1\n}\n");
+    check(options, &["query", "-n", "-c", query], "{\"a\":[2],\"b\":1}\n");
+    check(options, &["query", "-n", "--indent", "0", query], "{\"a\":[2],\"b\":1}\n");
+    check("functions --sort-keys", &["query", "-n", "-c", "[1]"], "[1]\n");
+    for (options, message) in [
+        ("\nquery --sortkeys", "line 2 of `"),
+        ("query", "is not a subcommand with one option"),
+        ("query --indent many", "has no valid option"),
+    ] {
+        let output = run(options, &["query", "-n", "1"]);
+        assert!(String::from_utf8_lossy(&output.stderr).contains(message), "{options:?} {output:?}");
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+    }
+}
+
+#[test]
+fn a_file_of_default_options_that_is_named_must_exist() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
+    let output = command.args(["query", "-n", "1"]).env("PIDQ_OPTIONS", "missing/options").output().expect("it runs");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no such file `missing/options`"), "{output:?}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn long_results_on_a_terminal_go_to_the_pager() {
+    let folder = test_dir("pager");
+    write_file(&folder, "list.json", &format!("[{}1]", "1,".repeat(40)));
+    let on_terminal = |options: &str, file: &str| {
+        let line = format!("PAGER='wc -l' '{}' query {options} {file}; echo exit $?", env!("CARGO_BIN_EXE_pidq"));
+        run_on_terminal(&line, &[], &folder).map(|seen| seen.replace('\r', ""))
+    };
+    let Some(seen) = on_terminal(".", "list.json") else { return };
+    assert_eq!(seen, "43\nexit 0\n");
+    for (options, file) in
+        [("-c .", "list.json"), ("--no-pager .", "list.json"), ("--unbuffered .", "list.json"), (".", "< list.json")]
+    {
+        let seen = on_terminal(options, file).expect("a terminal");
+        assert!(seen.contains('[') && seen.ends_with("exit 0\n"), "{options}: {seen}");
+    }
+    let seen = on_terminal("-e 'map(null) | get(99)'", "list.json").expect("a terminal");
+    assert!(seen.ends_with("exit 1\n"), "{seen}");
+    write_file(&folder, "bad.json", "[1,");
+    let seen = on_terminal(".", "list.json bad.json").expect("a terminal");
+    assert!(seen.contains("PQ5001") && seen.ends_with("exit 2\n"), "{seen}");
+    assert!(seen.find('1') < seen.find("PQ5001"), "{seen}");
+}
+
+#[cfg(unix)]
+#[test]
+fn progress_is_shown_on_a_terminal() {
+    let folder = test_dir("progress");
+    for name in ["a.json", "b.json"] {
+        write_file(&folder, name, "1");
+    }
+    let line = |output: &str| format!("'{}' query --all . . {output}", env!("CARGO_BIN_EXE_pidq"));
+    let Some(seen) = run_on_terminal(&line("> rows"), &[], &folder) else { return };
+    assert!(seen.contains("2/2"), "{seen}");
+    let seen = run_on_terminal(&line(""), &[], &folder).expect("a terminal");
+    assert!(!seen.contains("2/2") && seen.contains("\"result\":1"), "{seen}");
+    assert_eq!(pidq(&["query", "--all", &folder.to_string_lossy(), "."], "").stderr, b"");
 }
 
 /// The default limit of the memory is below what the operating system grants.

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use pidq_formats::{Format, Import, Severity};
 
 use crate::cli::drawing_files::{format_failure, print_findings, read, write};
 use crate::cli::failure::{self, Failure, Result, Status};
-use crate::cli::{input, table};
+use crate::cli::{input, progress, table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,35 +53,23 @@ pub fn run(options: &Options) -> Result {
     if tasks.is_empty() {
         return Err(Failure::Usage("the directory has no drawings: no file ends with .xml or .graphml".into()));
     }
-    let bar = progress(tasks.len());
+    let bar = progress::files(tasks.len());
     let mut summary = Summary::default();
     for task in &tasks {
         bar.set_message(task.name());
         match options.import(task) {
-            Ok(imported) => summary.add(&imported, task, options, &bar),
+            Ok(imported) => summary.add(&imported, task, options),
             Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
-            Err(failure) => bar.suspend(|| {
+            Err(failure) => {
                 failure.report();
                 summary.failed += 1;
-            }),
+            }
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
     summary.print(tasks.len(), options.verbose);
     Ok(if summary.failed > 0 { Status::Usage } else { Status::Done })
-}
-
-/// Returns a progress bar for several files on a terminal.
-fn progress(count: usize) -> ProgressBar {
-    if count < 2 || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(count as u64);
-    match ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 /// Input files of one drawing and its output file.
@@ -178,7 +165,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn add(&mut self, imported: &Import, task: &ImportTask, options: &Options, bar: &ProgressBar) {
+    fn add(&mut self, imported: &Import, task: &ImportTask, options: &Options) {
         let warnings =
             imported.diagnostics.iter().filter(|diagnostic| diagnostic.finding.severity() == Severity::Warning);
         self.read += 1;
@@ -186,7 +173,7 @@ impl Summary {
         self.edges += imported.edges;
         self.warnings += warnings.count();
         if options.verbose {
-            bar.suspend(|| print_findings(&imported.diagnostics, &task.name()));
+            print_findings(&imported.diagnostics, &task.name());
         }
     }
 

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use output_format::OutputFormat;
+use output_format::{Buffering, OutputFormat};
 use pidq::error::Warning;
 use pidq::{Graph, Limits, ProjectedDocument, Query, Scratch, Value};
 use printer::{LastResult, Printer};
@@ -20,6 +20,7 @@ use crate::cli::documents::{self, Division, Documents};
 use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::json_formatter::{Indent, Style};
 use crate::cli::limits::LimitOptions;
+use crate::cli::pager::Output;
 use crate::cli::query_options::{self, QueryOptions};
 use crate::cli::{input, sorted_json};
 
@@ -55,7 +56,7 @@ pub struct Options {
     /// or "error"}` per file
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "null_input", "slurp", "raw_output", "join_output", "raw_output0", "lines", "csv", "tsv", "tab", "indent",
-        "ascii_output", "color_output", "seq", "unbuffered",
+        "ascii_output", "color_output", "seq", "unbuffered", "stream",
     ])]
     all: Option<PathBuf>,
 
@@ -86,8 +87,17 @@ pub struct Options {
     #[arg(short = 'R', long, conflicts_with_all = ["null_input", "all"])]
     raw_input: bool,
 
+    /// Run the query on the events of each document: `[path, value]` for a value that is no list or object, or an empty
+    /// one, and `[path]` for the end of each other list or object
+    #[arg(long, conflicts_with_all = ["raw_input", "null_input"])]
+    stream: bool,
+
     #[command(flatten)]
     output_format: OutputFormat,
+
+    /// Print long results on a terminal without a pager; else `PIDQ_PAGER` or `PAGER` is used, or `less`
+    #[arg(long)]
+    no_pager: bool,
 
     /// Exit with 1 if the last result is false or null, with 4 if there is none
     #[arg(short, long)]
@@ -113,7 +123,9 @@ pub fn run(options: &Options) -> Result {
 
 /// Runs the query on one document after another.
 fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
-    let (mut printer, mut printed_warnings) = (Printer::new(&options.output_format), PrintedWarnings::default());
+    let output = if options.is_paged(files) { Output::paged() } else { Output::direct() };
+    let (mut printer, mut printed_warnings) =
+        (Printer::new(&options.output_format, output), PrintedWarnings::default());
     let mut first_failure = None;
     let mut documents = options.documents(query, files)?;
     while let Some(document) = documents.next() {
@@ -124,7 +136,7 @@ fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
             if matches!(failure, Failure::ClosedPipe) {
                 return Err(failure);
             }
-            printer.flush()?;
+            printer.output().release()?;
             failure.report();
             first_failure.get_or_insert(failure.status());
         }
@@ -132,14 +144,19 @@ fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
             printer.flush()?;
         }
     }
-    printer.flush()?;
-    Ok(first_failure.unwrap_or_else(|| options.status(printer.last())))
+    let status = first_failure.unwrap_or_else(|| options.status(printer.last()));
+    match status {
+        Status::Done => printer.output().show()?,
+        // The pager would replace the exit status.
+        _ => printer.output().release()?,
+    }
+    Ok(status)
 }
 
 /// Documents of a run: one that exists already, or those of files.
 enum Inputs<'q> {
     One(Option<Box<ProjectedDocument<'q>>>),
-    Files(Documents<'q>),
+    Files(Box<Documents<'q>>),
 }
 
 impl<'q> Inputs<'q> {
@@ -206,11 +223,21 @@ impl Options {
             let all = documents::slurp(files, self.division())?;
             return Ok(Inputs::One(Some(Box::new(ProjectedDocument::from_graph(query, all)))));
         }
-        Ok(Inputs::Files(Documents::new(query, files, self.division())))
+        Ok(Inputs::Files(Box::new(Documents::new(query, files, self.division()))))
+    }
+
+    /// Returns true if a pager may show the results: they come at once, not as the input is written.
+    fn is_paged(&self, files: &[PathBuf]) -> bool {
+        let is_complete = self.null_input || !files.is_empty() && files.iter().all(|file| file.is_file());
+        is_complete && !self.no_pager && self.output_format.buffering() == Buffering::Blocks
     }
 
     fn division(&self) -> Division {
-        if self.raw_input { Division::Lines } else { Division::JsonTexts }
+        match self {
+            Options { raw_input: true, .. } => Division::Lines,
+            Options { stream: true, .. } => Division::Events,
+            _ => Division::JsonTexts,
+        }
     }
 
     /// Adds help if the query is the name of a file, since other commands take the file first.

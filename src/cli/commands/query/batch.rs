@@ -4,12 +4,13 @@
 //! per thread waits. Data-quality warnings are printed at the end, one line per kind.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use indicatif::ProgressBar;
 use pidq::error::Warning;
 use pidq::{Query, Scratch, Value};
 
@@ -19,7 +20,7 @@ use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::input;
 use crate::cli::json_files::{self, FileEntry};
 use crate::cli::json_formatter::{JsonFormatter, Style};
-use crate::cli::{sorted_json, table};
+use crate::cli::{progress, sorted_json, table};
 
 /// Runs the query on every file of `dir`.
 pub fn run(options: &Options, query: &Query, dir: &Path) -> Result {
@@ -30,12 +31,14 @@ pub fn run(options: &Options, query: &Query, dir: &Path) -> Result {
     }
     let (next_file, warnings) = (AtomicUsize::new(0), Mutex::default());
     let batch = BatchRun { options, query, files: &files, next_file, warnings, rows: RowWriter::default() };
+    let bar = if io::stdout().is_terminal() { ProgressBar::hidden() } else { progress::files(files.len()) };
     let threads = usize::from(options.threads).min(files.len());
     thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(|| batch.run_files());
+            scope.spawn(|| batch.run_files(&bar));
         }
     });
+    bar.finish_and_clear();
     for warning in batch.warnings() {
         failure::warn(&warning.render_with(query.source(), &failure::stderr_styles()));
     }
@@ -62,7 +65,7 @@ struct FileWarning {
 }
 
 impl BatchRun<'_> {
-    fn run_files(&self) {
+    fn run_files(&self, bar: &ProgressBar) {
         loop {
             let number = self.next_file.fetch_add(1, Ordering::Relaxed);
             let Some(file) = self.files.get(number) else { return };
@@ -70,6 +73,7 @@ impl BatchRun<'_> {
             if !self.rows.print(number, &row, status) {
                 return;
             }
+            bar.inc(1);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Printer of results.
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, StdoutLock};
+use std::io;
 
 use pidq::error::Code;
 use pidq::{Error, Limits, Query, RunResult, Value};
@@ -10,11 +10,12 @@ use super::output_format::{Buffering, KeyOrder, Layout, OutputFormat, StringForm
 use super::table_rows::TableRows;
 use crate::cli::failure::Failure;
 use crate::cli::json_formatter::{JsonFormatter, Style};
+use crate::cli::pager::Output;
 use crate::cli::sorted_json;
 
 /// Printer of results on standard output.
 pub struct Printer {
-    formatter: JsonFormatter<BufWriter<StdoutLock<'static>>>,
+    formatter: JsonFormatter<Output>,
     layout: Layout,
     key_order: KeyOrder,
     buffering: Buffering,
@@ -70,8 +71,9 @@ impl From<io::Error> for PrintError {
 pub type PrintResult = Result<(), PrintError>;
 
 impl Printer {
-    pub fn new(format: &OutputFormat) -> Printer {
+    pub fn new(format: &OutputFormat, output: Output) -> Printer {
         Printer {
+            formatter: JsonFormatter::new(output, format.style()),
             layout: format.layout(),
             key_order: format.key_order(),
             buffering: format.buffering(),
@@ -84,7 +86,7 @@ impl Printer {
     /// Creates a printer of JSON.
     pub fn plain(style: Style) -> Printer {
         Printer {
-            formatter: JsonFormatter::new(BufWriter::new(io::stdout().lock()), style),
+            formatter: JsonFormatter::new(Output::direct(), style),
             layout: Layout::Json,
             key_order: KeyOrder::Input,
             buffering: Buffering::Blocks,
@@ -122,6 +124,11 @@ impl Printer {
 
     pub fn flush(&mut self) -> io::Result<()> {
         self.formatter.flush()
+    }
+
+    /// Returns the output, with all that was printed.
+    pub fn output(&mut self) -> &mut Output {
+        self.formatter.writer()
     }
 
     fn print_one(&mut self, value: Value<'_>, format: StringFormat, ending: &str, limits: Limits<'_>) -> PrintResult {
