@@ -35,6 +35,8 @@ fn results_of_likely_mistakes_come_with_a_warning() {
     let rows = r#"[{"kw":5,"tag":"a"},{"kw":10,"tag":"b"}]"#;
     for (query, warning) in [
         ("sort(.kw, \"descending\")", "PQW17"),
+        ("limit(\"2\")", "PQW18"),
+        ("limit(1.5)", "PQW18"),
         ("sum()", "PQW05"),
         ("filter(.kw > \"5\")", "PQW02"),
         ("map(.tag == 5)", "PQW02"),
@@ -43,7 +45,9 @@ fn results_of_likely_mistakes_come_with_a_warning() {
         check_error(&["query", query], rows, warning, 0);
     }
     check_error(&["query", "sortBy(.kw)"], rows, "one key: `sort(.a)`", 5);
-    for query in ["sort(.kw, \"desc\")", "filter(.kw > 5)", "filter(.kw > 50)", "map(.kw) | sum()", "map(1.2)"] {
+    for query in
+        ["sort(.kw, \"desc\")", "filter(.kw > 5)", "filter(.kw > 50)", "map(.kw) | sum()", "map(1.2)", "limit(0)"]
+    {
         let output = pidq(&["query", query], rows);
         assert!(output.stderr.is_empty(), "{query}: {output:?}");
     }

@@ -315,6 +315,7 @@ impl Compiler<'_> {
         check_count(&function, expr, args)?;
         self.warnings.extend(missing_argument(&function, expr, args));
         self.warnings.extend(unknown_direction(&function, args));
+        self.warnings.extend(invalid_count(&function, args));
         let id = self.register_call(&function, expr.span);
         let mut plans = Vec::with_capacity(args.len());
         let mut at = 0;
@@ -777,6 +778,19 @@ fn unknown_direction(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
     };
     let warning = Warning::new("PQW17", "`sort` does not know this direction and sorts ascending");
     (!is_known).then(|| warning.with_span(direction.span).with_help("write \"asc\" or \"desc\""))
+}
+
+/// PQW18: as in the reference implementation, `limit` converts a text to a number, and truncates a fraction.
+fn invalid_count(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
+    let FunctionRef::Standard(row) = function else { return None };
+    let count = args.first().filter(|_| row.name == "limit")?;
+    let is_valid = match &count.node {
+        Node::Number(number) => *number >= 0.0 && number.fract() == 0.0,
+        Node::String(_) | Node::Bool(_) | Node::Null => false,
+        _ => true,
+    };
+    let warning = Warning::new("PQW18", "`limit` expects a whole number, and converts other values");
+    (!is_valid).then(|| warning.with_span(count.span).with_help("write the number of items, as in `limit(10)`"))
 }
 
 /// PQW07: `1.2.3` is a number and its field `3`.

@@ -11,14 +11,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use output_format::{Buffering, OutputFormat};
+use output_format::{Buffering, KeyOrder, OutputFormat};
 use pidq::error::Warning;
 use pidq::{Graph, Limits, ProjectedDocument, Query, Scratch, Value};
-use printer::{LastResult, Printer};
+use printer::{LastResult, Printer, write_json};
 
 use crate::cli::documents::{self, Division, Documents};
 use crate::cli::failure::{self, Failure, Result, Status};
-use crate::cli::json_formatter::{Indent, Style};
+use crate::cli::json_formatter::{Indent, JsonFormatter, Style};
 use crate::cli::limits::LimitOptions;
 use crate::cli::pager::Output;
 use crate::cli::query_options::{self, QueryOptions};
@@ -367,13 +367,13 @@ pub fn run_and_print(
     if outcome.uses_graph && !graph_warnings_shown.replace(true) {
         warn(&graph_warnings(graph, &outcome.warnings), query);
     }
-    let mut printer = Printer::plain(style);
-    printer.print(outcome.value, limits).map_err(|error| error.into_failure(query, &outcome))?;
-    printer.flush()?;
-    let mut kept = String::new();
-    let is_kept = outcome.value.write_json(MAX_KEPT_RESULT, &mut |chunk| {
-        kept.push_str(chunk);
-        Ok(())
+    let (mut formatter, mut kept) = (JsonFormatter::new(Output::direct(), style), Some(String::new()));
+    let written = write_json(outcome.value, KeyOrder::Input, limits.output, &mut |chunk| {
+        kept = kept.take().filter(|kept| kept.len() + chunk.len() <= MAX_KEPT_RESULT).map(|kept| kept + chunk);
+        formatter.push(chunk)
     });
-    Ok(is_kept.is_ok().then_some(kept))
+    written.map_err(|error| error.into_failure(query, &outcome))?;
+    formatter.finish()?;
+    formatter.flush()?;
+    Ok(kept)
 }

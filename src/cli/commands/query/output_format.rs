@@ -7,6 +7,10 @@ use clap::Args;
 use crate::cli::failure;
 use crate::cli::json_formatter::{Indent, Style};
 
+/// Options that have no meaning for tables.
+const TABLE_CONFLICTS: [&str; 9] =
+    ["lines", "raw_output", "join_output", "raw_output0", "tab", "indent", "seq", "compact_output", "ascii_output"];
+
 /// Format of results.
 #[derive(Args)]
 pub struct OutputFormat {
@@ -27,16 +31,11 @@ pub struct OutputFormat {
     lines: bool,
 
     /// Print a table as CSV (RFC 4180): a list of objects with a header, a list of lists, or one value per row
-    #[arg(long, conflicts_with_all = [
-        "lines", "raw_output", "join_output", "raw_output0", "tab", "indent", "seq", "compact_output", "ascii_output",
-    ])]
+    #[arg(long, conflicts_with_all = TABLE_CONFLICTS)]
     csv: bool,
 
     /// Like --csv, separated by tabs; line breaks and tabs in cells are written as `\n` and `\t`
-    #[arg(long, conflicts_with_all = [
-        "csv", "lines", "raw_output", "join_output", "raw_output0", "tab", "indent", "seq", "compact_output",
-        "ascii_output",
-    ])]
+    #[arg(long, conflicts_with = "csv", conflicts_with_all = TABLE_CONFLICTS)]
     tsv: bool,
 
     /// Print each result on one line

@@ -9,7 +9,7 @@ use pidq::{Error, Limits, Query, RunResult, Value};
 use super::output_format::{Buffering, KeyOrder, Layout, OutputFormat, StringFormat};
 use super::table_rows::TableRows;
 use crate::cli::failure::Failure;
-use crate::cli::json_formatter::{JsonFormatter, Style};
+use crate::cli::json_formatter::JsonFormatter;
 use crate::cli::pager::Output;
 use crate::cli::sorted_json;
 
@@ -79,19 +79,6 @@ impl Printer {
             buffering: format.buffering(),
             prefix: format.prefix(),
             is_ascii: format.is_ascii(),
-            ..Printer::plain(format.style())
-        }
-    }
-
-    /// Creates a printer of JSON.
-    pub fn plain(style: Style) -> Printer {
-        Printer {
-            formatter: JsonFormatter::new(Output::direct(), style),
-            layout: Layout::Json,
-            key_order: KeyOrder::Input,
-            buffering: Buffering::Blocks,
-            prefix: "",
-            is_ascii: false,
             table_rows: TableRows::default(),
             last: LastResult::None,
         }
