@@ -17,6 +17,8 @@ pub struct TextSink {
     title: Option<String>,
     warnings: Vec<String>,
     more_warnings: usize,
+    /// Number of characters of invisible text, without white space.
+    omitted: usize,
     /// Media type, if it is not the first one of the format.
     media_type: Option<&'static str>,
     /// Advice that is appended to the error for a document without text.
@@ -34,6 +36,7 @@ impl TextSink {
             title: None,
             warnings: Vec::new(),
             more_warnings: 0,
+            omitted: 0,
             media_type: None,
             hint: "",
         }
@@ -145,6 +148,11 @@ impl TextSink {
         }
     }
 
+    /// Counts text that is in the file but not visible in the document, and is therefore left out.
+    pub fn omit(&mut self, text: &str) {
+        self.omitted += text.chars().filter(|c| !c.is_whitespace()).count();
+    }
+
     /// Sets the media type, if it is not the first one of the format.
     pub fn set_media_type(&mut self, media_type: &'static str) {
         self.media_type = Some(media_type);
@@ -156,6 +164,9 @@ impl TextSink {
     }
 
     pub fn finish(mut self, format: &Format) -> Result<Extracted, ExtractError> {
+        if self.omitted > 0 {
+            self.warn(format!("{} characters of invisible text were left out", self.omitted));
+        }
         if self.text.trim().is_empty() {
             return Err(ExtractError::new(ErrorCode::EmptyText, format!("the document contains no text{}", self.hint)));
         }

@@ -17,7 +17,7 @@ pub const DOCX: Format = Format {
         "application/vnd.ms-word.document.macroenabled.12",
     ],
     extensions: &["docx", "docm", "dotx", "dotm"],
-    summary: "Word: text with list numbers, tables, notes, comments, headers, footers and charts; deleted text is omitted",
+    summary: "Word: text with list numbers, tables, notes, comments, headers, footers and charts; deleted and hidden text is omitted",
     sniff: |content| content.has_file(MAIN),
     read,
 };
@@ -76,6 +76,9 @@ pub struct TextBody<'g> {
     pub sink: &'g mut TextSink,
     hidden_depth: usize,
     in_text: bool,
+    /// `true` in the properties of a run, and `true` in a run whose text is formatted as hidden.
+    in_run_properties: bool,
+    is_vanished: bool,
     /// Open tables; `true` if the current row has a cell.
     rows: Vec<bool>,
     /// `true` if a paragraph ended inside a cell: a space follows if the cell has more text.
@@ -93,6 +96,8 @@ impl<'g> TextBody<'g> {
             sink,
             hidden_depth: 0,
             in_text: false,
+            in_run_properties: false,
+            is_vanished: false,
             rows: Vec::new(),
             pending_space: false,
             numbering: None,
@@ -107,6 +112,7 @@ impl<'g> TextBody<'g> {
             XmlEvent::End(_) if self.hidden_depth > 0 => self.hidden_depth -= 1,
             XmlEvent::Start(name, attributes) => self.start(name, &attributes)?,
             XmlEvent::End(name) => self.end(name)?,
+            XmlEvent::Text(text) if self.in_text && self.is_vanished => self.sink.omit(&text),
             XmlEvent::Text(text) if self.in_text && self.hidden_depth == 0 => self.write(&text)?,
             XmlEvent::Text(_) => {}
         }
@@ -116,6 +122,11 @@ impl<'g> TextBody<'g> {
     fn start(&mut self, name: &str, attributes: &Attributes<'_>) -> Result<(), ExtractError> {
         match name {
             "t" => self.in_text = true,
+            "r" => (self.is_vanished, self.in_run_properties) = (false, false),
+            "rPr" => self.in_run_properties = true,
+            "vanish" if self.in_run_properties => {
+                self.is_vanished = attributes.get("val").is_none_or(|value| !matches!(&*value, "0" | "false" | "off"));
+            }
             "tab" if attributes.get("val").is_none() => self.write("\t")?,
             "br" | "cr" if self.rows.is_empty() => self.sink.push("\n")?,
             "br" | "cr" => self.pending_space = true,
@@ -139,6 +150,10 @@ impl<'g> TextBody<'g> {
 
     fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
+            "rPr" => {
+                self.in_run_properties = false;
+                return Ok(());
+            }
             "t" => self.in_text = false,
             "pPr" => self.number_paragraph(),
             "p" if self.rows.is_empty() => self.sink.end_line()?,

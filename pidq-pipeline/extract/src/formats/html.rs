@@ -1,12 +1,15 @@
-//! HTML reader: blocks become lines, table cells are separated by tabs, scripts and styles are omitted.
+//! HTML reader: blocks become lines, table cells are separated by tabs, scripts, styles and invisible text are omitted.
 //!
 //! Tags are processed as a stream without building a tree, so nesting depth is no concern. The only state of enclosing
 //! elements is the rows of open tables and the counters of open lists.
+
+mod visibility;
 
 use std::borrow::Cow;
 
 use html5gum::emitters::default::{DefaultEmitter, StartTag};
 use html5gum::{Token, Tokenizer};
+use visibility::{Invisible, Place};
 
 use super::list_numbers::NumberStyle;
 use crate::formats::txt;
@@ -19,7 +22,7 @@ pub const HTML: Format = Format {
     name: "html",
     media_types: &["text/html", "application/xhtml+xml"],
     extensions: &["html", "htm", "xhtml"],
-    summary: "HTML: its text, or the unchanged source for splitters that split at tags",
+    summary: "HTML: its visible text, or the unchanged source for splitters that split at tags",
     sniff,
     read,
 };
@@ -235,6 +238,8 @@ struct TextBuilder<'g> {
     sink: &'g mut TextSink,
     /// The open hidden element and its nesting depth in itself.
     hidden: Option<(String, usize)>,
+    /// The open element that a browser does not show.
+    invisible: Option<Invisible>,
     preformatted: usize,
     /// `true` if a space precedes the next word.
     pending_space: bool,
@@ -262,6 +267,7 @@ impl<'g> TextBuilder<'g> {
         TextBuilder {
             sink,
             hidden: None,
+            invisible: None,
             preformatted: 0,
             pending_space: false,
             title: None,
@@ -275,6 +281,9 @@ impl<'g> TextBuilder<'g> {
         let name = String::from_utf8_lossy(&tag.name);
         if let Some((hidden, depth)) = &mut self.hidden {
             *depth += usize::from(*hidden == name && !tag.self_closing);
+            return Ok(());
+        }
+        if self.skips(&name, tag) {
             return Ok(());
         }
         match kind(&name) {
@@ -296,6 +305,22 @@ impl<'g> TextBuilder<'g> {
         Ok(())
     }
 
+    /// Returns true if an element is not shown, or is within one that is not shown. Scripts and styles are read as usual.
+    fn skips(&mut self, name: &str, tag: &StartTag<()>) -> bool {
+        if kind(name) == Some(ElementKind::Hidden) {
+            return false;
+        }
+        match self.invisible.as_mut().map(|element| element.start(name, tag.self_closing)) {
+            Some(Place::Inside) => return true,
+            _ => self.invisible = None,
+        }
+        let is_invisible = visibility::is_invisible(name, tag);
+        if is_invisible && !visibility::is_void(name) && !tag.self_closing {
+            self.invisible = Some(Invisible::new(name.to_owned()));
+        }
+        is_invisible
+    }
+
     fn hide(&mut self, name: String) {
         if name == "title" {
             self.title = Some(String::new());
@@ -311,6 +336,14 @@ impl<'g> TextBuilder<'g> {
                 self.sink.set_title(&self.title.take().unwrap_or_default());
             }
             return Ok(());
+        }
+        match self.invisible.as_mut().map(|element| element.end(name)) {
+            Some(Place::Inside) => return Ok(()),
+            Some(Place::End) => {
+                self.invisible = None;
+                return Ok(());
+            }
+            _ => self.invisible = None,
         }
         match kind(name) {
             Some(ElementKind::Preformatted) => {
@@ -452,6 +485,10 @@ impl<'g> TextBuilder<'g> {
             title.push_str(text);
         }
         if self.hidden.is_some() {
+            return Ok(());
+        }
+        if self.invisible.is_some() {
+            self.sink.omit(text);
             return Ok(());
         }
         if self.preformatted > 0 {

@@ -34,7 +34,7 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
         // Removed from the map so that a repeated slide is read once.
         let Some(target) = targets.remove(id) else { continue };
         sink.begin_page((number + 1).to_string())?;
-        slide(&mut archive, &target.path("ppt"), sink)?;
+        slide(&mut archive, &target.path("ppt"), number + 1, sink)?;
     }
     read_title(&mut archive, sink);
     Ok(())
@@ -52,10 +52,13 @@ fn slide_ids(archive: &mut Archive<'_>) -> Result<Vec<String>, ExtractError> {
     Ok(ids)
 }
 
-fn slide(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(), ExtractError> {
+fn slide(archive: &mut Archive<'_>, path: &str, number: usize, sink: &mut TextSink) -> Result<(), ExtractError> {
     if !archive.has(path) {
         sink.warn("a slide is missing from the file");
         return Ok(());
+    }
+    if is_hidden(archive, path)? {
+        sink.warn(format!("the slide {number} is hidden in the presentation"));
     }
     text(archive, path, sink)?;
     ooxml_parts::append_related_parts(archive, path, &["chart", "diagramData", "comments"], sink)?;
@@ -64,6 +67,18 @@ fn slide(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(
         text(archive, &notes, sink)?;
     }
     Ok(())
+}
+
+/// Returns true if a slide is not shown in the presentation.
+fn is_hidden(archive: &mut Archive<'_>, path: &str) -> Result<bool, ExtractError> {
+    let mut is_hidden = false;
+    xml::walk(archive.part(path)?, |node| {
+        if let XmlEvent::Start("sld", attributes) = node {
+            is_hidden = attributes.get("show").is_some_and(|value| matches!(&*value, "0" | "false"));
+        }
+        Ok(())
+    })?;
+    Ok(is_hidden)
 }
 
 fn text(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(), ExtractError> {

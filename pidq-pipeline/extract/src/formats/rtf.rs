@@ -13,7 +13,7 @@ pub const RTF: Format = Format {
     name: "rtf",
     media_types: &["application/rtf", "text/rtf"],
     extensions: &["rtf"],
-    summary: "RTF: text, then notes, comments, headers and footers; deleted text is omitted",
+    summary: "RTF: text, then notes, comments, headers and footers; deleted and hidden text is omitted",
     sniff: |content| Confidence::certain_if(content.starts_with(b"{\\rtf")),
     read,
 };
@@ -171,6 +171,8 @@ struct Group {
     /// `true` if the paragraphs are in a table, whose rows are one line each.
     table: bool,
     deleted: bool,
+    /// `true` if the text is formatted as hidden.
+    vanished: bool,
 }
 
 /// Destination of a group's text.
@@ -247,8 +249,16 @@ impl<'g> Reader<'g> {
             return Err(ExtractError::corrupt(format!("groups are nested deeper than {MAX_DEPTH} levels")));
         }
         let (destination, outer) = (Destination::Text, Destination::Text);
-        let first =
-            Group { hidden: false, skip: 1, encoding: self.default, destination, outer, table: false, deleted: false };
+        let first = Group {
+            hidden: false,
+            skip: 1,
+            encoding: self.default,
+            destination,
+            outer,
+            table: false,
+            deleted: false,
+            vanished: false,
+        };
         self.groups.push(self.groups.last().cloned().unwrap_or(first));
         self.to_skip = 0;
         self.starred = false;
@@ -297,6 +307,7 @@ impl<'g> Reader<'g> {
             "upr" => self.group(|group| (group.outer, group.destination) = (group.destination, Destination::Discarded)),
             "ud" => self.group(|group| (group.hidden, group.destination) = (false, group.outer)),
             "deleted" => self.group(|group| group.deleted = number != Some(0)),
+            "v" => self.group(|group| group.vanished = number != Some(0)),
             "pard" => self.group(|group| group.table = false),
             "intbl" => self.group(|group| group.table = true),
             "par" | "line" if self.groups.last().is_some_and(|group| group.table) => self.pending_space = true,
@@ -407,7 +418,7 @@ impl<'g> Reader<'g> {
 
     fn plain(&mut self) {
         let encoding = self.default_encoding();
-        self.group(|group| (group.encoding, group.deleted) = (encoding, false));
+        self.group(|group| (group.encoding, group.deleted, group.vanished) = (encoding, false, false));
     }
 
     /// Adds a UTF-16 code unit, which is negative from 32,768 on.
@@ -454,6 +465,7 @@ impl<'g> Reader<'g> {
         match self.groups.last() {
             Some(Group { destination: Destination::Title, .. }) => self.title.push_str(text),
             Some(Group { hidden: true, .. } | Group { deleted: true, .. }) => {}
+            Some(Group { vanished: true, .. }) => self.sink.omit(text),
             Some(Group { destination: Destination::Text, .. }) => self.write_text(text)?,
             Some(Group { destination: Destination::Notes, .. }) => self.notes.push_str(text),
             _ => {}

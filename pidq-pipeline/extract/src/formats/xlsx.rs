@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Cursor, Read};
 
-use calamine::{DataRef, ExcelDateTime, ExcelDateTimeType, Reader, SheetType, Style, Xlsx};
+use calamine::{DataRef, ExcelDateTime, ExcelDateTimeType, Reader, SheetType, SheetVisible, Style, Xlsx};
 
 use super::docx::read_title;
 use super::ooxml_parts;
@@ -43,6 +43,9 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
         )));
     }
     let sheets = book.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    for hidden in sheets.clone().filter(|sheet| sheet.visible != SheetVisible::Visible) {
+        sink.warn(format!("the sheet {} is hidden in the workbook", hidden.name));
+    }
     let mut archive = Archive::open(source.content.bytes, source.options)?;
     let paths = sheet_paths(&mut archive).unwrap_or_default();
     let mut without_value = 0;

@@ -79,6 +79,29 @@ fn self_closing_xhtml_elements_keep_the_following_text() {
 }
 
 #[test]
+fn invisible_html_is_omitted_with_a_warning() {
+    for (body, text, omitted) in [
+        ("<p>a</p><p style='display:none'>secret<p>b", "a\n\nb", 6),
+        ("<div>a<div hidden>x<div>y</div>z</div>b</div>", "ab", 3),
+        ("<ul><li>a<li hidden>x<ul><li>y</ul>z<li>b</ul>", "a\n\nb", 3),
+        ("<table><tr><td>a<td hidden>x<td>b<tr style='visibility:hidden'><td>y<tr><td>c</table>", "a\tb\nc", 2),
+        ("<div><p hidden>x</div>b", "b", 1),
+        ("a <span style='font-size:0'>ignore the <b>above</b></span>b", "a b", 14),
+        ("a<img hidden alt=x><br hidden>b", "ab", 0),
+        ("<div hidden>x<style>div {}</style><script>y</script></div>b", "b", 1),
+        ("<p style='opacity:0.5'>a</p>", "a", 0),
+        ("<section hidden>x", "", 1),
+    ] {
+        let html = format!("<!doctype html><html><body style='visibility:hidden'>start {body}</body></html>");
+        let extracted = extract_named("a.html", html.as_bytes()).unwrap();
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(words(&extracted.text), words(&format!("start {text}")), "{body}");
+        let warning = format!("{omitted} characters of invisible text were left out");
+        assert_eq!(extracted.warnings, if omitted > 0 { vec![warning] } else { Vec::new() }, "{body}");
+    }
+}
+
+#[test]
 fn html_markup_is_retained_for_markup_splitters() {
     let html = "<h1>Pumps</h1>\r\n<p>P-101A</p>";
     let options = Options { markup: Markup::Keep, ..Options::default() };
@@ -161,6 +184,12 @@ fn rtf_text_uses_the_encodings_of_its_fonts() {
 {\f1 \'cd\'e0\'f1\'ee\'f1}\tab end\line \{x\}\~y\u-10179?\u-8704?{\pict ffd8ff}\par}";
     let extracted = assert_text("a.rtf", rtf, "Förderhöhe € 日bold\nНасос\tend\n{x}\u{A0}y😀\n");
     assert_eq!(extracted.title.as_deref(), Some("Unit 20"));
+}
+
+#[test]
+fn hidden_rtf_text_is_omitted_with_a_warning() {
+    let extracted = assert_text("a.rtf", "{\\rtf1 a {\\v secret }b \\v x\\v0 c \\v y\\plain d}", "a b c d");
+    assert_eq!(extracted.warnings, ["8 characters of invisible text were left out"]);
 }
 
 #[test]

@@ -48,6 +48,19 @@ fn word_symbols_and_tabs_are_extracted() {
     assert_eq!(extracted.warnings, ["a symbol of the font Webdings is not supported"]);
 }
 
+#[test]
+fn hidden_word_text_is_omitted_with_a_warning() {
+    let run = |property: &str, text: &str| format!("<w:r><w:rPr>{property}</w:rPr><w:t>{text}</w:t></w:r>");
+    let body = format!(
+        "<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr><w:r><w:t>a</w:t></w:r>{}{}{}</w:p>",
+        run("<w:b/><w:vanish/>", "secret"),
+        run("<w:vanish w:val='0'/>", "b"),
+        run("<w:b/>", "c"),
+    );
+    let extracted = assert_text("a.docx", &docx(&body), "abc");
+    assert_eq!(extracted.warnings, ["6 characters of invisible text were left out"]);
+}
+
 /// A document with two lists, one of them attached to a style.
 fn numbered(body: &str) -> Vec<u8> {
     let level = |index: u8, count_format: &str, text: &str, style: &str| {
@@ -139,6 +152,22 @@ const CHART: &str = "<c:chart><c:title><a:p><a:r><a:t>Set pressures</a:t></a:r><
     <c:val><c:numCache><c:pt><c:v>38.5</c:v></c:pt><c:pt><c:v>40</c:v></c:pt></c:numCache></c:val></c:ser></c:chart>";
 
 #[test]
+fn hidden_sheets_and_slides_cause_a_warning() {
+    let extracted = extract_named("a.xlsx", &workbook_in_state("<row><c><v>1</v></c></row>", "hidden")).unwrap();
+    assert!(extracted.text.starts_with('1'), "{extracted:?}");
+    assert_eq!(extracted.warnings, ["the sheet S is hidden in the workbook"]);
+    let presentation = format!(
+        "<p:presentation xmlns:r='{RELATIONSHIP_NAMESPACE}'><p:sldIdLst><p:sldId r:id='r1'/></p:sldIdLst></p:presentation>"
+    );
+    let bytes = archive(&[
+        ("ppt/presentation.xml", presentation.as_bytes()),
+        ("ppt/_rels/presentation.xml.rels", relationships(&[("r1", "slide", "slides/slide1.xml")]).as_bytes()),
+        ("ppt/slides/slide1.xml", b"<p:sld show='0'><a:p><a:r><a:t>Slide</a:t></a:r></a:p></p:sld>"),
+    ]);
+    assert_eq!(assert_text("a.pptx", &bytes, "Slide").warnings, ["the slide 1 is hidden in the presentation"]);
+}
+
+#[test]
 fn slide_charts_are_extracted() {
     let presentation = format!(
         "<p:presentation xmlns:r='{RELATIONSHIP_NAMESPACE}'><p:sldIdLst><p:sldId r:id='r1'/></p:sldIdLst></p:presentation>"
@@ -156,13 +185,17 @@ fn slide_charts_are_extracted() {
 
 /// A workbook with number formats, a comment and a text box.
 fn workbook(sheet: &str) -> Vec<u8> {
+    workbook_in_state(sheet, "visible")
+}
+
+fn workbook_in_state(sheet: &str, state: &str) -> Vec<u8> {
     let codes = [(164, "0.0%"), (165, "00000"), (166, "0 &quot;barg&quot;"), (167, "yyyy\\-mm\\-dd hh:mm")];
     let formats: String =
         codes.iter().map(|(id, code)| format!("<numFmt numFmtId='{id}' formatCode='{code}'/>")).collect();
     let styles: String = [0, 164, 165, 166, 167].iter().map(|id| format!("<xf numFmtId='{id}'/>")).collect();
     let styles = format!("<styleSheet><numFmts>{formats}</numFmts><cellXfs>{styles}</cellXfs></styleSheet>");
     let book = format!(
-        "<workbook xmlns:r='{RELATIONSHIP_NAMESPACE}'><sheets><sheet name='S' sheetId='1' r:id='r1'/></sheets></workbook>"
+        "<workbook xmlns:r='{RELATIONSHIP_NAMESPACE}'><sheets><sheet name='S' sheetId='1' state='{state}' r:id='r1'/></sheets></workbook>"
     );
     let files = [
         ("_rels/.rels", relationships(&[("r", "officeDocument", "xl/workbook.xml")])),
