@@ -72,7 +72,7 @@ use token_cache::TokenCache;
 
 pub use accounts::{Account, NewUser, ROLES, Role, UserChanges};
 pub use bearer::AuthError;
-pub use bootstrap::{BootstrapAccounts, CreatedCredentials};
+pub use bootstrap::{BootstrapAccounts, CreatedCredentials, IneffectiveSecret};
 pub use caller::{Caller, Subject};
 pub(crate) use clients::GRANT_TYPES;
 pub use clients::{Client, GrantType, NewClient, SCOPES};

@@ -25,6 +25,8 @@ pub struct Server {
     pub store: Arc<dyn Store>,
     /// Accounts and tokens. `None` grants every caller full access (local use only).
     pub identities: Option<Identities>,
+    /// True if this start has created the first account and client.
+    pub is_first_start: bool,
     /// Credentials that the first start has created.
     pub first_credentials: Mutex<Option<CreatedCredentials>>,
     /// Parsed graphs.

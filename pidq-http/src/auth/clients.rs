@@ -167,6 +167,12 @@ impl Identities {
         audit_change(self.execute_and_clear_cache(DELETE, &[id.into()]).await?, id, "client-deleted")
     }
 
+    /// Returns true if the client exists and has another secret.
+    pub(super) async fn has_other_secret(&self, id: &str, secret: &str) -> Result<bool, IdentityError> {
+        let row = self.database.row::<Row>(BY_ID, &[(&replace_nul(id)).into()]).await?.map(client);
+        Ok(row.is_some_and(|(_, stored)| !constant_time_eq(&stored, &fingerprint(secret))))
+    }
+
     /// Returns the client if the secret matches. An unknown client costs the same work.
     pub(crate) async fn verify_client(&self, id: &str, secret: &str) -> Result<Option<Client>, IdentityError> {
         let (id, presented) = (replace_nul(id), fingerprint(secret));

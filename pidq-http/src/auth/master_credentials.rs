@@ -16,7 +16,7 @@ pub struct MasterCredentials<'a> {
 }
 
 /// Group that marks the users of master credentials.
-const GROUP: &str = "master-key";
+pub(super) const GROUP: &str = "master-key";
 /// Role of these users.
 const ROLE: &str = "admin";
 const SCOPES: &[&str] = &["read", "write"];

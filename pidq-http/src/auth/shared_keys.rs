@@ -4,7 +4,8 @@ use super::secret::Secret;
 use super::{Identities, IdentityError};
 
 // Of concurrent inserts, the first one is kept.
-const INSERT_IF_ABSENT: &str = "insert into shared_keys (name, value) values ($1, $2) on conflict (name) do nothing";
+pub(super) const INSERT_IF_ABSENT: &str =
+    "insert into shared_keys (name, value) values ($1, $2) on conflict (name) do nothing";
 const SELECT: &str = "select value from shared_keys where name = $1";
 
 impl Identities {

@@ -197,3 +197,65 @@ async fn the_bootstrap_creates_accounts_once() {
     })
     .await;
 }
+
+const FIRST: BootstrapAccounts<'_> = BootstrapAccounts {
+    tenant: "acme",
+    login: "Admin@example.com",
+    password: Some("blue valve, open"),
+    client_id: "first",
+    client_secret: Some(SECRET),
+};
+
+async fn on_each_service(test: impl AsyncFn(pidq_http::auth::Identities)) {
+    crate::databases::on_each(async |database| {
+        let mut options = pidq_http::auth::IdentityOptions::at("https://pidq.example");
+        options.hash_cost = crate::fixture::CHEAP;
+        test(pidq_http::auth::Identities::open(database, options).await.unwrap()).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changed_secrets_of_the_first_accounts_are_noticed_and_change_nothing() {
+    use pidq_http::auth::IneffectiveSecret::{ClientSecret, Password};
+    on_each_service(async |identities| {
+        let now = pidq_http::auth::Timestamp::now();
+        assert_eq!(identities.ineffective_secrets(FIRST).await.unwrap(), [], "there are no accounts");
+        identities.bootstrap(FIRST, now).await.unwrap().unwrap();
+        let hashes = identities.hash_count();
+        assert_eq!(identities.ineffective_secrets(FIRST).await.unwrap(), []);
+        assert_eq!(identities.hash_count(), hashes + 1);
+        let other = BootstrapAccounts { password: Some("red valve, closed"), client_secret: Some("x"), ..FIRST };
+        assert_eq!(identities.ineffective_secrets(other).await.unwrap(), [Password, ClientSecret]);
+        let unset = BootstrapAccounts { password: None, client_secret: None, ..other };
+        assert_eq!(identities.ineffective_secrets(unset).await.unwrap(), []);
+        let unknown = BootstrapAccounts { login: "nobody", client_id: "none", ..other };
+        assert_eq!(identities.ineffective_secrets(unknown).await.unwrap(), []);
+        assert_eq!(identities.hash_count(), hashes + 2, "nothing is hashed without a password to compare");
+        assert_eq!(identities.ineffective_secrets(FIRST).await.unwrap(), []);
+        identities.set_password("admin@example.com", "red valve, closed", now).await.unwrap();
+        assert_eq!(identities.ineffective_secrets(FIRST).await.unwrap(), [Password]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_account_of_a_master_key_replaces_the_first_account_only_if_none_is_named() {
+    on_each_service(async |identities| {
+        let now = pidq_http::auth::Timestamp::now();
+        let secret = pidq_http::auth::Secret::new("f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e");
+        let key = "0199AAAA-0000-7000-8000-000000000001";
+        let master = pidq_http::auth::MasterCredentials { key, secret: &secret, tenant: "acme" };
+        identities.ensure_master(master, now).await.unwrap();
+        let unnamed = BootstrapAccounts { password: None, client_secret: None, ..FIRST };
+        assert!(identities.bootstrap(unnamed, now).await.unwrap().is_none());
+        assert!(identities.bootstrap(FIRST, now).await.unwrap().is_some());
+        // Deleted accounts do not come back.
+        identities.delete_user("admin@example.com").await.unwrap();
+        assert!(identities.bootstrap(FIRST, now).await.unwrap().is_none());
+        identities.delete_client("first").await.unwrap();
+        assert!(identities.bootstrap(FIRST, now).await.unwrap().is_none());
+        assert_eq!(identities.users().await.unwrap().len(), 1);
+    })
+    .await;
+}

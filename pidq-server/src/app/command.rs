@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use crate::app::first_credentials;
 use crate::app::settings::{AUTH, SETTINGS};
-use crate::app::startup::{OpenError, open};
+use crate::app::startup::{FirstAccounts, OpenError, open};
 use crate::server::Server;
 
 const EXAMPLES: &str = "\
@@ -73,8 +73,8 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
     result
 }
 
-/// Starts the background tasks of a running service: reload on SIGHUP and removal of expired tokens. Must be called
-/// within a runtime.
+/// Starts the background tasks of a running service: reload on SIGHUP, removal of expired tokens, and the comparison of
+/// secrets in the settings with the stored ones. Must be called within a runtime.
 ///
 /// # Errors
 /// The service has no accounts and listens beyond loopback.
@@ -88,6 +88,9 @@ pub fn start_background_tasks(
     }
     tokio::spawn(reload_on_hangup(server.clone(), signal(SignalKind::hangup())?));
     tokio::spawn(purge_expired_tokens(server.clone()));
+    if !server.is_first_start {
+        tokio::spawn(compare_first_secrets(server.clone(), FirstAccounts::from_settings(settings)?));
+    }
     Ok(())
 }
 
@@ -117,6 +120,12 @@ async fn reload_on_hangup(server: Arc<Server>, mut hangup_signals: Signal) {
         if let Ok(Err(error)) = spawn_blocking(move || store.reload()).await {
             tracing::error!(%error, "reloading the graphs failed; the served graphs are unchanged");
         }
+    }
+}
+
+async fn compare_first_secrets(server: Arc<Server>, first: FirstAccounts) {
+    if let Some(identities) = &server.identities {
+        first.warn_about_ineffective_secrets(identities).await;
     }
 }
 

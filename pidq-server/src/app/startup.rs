@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use pidq_http::auth::{BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, Timestamp};
+use pidq_http::auth::{
+    BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, IneffectiveSecret, Timestamp,
+};
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, Secret, SettingError, Settings, TLS_CERT, ThreadPool};
 use tokio::sync::Semaphore;
@@ -77,6 +79,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         public_host: CommonSettings(settings).public_host()?,
         store,
         identities: accounts,
+        is_first_start: created.is_some(),
         first_credentials: Mutex::new(created),
         graph_cache: Arc::new(GraphCache::new(graph_cache_size)),
         body_cache: BodyCache::new(BODY_CACHE_SIZE.min(graph_cache_size), memory.clone()),
@@ -222,16 +225,60 @@ fn uses_data_dir(settings: &Settings) -> Result<bool, SettingError> {
 
 /// Creates the first account and client of the settings, if there are none.
 async fn bootstrap(settings: &Settings, identities: &Identities) -> Result<Option<CreatedCredentials>, OpenError> {
-    let (login, client_id) = (settings.get(&ADMIN_LOGIN)?, settings.get(&CLIENT_ID)?);
-    let (password, client_secret) = (settings.get(&ADMIN_PASSWORD)?, settings.get(&CLIENT_SECRET)?);
-    let accounts = BootstrapAccounts {
-        tenant: DEFAULT_TENANT,
-        login: &login,
-        password: password.as_ref().map(Secret::expose),
-        client_id: &client_id,
-        client_secret: client_secret.as_ref().map(Secret::expose),
-    };
-    Ok(identities.bootstrap(accounts, Timestamp::now()).await.map_err(add_setting_names)?)
+    let first = FirstAccounts::from_settings(settings)?;
+    Ok(identities.bootstrap(first.borrow(), Timestamp::now()).await.map_err(add_setting_names)?)
+}
+
+/// First account and client of the settings.
+pub(crate) struct FirstAccounts {
+    login: String,
+    password: Option<Secret>,
+    client_id: String,
+    client_secret: Option<Secret>,
+}
+
+impl FirstAccounts {
+    pub fn from_settings(settings: &Settings) -> Result<FirstAccounts, SettingError> {
+        Ok(FirstAccounts {
+            login: settings.get(&ADMIN_LOGIN)?,
+            password: settings.get(&ADMIN_PASSWORD)?,
+            client_id: settings.get(&CLIENT_ID)?,
+            client_secret: settings.get(&CLIENT_SECRET)?,
+        })
+    }
+
+    fn borrow(&self) -> BootstrapAccounts<'_> {
+        BootstrapAccounts {
+            tenant: DEFAULT_TENANT,
+            login: &self.login,
+            password: self.password.as_ref().map(Secret::expose),
+            client_id: &self.client_id,
+            client_secret: self.client_secret.as_ref().map(Secret::expose),
+        }
+    }
+
+    /// Logs the secrets of the settings that differ from the stored ones: only the first start reads them.
+    pub async fn warn_about_ineffective_secrets(&self, identities: &Identities) {
+        let ineffective = match identities.ineffective_secrets(self.borrow()).await {
+            Ok(ineffective) => ineffective,
+            Err(error) => return tracing::debug!(%error, "the secrets of the first accounts cannot be compared"),
+        };
+        let (login, client_id) = (self.login.as_str(), self.client_id.as_str());
+        for secret in ineffective {
+            match secret {
+                IneffectiveSecret::Password => tracing::warn!(
+                    login,
+                    "`PIDQ_ADMIN_PASSWORD` has no effect: the account has another password, and only the first start reads \
+                     the setting; change the password with `pidq users passwd {login}`"
+                ),
+                IneffectiveSecret::ClientSecret => tracing::warn!(
+                    client_id,
+                    "`PIDQ_CLIENT_SECRET` has no effect: the client has another secret, and only the first start reads the \
+                     setting; get a new secret with `pidq clients rotate {client_id}`"
+                ),
+            }
+        }
+    }
 }
 
 fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError> {
