@@ -13,6 +13,7 @@ mod write_probe;
 use std::fmt;
 use std::sync::Arc;
 
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{Pool, Sqlite};
 use write_probe::WriteProbe;
 
@@ -116,7 +117,7 @@ pub enum DatabaseError {
     #[error("the database does not respond")]
     Unavailable,
     /// A statement failed.
-    #[error("the database rejected a statement: {0}")]
+    #[error("the database rejected a statement: {}", reason(.0))]
     Statement(#[from] sqlx::Error),
     /// The schema was created by a newer pidq.
     #[error("the tables of `{component}` have version {version}, which is newer than this pidq: update pidq")]
@@ -128,7 +129,26 @@ pub enum DatabaseError {
     },
 }
 
+/// Returns the reason of an error, without the place in the source text of the server that raised it.
+fn reason(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
 impl DatabaseError {
+    /// Error of a connection that cannot be opened: names the server and the database, but no password.
+    fn cannot_connect(options: &PgConnectOptions, error: &sqlx::Error) -> DatabaseError {
+        let database = options.get_database().unwrap_or(options.get_username());
+        let (host, port) = (options.get_host(), options.get_port());
+        DatabaseError::Open(format!(
+            "cannot connect to the database `{database}` of PostgreSQL at {host}:{port}: {}",
+            reason(error)
+        ))
+    }
+
     /// Returns whether a row with the same key exists.
     pub fn is_duplicate(&self) -> bool {
         matches!(self, DatabaseError::Statement(sqlx::Error::Database(error)) if error.is_unique_violation())

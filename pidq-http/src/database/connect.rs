@@ -170,7 +170,5 @@ pub fn postgres_options(url: &str) -> Result<PgConnectOptions, DatabaseError> {
 async fn open_postgres(url: &str, is_unlimited: bool) -> Result<Pools, DatabaseError> {
     let options = postgres_options(url)?.application_name("pidq");
     let options = if is_unlimited { options } else { options.options(STATEMENT_TIMEOUT) };
-    let server = PostgresPool::open(options, POSTGRES_CONNECTIONS).await;
-    let server = server.map_err(|error| DatabaseError::Open(format!("cannot connect to PostgreSQL: {error}")))?;
-    Ok(Pools::Postgres(Arc::new(server)))
+    Ok(Pools::Postgres(Arc::new(PostgresPool::open(options, POSTGRES_CONNECTIONS).await?)))
 }

@@ -41,11 +41,12 @@ impl PostgresPool {
     /// # Errors
     ///
     /// Fails if the server does not respond or rejects the connection.
-    pub async fn open(options: PgConnectOptions, connections: u32) -> Result<PostgresPool, Error> {
+    pub async fn open(options: PgConnectOptions, connections: u32) -> Result<PostgresPool, DatabaseError> {
+        let failure = |error| DatabaseError::cannot_connect(&options, &error);
         // A first connection returns the actual error. A pool would only time out.
-        first_connection(&options).await?;
+        first_connection(&options).await.map_err(failure)?;
         let pool = PoolOptions::new().max_connections(connections).acquire_timeout(ACQUIRE_TIMEOUT);
-        let pool = pool.connect_with(options.clone()).await?;
+        let pool = pool.connect_with(options.clone()).await.map_err(failure)?;
         Ok(PostgresPool { pool, options, is_down: watch::Sender::new(false), probe: Mutex::default() })
     }
 

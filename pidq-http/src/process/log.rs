@@ -36,12 +36,22 @@ pub fn has_colors() -> bool {
     std::io::stderr().is_terminal() && !is_disabled
 }
 
-/// Crates that log headers and frames, and so tokens, at the lowest levels.
-const QUIET_CRATES: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];
+/// Targets of libraries with the most detailed level of their lines.
+const LIBRARY_LEVELS: [(&str, LevelFilter); 6] = [
+    // They log headers and frames, and so tokens, at the lowest levels.
+    ("h2", LevelFilter::WARN),
+    ("hyper", LevelFilter::WARN),
+    ("hyper_util", LevelFilter::WARN),
+    ("rustls", LevelFilter::WARN),
+    // Notices such as "relation already exists, skipping", at every start.
+    ("sqlx::postgres::notice", LevelFilter::WARN),
+    // An error at every attempt to connect; the health of dependencies is logged once.
+    ("async_nats", LevelFilter::OFF),
+];
 
 /// Initializes logging to standard error. Only the first call has an effect.
 pub fn init_log(format: LogFormat, level: LevelFilter) {
-    let quieted = QUIET_CRATES.map(|name| (name, level.min(LevelFilter::WARN)));
+    let quieted = LIBRARY_LEVELS.map(|(name, most)| (name, level.min(most)));
     let targets = Targets::new().with_default(level).with_targets(quieted);
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(targets);

@@ -10,7 +10,7 @@ use pidq_http::database::{Database, DatabaseError};
 use pidq_http::header::HeaderName;
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, SettingError, Settings, ThreadPool};
 use pidq_store::crypto::Encryptor;
-use pidq_store::domain::license;
+use pidq_store::domain::license::{self, LicenseState};
 use pidq_store::spool::Spool;
 use pidq_store::{Outbox, Store, StoreError};
 use tokio::sync::Semaphore;
@@ -42,7 +42,7 @@ use crate::net::egress::{Backend, Guard, LLM_CA, Listeners, Policy};
 use crate::net::tls_roots::RootCertificates;
 use crate::net::webhook_client::WebhookClient;
 use crate::platform::accounts::Accounts;
-use crate::platform::licensing::Licensing;
+use crate::platform::licensing::{Licensing, Mode};
 use crate::platform::metrics::Metrics;
 use crate::platform::rate_limit::RateLimits;
 use crate::platform::{
@@ -261,7 +261,8 @@ fn http_limits(settings: &Settings) -> Result<pidq_http::Limits, SettingError> {
 /// Opens the configured database.
 async fn database(settings: &Settings) -> Result<Database, OpenError> {
     if let Some(url) = settings.get(&DATABASE_URL)? {
-        return Ok(Database::open(url.expose()).await?);
+        let opened = Database::open(url.expose()).await;
+        return Ok(opened.map_err(|error| settings.invalid(&DATABASE_URL, &error.to_string()))?);
     }
     let folder = settings.get(&DATA_DIR)?;
     Ok(Database::open(&format!("sqlite:{}", folder.join("pipeline.db").display())).await?)
@@ -347,11 +348,6 @@ async fn open_accounts(
     };
     let (key, secret) = (key.expose(), settings.required(&APP_MASTER_SECRET)?);
     let options = CommonSettings(settings).identity_options("http://pidq-pipeline")?;
-    if options.password_grant {
-        tracing::info!(
-            "the password grant is enabled (discouraged by RFC 9700); disable it with PIDQ_PASSWORD_GRANT=off"
-        );
-    }
     let identities = Identities::open(database.clone(), options).await?;
     identities.ensure_master(MasterCredentials { key, secret: &secret, tenant: TENANT }, Timestamp::now()).await?;
     let identities = match provider {
@@ -428,7 +424,27 @@ fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
 fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, SettingError> {
     let (mode, trusted_keys) = (settings.get(&LICENSE_MODE)?, settings.get(&LICENSE_PUBLIC_KEYS)?);
     let license = settings.get(&APP_LICENSE)?;
-    Ok(Licensing::new(mode, license::system_id(installation), trusted_keys, license))
+    let has_license = license.is_some();
+    let licensing = Licensing::new(mode, license::system_id(installation), trusted_keys, license);
+    if has_license && mode != Mode::Off {
+        warn_about_license(&licensing);
+    }
+    Ok(licensing)
+}
+
+/// Logs why the license of the settings has no effect, if so.
+fn warn_about_license(licensing: &Licensing) {
+    let state = licensing.state();
+    if state.is_active() {
+        return;
+    }
+    let reason = match &state {
+        LicenseState::Invalid(reason) => *reason,
+        LicenseState::WrongSystem(_) => "it was issued for another system id",
+        _ => "it has expired",
+    };
+    let (status, system_id) = (state.as_str(), licensing.system_id.as_str());
+    tracing::warn!(status, reason, system_id, "the license in `PIDQ_APP_LICENSE` has no effect");
 }
 
 fn cursors(settings: &Settings) -> Result<CursorSigner, SettingError> {

@@ -16,6 +16,8 @@ pub struct DependencyHealth(Arc<Inner>);
 
 struct Inner {
     name: &'static str,
+    /// Setting with its URL.
+    setting: &'static str,
     impact: &'static str,
     up: AtomicBool,
     logged: AtomicBool,
@@ -24,10 +26,10 @@ struct Inner {
 }
 
 impl DependencyHealth {
-    /// Creates the health of a dependency, initially down, with the impact of its absence.
-    pub fn new(name: &'static str, impact: &'static str) -> DependencyHealth {
+    /// Creates the health of a dependency, initially down, with the setting of its URL and the impact of its absence.
+    pub fn new(name: &'static str, setting: &'static str, impact: &'static str) -> DependencyHealth {
         let (up, logged) = (AtomicBool::new(false), AtomicBool::new(false));
-        DependencyHealth(Arc::new(Inner { name, impact, up, logged, reason: Mutex::default() }))
+        DependencyHealth(Arc::new(Inner { name, setting, impact, up, logged, reason: Mutex::default() }))
     }
 
     /// Returns the name.
@@ -44,24 +46,24 @@ impl DependencyHealth {
     pub fn record(&self, up: bool) {
         let changed = self.0.up.swap(up, Ordering::Relaxed) != up;
         let first = !self.0.logged.swap(true, Ordering::Relaxed);
-        let Inner { name, impact, .. } = *self.0;
+        let Inner { name, setting, impact, .. } = *self.0;
         if up {
             self.reason().clear();
         }
         match (changed || first, up) {
             (false, _) => {}
             (true, true) => tracing::info!(dependency = name, "dependency reachable"),
-            (true, false) => tracing::warn!(dependency = name, impact, "dependency unreachable"),
+            (true, false) => tracing::warn!(dependency = name, setting, impact, "dependency unreachable"),
         }
     }
 
     /// Records a failure. Only new reasons are logged.
     pub fn record_failure(&self, reason: &str) {
-        let Inner { name, impact, .. } = *self.0;
+        let Inner { name, setting, impact, .. } = *self.0;
         let before = std::mem::replace(&mut *self.reason(), reason.to_owned());
         self.0.logged.store(true, Ordering::Relaxed);
         if self.0.up.swap(false, Ordering::Relaxed) || before != reason {
-            tracing::warn!(dependency = name, reason, impact, "dependency unreachable");
+            tracing::warn!(dependency = name, setting, reason, impact, "dependency unreachable");
         }
     }
 
@@ -105,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_metrics_have_a_line_for_each_dependency() {
-        let (redis, nats) = (DependencyHealth::new("redis", ""), DependencyHealth::new("nats", ""));
+        let (redis, nats) = (DependencyHealth::new("redis", "", ""), DependencyHealth::new("nats", "", ""));
         nats.record(true);
         let mut registry = Registry::default();
         registry.register_collector(Box::new(DependencyCollector(vec![redis, nats])));

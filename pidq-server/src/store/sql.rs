@@ -109,7 +109,7 @@ impl SqlStore {
     pub async fn open(url: &str, connections: u32, options: Options) -> Result<SqlStore> {
         let target =
             postgres_options(url).map_err(unavailable)?.application_name("pidq-server").options(STATEMENT_TIMEOUT);
-        let pool = PostgresPool::open(target, connections.max(2)).await.map_err(failure)?;
+        let pool = PostgresPool::open(target, connections.max(2)).await.map_err(unavailable)?;
         let mut connection = pool.connection().await.map_err(unavailable)?;
         migrations().run(&mut *connection).await.map_err(unavailable)?;
         let writers = Semaphore::new((connections as usize / 2).max(1));

@@ -81,7 +81,8 @@ impl Redis {
             _ => return Err(InvalidUrl),
         };
         let client = client.map_err(|_| InvalidUrl)?;
-        let health = DependencyHealth::new("redis", "each process has its own rate limits and caches");
+        let impact = "each process has its own rate limits and caches";
+        let health = DependencyHealth::new("redis", "PIDQ_REDIS_URL", impact);
         let state = Arc::new(ConnectionState {
             client,
             request_timeout,

@@ -58,8 +58,8 @@ impl Nats {
         local: broadcast::Sender<Received>,
     ) -> Result<Nats, InvalidUrl> {
         let servers = servers(urls)?;
-        let health =
-            DependencyHealth::new("nats", "workers poll for jobs every second, and publishing events is delayed");
+        let impact = "workers poll for jobs every second, and publishing events is delayed";
+        let health = DependencyHealth::new("nats", "PIDQ_NATS_URL", impact);
         let (outgoing, queued) = mpsc::channel(QUEUE_SIZE);
         let (client_sender, client) = watch::channel(None);
         let mut options = options(&servers, &health, &local);
@@ -161,7 +161,8 @@ fn options(servers: &[ServerAddr], health: &DependencyHealth, local: &broadcast:
                     health.record(true);
                     let _ = local.send(Received::Missed);
                 }
-                Event::Disconnected | Event::Closed => health.record(false),
+                // Not `Closed`: at the end of the process, the connection is dropped.
+                Event::Disconnected => health.record(false),
                 Event::SlowConsumer(_) => drop(local.send(Received::Missed)),
                 _ => {}
             }
