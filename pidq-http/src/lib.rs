@@ -111,7 +111,7 @@ pub use crate::service::{
 pub use crate::settings::{
     ADMIN_LISTEN, AnySetting, BaseUrl, COMMON, Choice, CommonSettings, DataDir, LISTEN, MemorySize, NonZeroDuration,
     Origin, RATE_LIMIT, Setting, SettingError, SettingTable, SettingType, Settings, Size, TLS_CERT, default_value,
-    environment, mismatch, settings_help, settings_table,
+    environment, mismatch, settings_help, settings_help_where, settings_table,
 };
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};
 pub use crate::trace::{Span, SpanKind, SpanValue, TRACEPARENT, Trace, Tracer};

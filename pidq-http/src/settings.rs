@@ -20,7 +20,7 @@ pub use common_settings::CommonSettings;
 pub use error::SettingError;
 pub use load::environment;
 pub use loaded::Settings;
-pub use reference::{default_value, settings_help, settings_table};
+pub use reference::{default_value, settings_help, settings_help_where, settings_table};
 pub use setting::{AnySetting, Setting, SettingTable};
 pub use setting_type::{Choice, DataDir, MemorySize, NonZeroDuration, SettingType, Size, mismatch};
 pub use url_types::{BaseUrl, Origin};

@@ -4,9 +4,18 @@ use super::setting::{AnySetting, SettingTable, merged_rows};
 
 /// Returns the `--help` text: the usage, and one line per setting.
 pub fn settings_help(command: &str, tables: &[SettingTable]) -> String {
+    settings_help_where(command, tables, |_| true)
+}
+
+/// As [`settings_help`], with some of the settings only: a command may accept settings that have no effect on it.
+pub fn settings_help_where(
+    command: &str,
+    tables: &[SettingTable],
+    has_effect: impl Fn(&dyn AnySetting) -> bool,
+) -> String {
     let intro = "Settings, as flags (`--rate-limit 60`), environment variables (`PIDQ_RATE_LIMIT=60`), or in the file given with `--config`:";
     let mut text = format!("Usage: {command} [--SETTING VALUE]...\n\n{intro}\n");
-    for row in merged_rows(tables) {
+    for row in merged_rows(tables).into_iter().filter(|row| has_effect(*row)) {
         // A secret has no flag.
         let name = if row.is_secret() { row.env().to_owned() } else { row.flag() };
         let default = shown_default(row).map(|default| format!(" [{default}]")).unwrap_or_default();

@@ -28,7 +28,16 @@ pub fn dump(url: &Secret, target: &Path) -> Result<()> {
 pub fn restore(url: &Secret, dump: &Path) -> Result<()> {
     let mut command = client("pg_restore", url)?;
     command.args(["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error"]).arg(dump);
-    run(command, "pg_restore")
+    // For the message below, in any language.
+    command.env("LC_ALL", "C");
+    run(command, "pg_restore").map_err(|failure| match failure {
+        Failure::Usage(message) if message.contains(" already exists") => Failure::Usage(
+            "the PostgreSQL database is not empty; nothing was restored. Create an empty database, and set `PIDQ_DATABASE_URL` \
+             and `PIDQ_STORE_URL` to it"
+                .into(),
+        ),
+        other => other,
+    })
 }
 
 /// Returns a client program for a database. Other users see arguments, so the password is in the environment.

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use pidq_http::auth::Timestamp;
-use pidq_http::{Secret, uuid_v7};
+use pidq_http::{COMMON, Secret, Settings, uuid_v7};
+use pidq_server::{DATA_DIR, DATABASE_URL};
 use pidq_store::domain::license::{DAY, Issuer, License, LicenseLimits, LicenseState, TrustedKeys};
 
+use super::serve::environment_for;
 use crate::cli::failure::{Failure, Result, Status};
 
 /// Environment variable with the secret key.
@@ -102,12 +104,34 @@ fn generate_key() -> Result {
 fn print_installation_id(installation: &InstallationOptions) -> Result {
     let data_dir = &installation.data_dir;
     let arguments = data_dir.iter().flat_map(|path| ["--data-dir".to_owned(), path.display().to_string()]);
-    let environment = super::serve::variables()?;
+    let arguments: Vec<String> = arguments.collect();
+    let mut environment = environment_for(pidq_pipeline::TABLES)?;
+    environment.extend(database_in_data_dir(arguments.clone())?.map(|url| (DATABASE_URL.env().to_owned(), url)));
     let id = super::serve::block_on(async {
         pidq_pipeline::system_id(arguments, environment).await.map_err(|error| Failure::Usage(error.to_string()))
     })?;
     writeln!(io::stdout(), "{id}")?;
     Ok(Status::Done)
+}
+
+/// Returns the URL of the database in the data directory, unless the settings name a database. None is created: its id
+/// would be that of no service.
+fn database_in_data_dir(arguments: Vec<String>) -> Result<Option<String>> {
+    let tables = [COMMON, pidq_server::SETTINGS];
+    let settings = Settings::read(&tables, arguments, environment_for(&tables)?).map_err(Failure::usage)?;
+    if settings.is_set(&DATABASE_URL) {
+        return Ok(None);
+    }
+    let data_dir = settings.get(&DATA_DIR).map_err(Failure::usage)?;
+    // That of `pidq up`, or that of `pidq pipeline serve`.
+    let database = ["pidq.db", "pipeline.db"].map(|name| data_dir.join(name)).into_iter().find(|path| path.exists());
+    match database {
+        Some(path) => Ok(Some(format!("sqlite:{}", path.display()))),
+        None => Err(Failure::Usage(format!(
+            "no database in the data directory `{}`; start the service first, and set `--data-dir` or `PIDQ_DATABASE_URL` as for the service",
+            data_dir.display()
+        ))),
+    }
 }
 
 fn issue(issue: &Issue) -> Result {

@@ -93,7 +93,7 @@ pub fn run(command: &Command) -> Result {
 
 fn run_service(role: ProcessRole, settings: &Settings) -> Result {
     pidq_http::configure_malloc();
-    start(role, settings.settings.clone(), super::serve::variables()?)
+    start(role, settings.settings.clone(), super::serve::environment_for(pidq_pipeline::TABLES)?)
         .map_err(|error: OpenError| Failure::Usage(error.to_string()))?;
     Ok(Status::Done)
 }

@@ -22,7 +22,7 @@ use pidq_http::{
 use pidq_pipeline::BackgroundTasks;
 use pidq_server::{ADMIN_LOGIN, DATA_DIR, Server, deliver_first_credentials};
 
-use super::serve::variables;
+use super::serve::environment_for;
 use crate::cli::failure::{Failure, Result, Status};
 use local_graph_service::LocalGraphService;
 
@@ -103,7 +103,8 @@ pub(super) fn setting_tables() -> Vec<SettingTable> {
 /// Reads the settings. Both services share one database, so that tokens are valid for both. With the database in the data
 /// directory, the application secret is there as well; one database elsewhere may have several servers.
 fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
-    let mut environment = variables()?;
+    let environment_of_command = environment_for(&setting_tables())?;
+    let mut environment = environment_of_command.clone();
     let mut set_default = |name: &str, value: String| {
         let is_value = |known: &str| known == name || known.strip_suffix("_FILE") == Some(name);
         if !environment.iter().any(|(known, value)| is_value(known) && !value.is_empty()) {
@@ -113,7 +114,8 @@ fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
     if is_demo {
         set_default(ADMIN_LOGIN.env(), "demo".into());
     }
-    let resolved = Settings::read(&setting_tables(), arguments.clone(), variables()?).map_err(Failure::usage)?;
+    let resolved =
+        Settings::read(&setting_tables(), arguments.clone(), environment_of_command).map_err(Failure::usage)?;
     if !resolved.is_set(&DATABASE_URL) {
         let data_dir = resolved.get(&DATA_DIR).map_err(Failure::usage)?;
         set_default(DATABASE_URL.env(), format!("sqlite:{}", data_dir.join(DATABASE).display()));

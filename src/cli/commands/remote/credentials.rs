@@ -11,7 +11,7 @@ use crate::cli::failure::{Failure, Result};
 
 settings! {
     /// Environment variables with the credentials. A secret may be read from a file (`PIDQ_TOKEN_FILE`).
-    ENVIRONMENT {
+    pub ENVIRONMENT {
         TOKEN: Option<Secret> = ("PIDQ_TOKEN", "token", "Access token.");
         CLIENT_ID: Option<String> = ("PIDQ_CLIENT_ID", "client.id", "Client id.");
         CLIENT_SECRET: Option<Secret> = ("PIDQ_CLIENT_SECRET", "client.secret", "Client secret.");

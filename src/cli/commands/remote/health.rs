@@ -73,6 +73,7 @@ async fn get(uri: Uri, ca_certificates: Option<&str>) -> Result<(bool, String)> 
     // The status decides; a body that cannot be read is left out.
     let body = Limited::new(response.into_body(), MAX_BODY_SIZE).collect().await;
     let body = body.map(|body| body.to_bytes()).unwrap_or_default();
-    let text = format!("{} {}", status.as_u16(), escape_controls(String::from_utf8_lossy(&body).trim()));
+    let lines: Vec<String> = String::from_utf8_lossy(&body).trim().lines().map(escape_controls).collect();
+    let text = format!("{} {}", status.as_u16(), lines.join("; "));
     Ok((status.is_success(), text.trim_end().to_owned()))
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use pidq_http::{CommonSettings, Settings, settings_help};
+use pidq_http::{AnySetting, CommonSettings, Settings, settings_help_where};
 use pidq_server::{open_accounts, open_store};
 
 use super::{read_settings, setting_tables};
@@ -12,7 +12,26 @@ use crate::cli::failure::{Failure, Result, Status};
 
 const PURPOSE: &str = "\
 Creates or updates the tables of graphs, accounts and documents, and exits. Every service does this at its start too;
-run before an upgrade, this command shows failures while the old version is still serving.";
+run before an upgrade, this command shows failures while the old version is still serving.
+
+All settings of `pidq up` are accepted; those below have an effect.";
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq migrate --data-dir /var/lib/pidq
+  docker compose ... run --rm api migrate          with the settings of the service `api`
+";
+
+/// Settings that name the databases, and those of the log.
+const SETTINGS_WITH_EFFECT: [&str; 7] = [
+    "PIDQ_CONFIG",
+    "PIDQ_LOG_LEVEL",
+    "PIDQ_LOG_FORMAT",
+    "PIDQ_DATA_DIR",
+    "PIDQ_DATABASE_URL",
+    "PIDQ_STORE_URL",
+    "PIDQ_ANN_THRESHOLD",
+];
 
 /// Options of `pidq migrate`. Settings are those of `pidq up`.
 #[derive(Args)]
@@ -26,7 +45,9 @@ pub struct Options {
 /// Runs the subcommand. It may run any number of times, also at the same time.
 pub fn run(options: &Options) -> Result {
     if options.settings.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        write!(io::stdout(), "{PURPOSE}\n\n{}", settings_help("pidq migrate", &setting_tables()))?;
+        let has_effect = |row: &dyn AnySetting| SETTINGS_WITH_EFFECT.contains(&row.env());
+        let settings = settings_help_where("pidq migrate", &setting_tables(), has_effect);
+        write!(io::stdout(), "{PURPOSE}\n\n{settings}\n{EXAMPLES}")?;
         return Ok(Status::Done);
     }
     let settings = read_settings(options.settings.clone(), false)?;
