@@ -126,7 +126,8 @@ class Service:
         return name in self.spec["image"].split(":")[0]
 
     def command(self) -> tuple[list[str], dict[str, str]]:
-        environment = {name: str(value) for name, value in (self.spec.get("environment") or {}).items()}
+        files = [self.stack.compose.parent / name for name in self.spec.get("env_file", [])]
+        environment = read_variables(*files) | {name: str(value) for name, value in (self.spec.get("environment") or {}).items()}
         command = list(self.spec.get("command", []))
         if self.is_image("pgvector"):
             return self.postgres(command, environment)

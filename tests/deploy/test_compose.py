@@ -119,6 +119,21 @@ def test_every_setting_exists(secrets: Path, pidq: Path):
                 assert known, f"{name}: {variable}"
 
 
+def test_every_setting_can_be_set(secrets: Path, pidq: Path):
+    """Settings by the file that all containers read, and secrets, which are not for all, by the environment of a service."""
+    for profile, names in (("everything", ("api", "worker", "dashboard")), ("embedded", ("embedded",))):
+        for name in names:
+            service = composed(profile, secrets)[name]
+            assert service["env_file"] == ["pidq.env"] and (FILE.parent / "pidq.env").exists()
+            text = subprocess.run([pidq, *service["command"], "--help"], capture_output=True, text=True, check=True).stdout
+            expected = set(re.findall(r"^  (PIDQ_\w+) ", text, re.MULTILINE))
+            # In the profile, other services have these.
+            elsewhere = {"api": {"PIDQ_DASHBOARD_SSO_CLIENT_SECRET"}, "embedded": {"PIDQ_STORE_URL", "PIDQ_REDIS_URL", "PIDQ_NATS_URL"}}
+            missing = expected - set(service["environment"]) - elsewhere.get(name, set())
+            # The client that the dashboard itself is.
+            assert missing <= {"PIDQ_CLIENT_ID"}, f"{name}: {missing}"
+
+
 @pytest.fixture(scope="module")
 def stack(namespace, image, image_root, secrets: Path, work: Path):
     """All services of the profile `everything`."""

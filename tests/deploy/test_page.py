@@ -66,7 +66,7 @@ def test_compose_commands_name_services_and_both_files():
             continue
         files = [command[at + 1] for at, word in enumerate(command) if word == "--env-file"]
         assert files == ["deploy/pidq.env", "deploy/pidq.secrets"] and "deploy" in command, command
-        verb = next(word for word in command if word in ("up", "logs", "exec"))
+        verb = next(word for word in command if word in ("up", "logs", "exec", "run"))
         rest = [word for word in command[command.index(verb) + 1 :] if not word.startswith("-")]
         if verb != "up":
             assert rest[0] in services, command
