@@ -156,6 +156,21 @@ def test_a_wrong_database_url_is_reported_with_setting_and_server_but_no_passwor
     assert store.returncode == 2 and "`PIDQ_STORE_URL`" in store.stderr and "not-to-be-shown" not in store.stderr
 
 
+@pytest.mark.parametrize(
+    "setting, url",
+    [
+        ("PIDQ_DATABASE_URL", "postgres://pidq:not#to/be-shown@127.0.0.1/pidq"),
+        ("PIDQ_REDIS_URL", "redis://:not#to/be-shown@127.0.0.1"),
+        ("PIDQ_NATS_URL", "nats://pidq:not#to/be-shown@127.0.0.1"),
+    ],
+)
+def test_a_password_with_special_characters_is_reported_with_the_remedy(setting: str, url: str, pidq: Path, tmp_path: Path):
+    platform = {name: SHARED[name] for name in ("PIDQ_APP_SECRET", "PIDQ_APP_MASTER_KEY", "PIDQ_APP_MASTER_SECRET")}
+    failed = run(pidq, "up", **platform, **{setting: url, "PIDQ_DATA_DIR": str(tmp_path), "PIDQ_ADMIN_LISTEN": "", "PIDQ_DASHBOARD_LISTEN": "", "PIDQ_LISTEN": "127.0.0.1:0"})
+    assert failed.returncode == 2 and f"`{setting}`" in failed.stderr and "`%23` for `#`" in failed.stderr, failed.stderr
+    assert "be-shown" not in failed.stderr
+
+
 @pytest.mark.parametrize("name, setting", [("redis", "PIDQ_REDIS_URL"), ("nats", "PIDQ_NATS_URL")])
 def test_a_dependency_that_cannot_be_reached_is_reported_once(name: str, setting: str, pidq: Path, namespace, tmp_path: Path):
     # Port 1 refuses connections at once, so there are several attempts until the end.

@@ -154,6 +154,9 @@ fn check_parameters(url: &str) -> Result<(), DatabaseError> {
 /// Session option that cancels statements longer than any request may take.
 pub const STATEMENT_TIMEOUT: [(&str, &str); 1] = [("statement_timeout", "60s")];
 
+/// Reason of most invalid URLs: characters of a password that end it in a URL.
+const HINT: &str = "; in a password, special characters are encoded: `%23` for `#`, `%2F` for `/`, `%40` for `@`";
+
 /// Parses a PostgreSQL URL: `postgres://user:password@host:5432/name`.
 ///
 /// # Errors
@@ -163,7 +166,7 @@ pub fn postgres_options(url: &str) -> Result<PgConnectOptions, DatabaseError> {
     check_parameters(url)?;
     // The parser's error may quote the URL, so it is not passed on.
     let options = PgConnectOptions::from_str(url)
-        .map_err(|_| DatabaseError::Url("expected a URL such as `postgres://user:password@host:5432/name`".into()))?;
+        .map_err(|_| DatabaseError::Url(format!("expected a URL such as `postgres://user:password@host:5432/name`{HINT}")))?;
     Ok(options.disable_statement_logging())
 }
 

@@ -23,9 +23,9 @@ settings! {
         pub(crate) AUTH: AuthMode = ("PIDQ_AUTH", "config.auth.mode", "Authentication; `off` gives every client full access and is limited to loopback addresses.") or "tokens";
         pub DATABASE_URL: Option<Secret> = ("PIDQ_DATABASE_URL", "config.database.url", "Database of accounts and tokens: `sqlite:FILE` or `postgres://…`; by default `pidq.db` in the data directory.");
         pub ADMIN_LOGIN: String = ("PIDQ_ADMIN_LOGIN", "config.auth.adminLogin", "Login of the first account.") or "admin";
-        pub(crate) ADMIN_PASSWORD: Option<Secret> = ("PIDQ_ADMIN_PASSWORD", "config.auth.adminPassword", "Password of the first account; by default generated and shown once.");
+        pub(crate) ADMIN_PASSWORD: Option<Secret> = ("PIDQ_ADMIN_PASSWORD", "config.auth.adminPassword", "Password of the first account, read by the first start only; by default generated and shown once.");
         pub(crate) CLIENT_ID: String = ("PIDQ_CLIENT_ID", "config.auth.clientId", "Id of the first client.") or "pidq";
-        pub(crate) CLIENT_SECRET: Option<Secret> = ("PIDQ_CLIENT_SECRET", "config.auth.clientSecret", "Secret of the first client; by default generated and shown once.");
+        pub(crate) CLIENT_SECRET: Option<Secret> = ("PIDQ_CLIENT_SECRET", "config.auth.clientSecret", "Secret of the first client, read by the first start only; by default generated and shown once.");
         pub(crate) DEFAULT_ACCESS: DefaultAccess = ("PIDQ_DEFAULT_ACCESS", "config.auth.defaultAccess", "Default access of users to the graphs of their tenant, where no grant applies.") or "read";
         pub(crate) SSO_ISSUER: Option<String> = ("PIDQ_SSO_ISSUER", "config.sso.issuer", "Issuer URL of the identity provider, exactly as in its tokens.");
         pub(crate) SSO_AUDIENCE: Vec<String> = ("PIDQ_SSO_AUDIENCE", "config.sso.audience", "Accepted audiences of the provider's tokens.");
