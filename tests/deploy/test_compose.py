@@ -150,6 +150,21 @@ def stack(namespace, image, image_root, secrets: Path, work: Path):
         stack.down()
 
 
+def test_the_first_start_logs_no_warnings(stack: Stack):
+    for name in ("api", "dashboard", "worker", "license"):
+        text = (stack.work / f"{name}.log").read_text()
+        lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        warnings = [line for line in lines if line["level"] in ("WARN", "ERROR")]
+        # A machine under load, and connections of a database that has just started.
+        assert [line for line in warnings if line["target"] != "sqlx::pool::acquire"] == [], name
+        assert not [value for variable, value in stack.variables.items() if is_secret(variable) and value and value in text], name
+
+
+def is_secret(variable: str) -> bool:
+    """Whether a variable is one of the file of secrets; the name of the root client is none."""
+    return variable.endswith(("_SECRET", "_PASSWORD"))
+
+
 @pytest.fixture(scope="module")
 def api(stack: Stack) -> Api:
     api = Api("http://127.0.0.1:8000", stack.variables["PIDQ_APP_MASTER_KEY"], stack.variables["PIDQ_APP_MASTER_SECRET"])
