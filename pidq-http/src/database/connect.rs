@@ -165,8 +165,9 @@ const HINT: &str = "; in a password, special characters are encoded: `%23` for `
 pub fn postgres_options(url: &str) -> Result<PgConnectOptions, DatabaseError> {
     check_parameters(url)?;
     // The parser's error may quote the URL, so it is not passed on.
-    let options = PgConnectOptions::from_str(url)
-        .map_err(|_| DatabaseError::Url(format!("expected a URL such as `postgres://user:password@host:5432/name`{HINT}")))?;
+    let options = PgConnectOptions::from_str(url).map_err(|_| {
+        DatabaseError::Url(format!("expected a URL such as `postgres://user:password@host:5432/name`{HINT}"))
+    })?;
     Ok(options.disable_statement_logging())
 }
 

@@ -4,6 +4,7 @@ pub(super) mod csv;
 pub(super) mod docx;
 pub(super) mod docx_numbering;
 pub(super) mod eml;
+pub(super) mod epub;
 pub(super) mod html;
 pub(super) mod json;
 pub(super) mod list_numbers;
@@ -17,6 +18,8 @@ pub(super) mod pptx;
 pub(super) mod rtf;
 pub(super) mod symbol_fonts;
 pub(super) mod txt;
+#[cfg(feature = "spreadsheets")]
+pub(super) mod xls;
 #[cfg(feature = "spreadsheets")]
 pub(super) mod xlsx;
 #[cfg(feature = "spreadsheets")]

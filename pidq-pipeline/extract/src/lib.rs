@@ -69,10 +69,13 @@ pub const FORMATS: &[Format] = &[
     formats::docx::DOCX,
     #[cfg(feature = "spreadsheets")]
     formats::xlsx::XLSX,
+    #[cfg(feature = "spreadsheets")]
+    formats::xls::XLS,
     formats::pptx::PPTX,
     formats::odf::ODS,
     formats::odf::ODT,
     formats::odf::ODP,
+    formats::epub::EPUB,
     formats::rtf::RTF,
     formats::pid_graph::PID_GRAPH,
     formats::eml::EML,

@@ -83,6 +83,13 @@ impl<'a> Content<'a> {
     fn is_compound(&self) -> bool {
         self.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
     }
+
+    /// Returns whether the content is a compound file with a stream of this name.
+    pub fn has_stream(&self, name: &str) -> bool {
+        // Entries of the directory begin with the name, ended by a NUL, in a field of 64 bytes.
+        let entry: Vec<u8> = name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
+        self.is_compound() && memchr::memmem::find_iter(self.bytes, &entry).any(|at| at % 128 == 0)
+    }
 }
 
 /// Detects the format of a content.
@@ -90,7 +97,7 @@ pub fn detect_format(content: &Content<'_>, upload: &Upload<'_>) -> Result<&'sta
     if upload.bytes.is_empty() {
         return Err(ExtractError::new(super::ErrorCode::EmptyText, "the file is empty"));
     }
-    if content.is_compound() {
+    if content.is_compound() && !FORMATS.iter().any(|format| (format.sniff)(content) == Confidence::Certain) {
         return Err(compound_file_error(content));
     }
     let hinted = formats_by_hint(upload);
@@ -162,9 +169,8 @@ pub fn unsupported_media_type(prefix: &[u8]) -> Option<&'static str> {
 
 /// Returns the error for a compound file. Encrypted Office documents have a stream named `EncryptedPackage`.
 fn compound_file_error(content: &Content<'_>) -> ExtractError {
-    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    match memchr::memmem::find(content.bytes, &name) {
-        Some(_) => ExtractError::encrypted("the document is encrypted; save it without a password"),
-        None => ExtractError::unsupported("the content is in a legacy Office format; save it as DOCX, XLSX or PPTX"),
+    match content.has_stream("EncryptedPackage") {
+        true => ExtractError::encrypted("the document is encrypted; save it without a password"),
+        false => ExtractError::unsupported("the content is in a legacy Office format; save it as DOCX or PPTX"),
     }
 }

@@ -154,20 +154,27 @@ fn sheet(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, sink: &mut TextSink) -> Res
     let mut last_position = None;
     while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(|_| damaged_workbook())? {
         let text = cell_text(cell.get_value(), formats.get(style).and_then(Option::as_ref));
-        if text.is_empty() {
-            continue;
-        }
-        let (row, column) = cell.get_position();
-        match last_position {
-            Some((last_row, last_column)) if last_row == row => {
-                sink.push(&"\t".repeat(column_gap(last_column, column)))?
-            }
-            _ => sink.end_line()?,
-        }
-        sink.push(&text)?;
-        last_position = Some((row, column));
+        write_cell(&text, cell.get_position(), &mut last_position, sink)?;
     }
     sink.end_line()
+}
+
+/// Writes a cell after the last one that was written: after tabs, or on a new line.
+pub fn write_cell(
+    text: &str,
+    (row, column): (u32, u32),
+    last_position: &mut Option<(u32, u32)>,
+    sink: &mut TextSink,
+) -> Result<(), ExtractError> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    match *last_position {
+        Some((last_row, last_column)) if last_row == row => sink.push(&"\t".repeat(column_gap(last_column, column)))?,
+        _ => sink.end_line()?,
+    }
+    *last_position = Some((row, column));
+    sink.push(text)
 }
 
 /// Returns the number of tabs between two cells.
@@ -198,7 +205,8 @@ fn cell_text(value: &DataRef<'_>, format: Option<&NumberFormat>) -> String {
     }
 }
 
-fn date(time: &ExcelDateTime) -> String {
+/// Formats a date, a time of day or a duration.
+pub fn date(time: &ExcelDateTime) -> String {
     if time.is_duration() {
         let minutes = (time.as_f64() * 24.0 * 60.0).round();
         return format!("{}:{:02}", (minutes / 60.0).trunc(), minutes.rem_euclid(60.0));

@@ -299,7 +299,17 @@ fn formats_are_detected_by_content_and_contradictions_are_rejected() {
     for name in ["a.docx", "a.txt", "a.html", "a.json", "a.eml", "a.rtf"] {
         assert_rejected(name, &pdf, ErrorCode::UnsupportedType);
     }
-    for name in ["manual.pdf", "manual.docx", "lists.xlsx", "talk.pptx", "lists.ods", "manual.odt", "question.eml"] {
+    for name in [
+        "manual.pdf",
+        "manual.docx",
+        "lists.xlsx",
+        "talk.pptx",
+        "lists.ods",
+        "manual.odt",
+        "question.eml",
+        "lists.xls",
+        "manual.epub",
+    ] {
         let bytes = sample(name);
         let format = name.rsplit_once('.').unwrap().1;
         assert_eq!(extract_unnamed(&bytes).unwrap().format, format, "{name}");
@@ -320,6 +330,15 @@ fn plain_text_with_a_signature_word_is_text() {
     assert_eq!(extract_unnamed(&late).map(|extracted| extracted.format), Ok("pdf".into()));
 }
 
+/// A compound file whose directory has one entry.
+fn compound_file(stream: &str) -> Vec<u8> {
+    let mut bytes = vec![0; 2048];
+    bytes[..8].copy_from_slice(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1");
+    let name: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes[1024..1024 + name.len()].copy_from_slice(&name);
+    bytes
+}
+
 #[test]
 fn unsupported_formats_are_named() {
     let elf = [&b"\x7FELF\x02\x01\x01"[..], &[0; 57]].concat();
@@ -333,12 +352,10 @@ fn unsupported_formats_are_named() {
         assert_eq!(error.code, ErrorCode::UnsupportedType);
         assert!(error.detail.contains(word), "{error}");
     }
-    let package: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert_rejected(
-        "a.docx",
-        &[&b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"[..], &package].concat(),
-        ErrorCode::EncryptedDocument,
-    );
+    assert_rejected("a.docx", &compound_file("EncryptedPackage"), ErrorCode::EncryptedDocument);
+    assert_rejected("a.doc", &compound_file("WordDocument"), ErrorCode::UnsupportedType);
+    assert_rejected("a.xls", &compound_file("WordDocument"), ErrorCode::UnsupportedType);
+    assert_rejected("a.xls", &compound_file("Workbook"), ErrorCode::CorruptDocument);
 }
 
 #[test]

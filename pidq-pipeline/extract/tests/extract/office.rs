@@ -1,9 +1,9 @@
 //! Generated Office documents: the displayed text is extracted.
 
-use pidq_extract::Extracted;
+use pidq_extract::{ErrorCode, Extracted};
 
-use super::extract_named;
 use super::hostile::{archive, docx};
+use super::{assert_rejected, extract_named};
 
 const RELATIONSHIP_NAMESPACE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
@@ -165,6 +165,33 @@ fn hidden_sheets_and_slides_cause_a_warning() {
         ("ppt/slides/slide1.xml", b"<p:sld show='0'><a:p><a:r><a:t>Slide</a:t></a:r></a:p></p:sld>"),
     ]);
     assert_eq!(assert_text("a.pptx", &bytes, "Slide").warnings, ["the slide 1 is hidden in the presentation"]);
+}
+
+/// A book with two documents in folders, whose names contain spaces, and files of its package.
+fn book(files: &[(&str, &str)]) -> Vec<u8> {
+    let container = "<container><rootfiles><rootfile full-path='OPS/book.opf'/></rootfiles></container>";
+    let package = "<package><metadata><dc:title>Pumps</dc:title></metadata><manifest>\
+                   <item id='a' href='text/part%201.xhtml' media-type='application/xhtml+xml'/>\
+                   <item id='b' href='../end.xhtml#start' media-type='application/xhtml+xml'/>\
+                   <item id='c' href='cover.svg' media-type='image/svg+xml'/></manifest>\
+                   <spine><itemref idref='c'/><itemref idref='b'/><itemref idref='a'/><itemref idref='b'/></spine></package>";
+    let own = [("mimetype", "application/epub+zip"), ("META-INF/container.xml", container), ("OPS/book.opf", package)];
+    let files: Vec<(&str, &[u8])> = own.iter().chain(files).map(|(name, text)| (*name, text.as_bytes())).collect();
+    archive(&files)
+}
+
+#[test]
+fn documents_of_a_book_are_read_in_its_order() {
+    let (first, end) = (("OPS/text/part 1.xhtml", "<html><title>x</title><p>P-101"), ("end.xhtml", "<html><p>V-201"));
+    let extracted = assert_text("a.epub", &book(&[first, end]), "V-201\n\nP-101");
+    assert_eq!(extracted.title.as_deref(), Some("Pumps"));
+    assert_eq!(extracted.pages.iter().map(|page| page.label.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    let extracted = assert_text("a.epub", &book(&[first]), "P-101");
+    assert_eq!(extracted.warnings, ["the document end.xhtml is missing from the book"]);
+    let encryption = "<encryption><EncryptedData><CipherData><CipherReference URI='OPS/text/part%201.xhtml'/></CipherData>\
+                      </EncryptedData></encryption>";
+    let bytes = book(&[first, end, ("META-INF/encryption.xml", encryption)]);
+    assert_rejected("a.epub", &bytes, ErrorCode::EncryptedDocument);
 }
 
 #[test]

@@ -38,7 +38,9 @@ static CHARGE_SCRIPT: LazyLock<Script> = LazyLock::new(|| {
 
 /// Invalid URL. The error does not contain it, since it may include a password.
 #[derive(Clone, Copy, Debug, Eq, thiserror::Error, PartialEq)]
-#[error("expected `redis://host:6379`, `redis://:password@host:6379/0`, or `rediss://…` for TLS; in a password, special characters are encoded: `%23` for `#`")]
+#[error(
+    "expected `redis://host:6379`, `redis://:password@host:6379/0`, or `rediss://…` for TLS; in a password, special characters are encoded: `%23` for `#`"
+)]
 pub struct InvalidUrl;
 
 /// Client of a Redis-compatible server.

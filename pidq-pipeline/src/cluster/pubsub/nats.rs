@@ -32,7 +32,9 @@ const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(5);
 
 /// Invalid URL. The error does not contain it, since it may include a password.
 #[derive(Clone, Copy, Debug, Eq, thiserror::Error, PartialEq)]
-#[error("expected `nats://host:4222`, `nats://user:password@host:4222` or `tls://…`, separated by commas; in a password, special characters are encoded: `%23` for `#`")]
+#[error(
+    "expected `nats://host:4222`, `nats://user:password@host:4222` or `tls://…`, separated by commas; in a password, special characters are encoded: `%23` for `#`"
+)]
 pub struct InvalidUrl;
 
 /// A message was not confirmed by NATS.

@@ -1,7 +1,7 @@
 """Creates documents with third-party software: `make.py DIR` writes them there with their expected texts.
 
 `NAME.expected.json` is `{"pages": [text, ...], "labels": [...], "title": ...}`; blanks are compared as one.
-Needs reportlab, fpdf2, pikepdf, python-docx, openpyxl, python-pptx and odfpy. The small ones are committed.
+Needs reportlab, fpdf2, pikepdf, python-docx, openpyxl, python-pptx, odfpy, xlwt and ebooklib. The small ones are committed.
 """
 
 import datetime
@@ -107,6 +107,47 @@ def xlsx():
     expect("lists.xlsx", [first, "P-101A corner"], ["Valves", "Pumps & more"])
 
 
+def xls():
+    import xlwt
+
+    book = xlwt.Workbook(encoding="utf-8")
+    valves = book.add_sheet("Valves")
+    day, minute = xlwt.easyxf(num_format_str="YYYY-MM-DD"), xlwt.easyxf(num_format_str="YYYY-MM-DD HH:MM:SS")
+    for column, heading in enumerate(["Tag", "DN", "Kvs", "Tested", "Open"]):
+        valves.write(0, column, heading)
+    valves.write(1, 0, "HV-101")
+    valves.write(1, 1, 150)
+    valves.write(1, 2, 38.5)
+    valves.write(1, 3, datetime.date(2026, 11, 21), day)
+    valves.write(1, 4, True)
+    valves.write(2, 0, "Größe €")
+    valves.write(2, 3, datetime.datetime(2026, 1, 2, 3, 4, 5), minute)
+    pumps = book.add_sheet("Pumps & more")
+    pumps.write(1, 1, "P-101A")
+    pumps.write(500, 100, "corner")
+    book.save(str(OUT / "lists.xls"))
+    first = "Tag DN Kvs Tested Open HV-101 150 38.5 2026-11-21 TRUE Größe € 2026-01-02 03:04:05"
+    expect("lists.xls", [first, "P-101A corner"], ["Valves", "Pumps & more"], None)
+
+
+def epub():
+    from ebooklib import epub
+
+    book = epub.EpubBook()
+    book.set_title(TITLE)
+    chapters = []
+    for number, lines in enumerate(PAGES):
+        chapter = epub.EpubHtml(title=lines[0], file_name=f"text/part {number}.xhtml")
+        chapter.content = f"<h1>{lines[0]}</h1>" + "".join(f"<p>{line}</p>" for line in lines[1:])
+        chapters.append(chapter)
+        book.add_item(chapter)
+    book.add_item(epub.EpubNcx())
+    # The reading order differs from that of the files.
+    book.spine = chapters[::-1]
+    epub.write_epub(str(OUT / "manual.epub"), book)
+    expect("manual.epub", joined(PAGES)[::-1])
+
+
 def pptx():
     import pptx
 
@@ -187,5 +228,5 @@ def encodings():
         expect(name, [text], None, None)
 
 
-for make in [pdf_reportlab, pdf_fonts, pdf_variants, docx, xlsx, pptx, ods, odt, eml, encodings]:
+for make in [pdf_reportlab, pdf_fonts, pdf_variants, docx, xlsx, xls, epub, pptx, ods, odt, eml, encodings]:
     make()
