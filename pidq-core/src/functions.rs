@@ -5,6 +5,7 @@ mod dedup;
 mod graph;
 mod graph_call;
 mod helpers;
+mod joins;
 mod logic;
 mod number;
 mod object;
@@ -31,6 +32,7 @@ const JSON_QUERY: &[(&str, &[Function])] = &[
 const PIDQ: &[(&str, &[Function])] = &[
     ("bindings", object::BINDINGS),
     ("helpers", helpers::FUNCTIONS),
+    ("joins", joins::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),
     ("pid_reports", pid_reports::FUNCTIONS),

@@ -3,8 +3,6 @@
 use std::cmp::Ordering;
 use std::fmt::{self, Write};
 
-use hashbrown::HashMap;
-
 use super::array::{at_item, collect, key_of, list, optional, select, sorted_positions, try_vectorized_arg};
 use super::number::argument;
 use super::sorting::{self, ChunkedSort};
@@ -29,8 +27,6 @@ const START: OptionSpec = OptionSpec::any_number("start");
 const DIRECTIONS: &[&str] = &["asc", "desc"];
 /// Index of the ascending direction.
 const ASCENDING: usize = 0;
-
-const JOIN: &[Param] = &[Param::query("right"), Param::query("leftKey"), Param::query("rightKey")];
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
@@ -125,25 +121,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(from_entries),
     },
     Function {
-        name: "innerJoin",
-        params: JOIN,
-        summary: "The pairs `{left, right}` of items with equal keys in this array and another one.",
-        example: r#"[{a: 1}] | innerJoin([{b: 1, c: 2}], .a, .b) => [{"left":{"a":1},"right":{"b":1,"c":2}}]"#,
-        body: Body::Piped(|cx, input, args| join(cx, input, args, false)),
-    },
-    Function {
         name: "last",
         params: &[],
         summary: "The last item of an array, null for an empty one.",
         example: "[7, 8] | last() => 8",
         body: Body::Piped(last),
-    },
-    Function {
-        name: "leftJoin",
-        params: JOIN,
-        summary: "Like `innerJoin`, but with every item of this array; `right` is null if no key is equal.",
-        example: r#"[{a: 1}] | leftJoin([], .a, .b) => [{"left":{"a":1},"right":null}]"#,
-        body: Body::Piped(|cx, input, args| join(cx, input, args, true)),
     },
     Function {
         name: "lookup",
@@ -288,7 +270,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 ];
 
 /// Evaluates a query for one item of an array and checks the result. Errors name the item.
-fn eval_item<'a, T>(
+pub(super) fn eval_item<'a, T>(
     cx: &mut EvalContext<'a>,
     query: Option<&'a Plan>,
     (array, at): (Array<'a>, usize),
@@ -310,7 +292,7 @@ fn eval_item<'a, T>(
 }
 
 /// Like [`eval_item`], for keys. Long strings are charged.
-fn eval_key<'a, T>(
+pub(super) fn eval_key<'a, T>(
     cx: &mut EvalContext<'a>,
     query: Option<&'a Plan>,
     position: (Array<'a>, usize),
@@ -325,7 +307,7 @@ fn eval_key<'a, T>(
     Ok(key)
 }
 
-fn expect_number(value: Value<'_>) -> Result<f64> {
+pub(super) fn expect_number(value: Value<'_>) -> Result<f64> {
     value.as_f64().ok_or_else(|| {
         let help = match value {
             Value::Null | Value::Undefined => "the value is null: `coalesce(..., 0)` gives it a default",
@@ -337,7 +319,7 @@ fn expect_number(value: Value<'_>) -> Result<f64> {
     })
 }
 
-fn expect_object<'a>(value: Value<'a>) -> Result<Object<'a>> {
+pub(super) fn expect_object<'a>(value: Value<'a>) -> Result<Object<'a>> {
     value.as_object().ok_or_else(|| {
         let found = value.type_name();
         let help = match value {
@@ -351,7 +333,10 @@ fn expect_object<'a>(value: Value<'a>) -> Result<Object<'a>> {
 }
 
 /// Returns the string arguments of a function; `None` if one of them is null.
-fn string_args<'a, const N: usize>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Option<[&'a str; N]>> {
+pub(super) fn string_args<'a, const N: usize>(
+    cx: &mut EvalContext<'a>,
+    args: &[Value<'a>],
+) -> Result<Option<[&'a str; N]>> {
     let mut strings = [""; N];
     for (at, text) in strings.iter_mut().enumerate() {
         let value = argument(args, at);
@@ -556,7 +541,7 @@ fn slice<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
 }
 
 /// Resolves a position in an array; a negative one counts from the end.
-fn position(number: f64, len: usize) -> usize {
+pub(super) fn position(number: f64, len: usize) -> usize {
     let number = number.trunc();
     let number = if number < 0.0 { len as f64 + number } else { number };
     (number as usize).min(len)
@@ -595,7 +580,12 @@ fn entries<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Res
 }
 
 /// Collects an object with two values.
-fn push_pair<'a>(cx: &mut EvalContext<'a>, keys: &'a Keys<'a>, first: Value<'a>, second: Value<'a>) -> Result<()> {
+pub(super) fn push_pair<'a>(
+    cx: &mut EvalContext<'a>,
+    keys: &'a Keys<'a>,
+    first: Value<'a>,
+    second: Value<'a>,
+) -> Result<()> {
     cx.charge(1)?;
     let base = cx.mark();
     cx.push(first)?;
@@ -865,67 +855,6 @@ fn keys_order(a: Array<'_>, b: Array<'_>, directions: &[bool]) -> Ordering {
         }
     }
     Ordering::Equal
-}
-
-/// Key of a join. A number and its string are different keys.
-#[derive(Eq, Hash, PartialEq)]
-enum JoinKey<'a> {
-    Bool(bool),
-    Number(u64),
-    String(&'a str),
-}
-
-/// Returns the join key of a value; `None` for null, since it would join all items without a key.
-fn join_key<'a>(value: Value<'a>) -> Result<Option<JoinKey<'a>>> {
-    match value {
-        Value::Null | Value::Undefined => Ok(None),
-        Value::Bool(value) => Ok(Some(JoinKey::Bool(value))),
-        // 0 and -0 are equal.
-        Value::Number(number) => Ok(Some(JoinKey::Number((number.value() + 0.0).to_bits()))),
-        Value::String(text) => Ok(Some(JoinKey::String(text))),
-        Value::Array(_) | Value::Object(_) => {
-            let error = Error::new(Code::StringExpected, "String expected as the key of a join");
-            Err(error.with_help("a key is a string, a number or a boolean"))
-        }
-    }
-}
-
-/// Returns the positions of the items of each key.
-fn index_by<'a>(
-    cx: &mut EvalContext<'a>,
-    array: Array<'a>,
-    key: Option<&'a Plan>,
-) -> Result<HashMap<JoinKey<'a>, Vec<u32>>> {
-    let mut index: HashMap<JoinKey<'a>, Vec<u32>> = HashMap::new();
-    for at in 0..array.len() {
-        if let Some(key) = eval_key(cx, key, (array, at), join_key)? {
-            index.entry(key).or_default().push(at as u32);
-        }
-    }
-    Ok(index)
-}
-
-/// Returns joined rows in the order of the left array, then of the right one.
-fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], is_left_outer: bool) -> Result<Value<'a>> {
-    let left = list(input)?;
-    let right = list(optional(cx, args, 0, input)?)?;
-    let reserved = right.len() * (size_of::<JoinKey<'_>>() + size_of::<Vec<u32>>() + 4 * size_of::<u32>());
-    cx.reserve(reserved)?;
-    let index = index_by(cx, right, args.get(2))?;
-    let keys = cx.intern_keys(&["left", "right"])?;
-    let base = cx.mark();
-    for (at, item) in left.iter().enumerate() {
-        let key = eval_key(cx, args.get(1), (left, at), join_key)?;
-        let positions = key.and_then(|key| index.get(&key)).map_or(&[][..], Vec::as_slice);
-        for position in positions {
-            push_pair(cx, keys, item, right.get(*position as usize).unwrap_or(Value::Null))?;
-        }
-        if positions.is_empty() && is_left_outer {
-            push_pair(cx, keys, item, Value::Null)?;
-        }
-    }
-    cx.release(reserved);
-    cx.collect_list(base)
 }
 
 fn lookup<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {

@@ -27,6 +27,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("patterns", "Regular expressions"),
     ("bindings", "Variables"),
     ("helpers", "More functions for arrays, objects and strings"),
+    ("joins", "Joins of arrays"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
     ("pid_reports", "P&ID: reports for engineers"),
