@@ -72,6 +72,7 @@ codes! {
     ListExpected         "PQ2005" Eval    "The right side of `in` must be an array.";
     EntryExpected        "PQ2006" Eval    "An entry `{key, value}` was expected.";
     NumberExpected       "PQ2007" Eval    "A number was expected.";
+    InvalidValue         "PQ2008" Eval    "A value has the right type, but is malformed or out of range.";
     NotANode             "PQ3001" Eval    "The value is not a node of the graph.";
     UnknownNode          "PQ3002" Eval    "No node has this id or tag.";
     NoStart              "PQ3003" Eval    "There is no node to start from.";

@@ -7,6 +7,7 @@ mod graph_call;
 mod helpers;
 mod joins;
 mod logic;
+mod nested;
 mod number;
 mod object;
 mod pid;
@@ -32,6 +33,7 @@ const JSON_QUERY: &[(&str, &[Function])] = &[
 const PIDQ: &[(&str, &[Function])] = &[
     ("bindings", object::BINDINGS),
     ("helpers", helpers::FUNCTIONS),
+    ("nested", nested::FUNCTIONS),
     ("joins", joins::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),

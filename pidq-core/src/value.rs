@@ -285,6 +285,9 @@ fn slice_cells(arena: &Arena, base: ContainerId, first: u32, len: u32) -> &[Cell
 }
 
 impl<'a> Array<'a> {
+    /// The array without items.
+    pub(crate) const EMPTY: Array<'a> = Array(Items::Built(&[]));
+
     /// Returns the length of its JSON text in the document, if it is a stored array.
     pub(crate) fn text_size(self) -> usize {
         match self.0 {

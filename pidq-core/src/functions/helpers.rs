@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt::{self, Write};
 
 use super::array::{at_item, collect, key_of, list, optional, select, sorted_positions, try_vectorized_arg};
+use super::nested::{PathKey, child};
 use super::number::argument;
 use super::sorting::{self, ChunkedSort};
 use super::string::expect_text;
@@ -130,8 +131,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "lookup",
         params: &[Param::query("map"), Param::query("key")],
-        summary: "The value of an object at a computed key, null if there is none.",
-        example: r#"lookup({a: 1, b: 2}, "b") => 2"#,
+        summary: "The value of an object at a computed key, or the item of an array at a computed index; null if there is none.",
+        example: r#"[lookup({a: 1, b: 2}, "b"), lookup([7, 8], -1)] => [2,8]"#,
         body: Body::Strict(lookup),
     },
     Function {
@@ -858,14 +859,15 @@ fn keys_order(a: Array<'_>, b: Array<'_>, directions: &[bool]) -> Ordering {
 }
 
 fn lookup<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    let object = expect_object(argument(args, 0))?;
-    let key = argument(args, 1);
-    if key.is_null() {
-        return Ok(Value::Null);
+    let map = argument(args, 0);
+    if map.as_array().is_none() {
+        expect_object(map)?;
     }
-    let key = expect_text(key)?;
-    cx.charge_bytes(key.len())?;
-    Ok(object.get(key).unwrap_or(Value::Null))
+    let key = match argument(args, 1) {
+        key if key.is_null() => return Ok(Value::Null),
+        key => PathKey::from_value(cx, key)?,
+    };
+    Ok(child(map, &key).unwrap_or(Value::Null))
 }
 
 fn attribute<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

@@ -1,6 +1,7 @@
 //! Tests of the functions of the extended profile that work on any JSON: corners, oracles and limits.
 
 mod joins;
+mod nested;
 
 use pidq_core::{Dialect, Graph, Limits};
 use serde_json::Value;

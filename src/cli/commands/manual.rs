@@ -27,6 +27,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("patterns", "Regular expressions"),
     ("bindings", "Variables"),
     ("helpers", "More functions for arrays, objects and strings"),
+    ("nested", "Nested values: descent, paths, changes"),
     ("joins", "Joins of arrays"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),

@@ -1,0 +1,187 @@
+//! Changes at a path: the containers along it are rebuilt, everything else is shared.
+
+use super::path_key::{self, PathKey, child};
+use super::{Container, invalid};
+use crate::error::{Error, Result};
+use crate::eval::EvalContext;
+use crate::eval::build::ObjectBuilder;
+use crate::eval::plan::Plan;
+use crate::functions::array::{collect, optional};
+use crate::value::{Array, Object, Value};
+
+pub(super) fn set<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let value = optional(cx, args, 1, input)?;
+    replace(cx, input, &literal(args), value)
+}
+
+pub(super) fn set_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let keys = path_key::from_argument(cx, args, input)?;
+    let value = optional(cx, args, 1, input)?;
+    replace(cx, input, &keys, value)
+}
+
+pub(super) fn update<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    update_value(cx, input, &literal(args), args)
+}
+
+pub(super) fn update_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let keys = path_key::from_argument(cx, args, input)?;
+    update_value(cx, input, &keys, args)
+}
+
+pub(super) fn delete_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let keys = path_key::from_argument(cx, args, input)?;
+    let Some((last, outer)) = keys.split_last() else {
+        return Err(invalid("Path with at least one key expected", Value::Array(Array::EMPTY)));
+    };
+    match follow(cx, input, &keys)? {
+        (holders, Some(_)) => {
+            let changed = without(cx, holders[outer.len()], last)?;
+            rebuild(cx, &holders[..outer.len()], outer, changed)
+        }
+        (_, None) => Ok(input),
+    }
+}
+
+/// Returns the keys of the path that is the first argument.
+fn literal(args: &[Plan]) -> Vec<PathKey<'_>> {
+    match args.first() {
+        Some(Plan::Get(path)) => path_key::from_literal(path),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the containers on the way to a value, one for each key, and the value; those that are missing are undefined.
+/// An array in place of an object is an error, so that no change is lost silently.
+fn follow<'a>(
+    cx: &mut EvalContext<'a>,
+    root: Value<'a>,
+    keys: &[PathKey<'a>],
+) -> Result<(Vec<Value<'a>>, Option<Value<'a>>)> {
+    let mut holders = Vec::with_capacity(keys.len());
+    let mut value = Some(root);
+    for key in keys {
+        cx.charge(1)?;
+        if let (Some(array @ Value::Array(_)), None) = (value, key.index) {
+            return Err(not_in_array(array, key));
+        }
+        holders.push(value.unwrap_or(Value::Undefined));
+        value = value.and_then(|holder| child(holder, key));
+    }
+    Ok((holders, value))
+}
+
+fn replace<'a>(cx: &mut EvalContext<'a>, root: Value<'a>, keys: &[PathKey<'a>], value: Value<'a>) -> Result<Value<'a>> {
+    let (holders, _) = follow(cx, root, keys)?;
+    rebuild(cx, &holders, keys, if let Value::Undefined = value { Value::Null } else { value })
+}
+
+fn update_value<'a>(
+    cx: &mut EvalContext<'a>,
+    root: Value<'a>,
+    keys: &[PathKey<'a>],
+    args: &'a [Plan],
+) -> Result<Value<'a>> {
+    let (holders, Some(old)) = follow(cx, root, keys)? else { return Ok(root) };
+    let new = optional(cx, args, 1, old)?;
+    rebuild(cx, &holders, keys, if let Value::Undefined = new { Value::Null } else { new })
+}
+
+/// Rebuilds the containers along a path, from the last one up.
+fn rebuild<'a>(
+    cx: &mut EvalContext<'a>,
+    holders: &[Value<'a>],
+    keys: &[PathKey<'a>],
+    value: Value<'a>,
+) -> Result<Value<'a>> {
+    let mut changed = value;
+    for (holder, key) in holders.iter().zip(keys).rev() {
+        changed = with_child(cx, *holder, key, changed)?;
+    }
+    Ok(changed)
+}
+
+/// Returns a container with another value for a key; a missing one is created.
+fn with_child<'a>(
+    cx: &mut EvalContext<'a>,
+    holder: Value<'a>,
+    key: &PathKey<'a>,
+    value: Value<'a>,
+) -> Result<Value<'a>> {
+    match holder {
+        Value::Object(object) => with_field(cx, object, key.name, value),
+        Value::Array(array) => with_item(cx, array, key, value),
+        Value::Null | Value::Undefined if key.is_number => with_item(cx, Array::EMPTY, key, value),
+        Value::Null | Value::Undefined => {
+            let keys = cx.intern_keys(&[key.name])?;
+            cx.object_from_values(keys, &[value])
+        }
+        scalar => {
+            let message = format!("Object or array expected to set `{}`, not {}", key.name, scalar.type_name());
+            Err(invalid(message, scalar).with_help("only objects and arrays have parts"))
+        }
+    }
+}
+
+fn with_field<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, name: &'a str, value: Value<'a>) -> Result<Value<'a>> {
+    cx.charge(object.len() as u64)?;
+    let keys = cx.object_keys(object)?;
+    let base = cx.mark();
+    if let Some(slot) = keys.slot(name) {
+        for (at, old) in object.values().enumerate() {
+            cx.push(if at == slot { value } else { old })?;
+        }
+        return cx.collect_object(keys, base);
+    }
+    let mut builder = ObjectBuilder::new(cx);
+    for (name, value) in object.iter() {
+        builder.insert(cx, name, value)?;
+    }
+    builder.insert(cx, name, value)?;
+    builder.into_object(cx)
+}
+
+fn with_item<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, key: &PathKey<'_>, value: Value<'a>) -> Result<Value<'a>> {
+    let position = match key.position(array.len()) {
+        Some(position) if position <= array.len() => position,
+        _ => return Err(out_of_range(array, key)),
+    };
+    let base = cx.mark();
+    collect(cx, array.iter())?;
+    match cx.collected(base).get_mut(position) {
+        Some(item) => *item = value,
+        None => cx.push(value)?,
+    }
+    cx.collect_list(base)
+}
+
+/// Returns a container without a key that it has.
+fn without<'a>(cx: &mut EvalContext<'a>, holder: Value<'a>, key: &PathKey<'_>) -> Result<Value<'a>> {
+    let base = cx.mark();
+    match Container::from_value(holder) {
+        Some(Container::Array(array)) => {
+            let position = key.position(array.len());
+            let kept = array.iter().enumerate().filter(|(at, _)| Some(*at) != position);
+            collect(cx, kept.map(|(_, item)| item))?;
+            cx.collect_list(base)
+        }
+        Some(Container::Object(object)) => {
+            let kept = object.iter().filter(|(name, _)| *name != key.name);
+            collect(cx, kept.clone().map(|(_, value)| value))?;
+            let names: Vec<&'a str> = kept.map(|(name, _)| name).collect();
+            let keys = cx.intern_keys(&names)?;
+            cx.collect_object(keys, base)
+        }
+        None => Ok(holder),
+    }
+}
+
+fn not_in_array(array: Value<'_>, key: &PathKey<'_>) -> Error {
+    let error = invalid(format!("Object expected for the key `{}`, not array", key.name), array);
+    error.with_help("to change every object of an array, use `map(...)`, as in `update(.items, map(...))`")
+}
+
+fn out_of_range(array: Array<'_>, key: &PathKey<'_>) -> Error {
+    let message = format!("The index {} is outside of an array of {} items", key.name, array.len());
+    invalid(message, Value::Array(array)).with_help(format!("the index {} appends an item", array.len()))
+}
