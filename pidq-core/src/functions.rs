@@ -32,6 +32,7 @@ const JSON_QUERY: &[(&str, &[Function])] = &[
 /// Tables of pidq's own functions.
 const PIDQ: &[(&str, &[Function])] = &[
     ("bindings", object::BINDINGS),
+    ("replacement", regex::EXTENSIONS),
     ("helpers", helpers::FUNCTIONS),
     ("nested", nested::FUNCTIONS),
     ("joins", joins::FUNCTIONS),

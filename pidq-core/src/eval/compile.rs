@@ -318,11 +318,11 @@ impl Compiler<'_> {
         self.warnings.extend(invalid_count(&function, args));
         let id = self.register_call(&function, expr.span);
         let mut plans = Vec::with_capacity(args.len());
-        let mut at = 0;
-        while at < args.len() {
+        for at in 0..args.len() {
             let Some(param) = self.param(&function, args, at) else { break };
-            plans.push(self.compile_argument(function.row(), param, &args[at..])?);
-            at += 1 + usize::from(matches!(param.kind, ParamKind::Pattern));
+            if !matches!(param.kind, ParamKind::Flags) {
+                plans.push(self.compile_argument(function.row(), param, args, at)?);
+            }
         }
         Ok(Plan::Call(Box::new(Call::new(function, plans.into(), id, expr.span))))
     }
@@ -355,18 +355,21 @@ impl Compiler<'_> {
         known.or(Some(SURPLUS))
     }
 
-    fn compile_argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
+    fn compile_argument(&mut self, function: &Function, param: &Param, args: &[Expr], at: usize) -> Result<Plan> {
+        let arg = &args[at];
         match param.kind {
-            ParamKind::Query => self.compile_query(&args[0]),
+            ParamKind::Query => self.compile_query(arg),
             ParamKind::Checked(_) | ParamKind::GraphPattern => {
-                let plan = self.compile_query(&args[0])?;
-                self.check_argument(param, &plan, &args[0])?;
+                let plan = self.compile_query(arg)?;
+                self.check_argument(param, &plan, arg)?;
                 Ok(plan)
             }
-            ParamKind::Static(spec) => self.checked_constant(function, param, spec, &args[0]).map(Plan::Constant),
-            ParamKind::Path => self.path_argument(function, &args[0]),
-            ParamKind::Pattern => self.compile_pattern(function, param, args),
-            ParamKind::Options(known) => self.compile_options(function, known, &args[0]),
+            ParamKind::Static(spec) => self.checked_constant(function, param, spec, arg).map(Plan::Constant),
+            ParamKind::Path => self.path_argument(function, arg),
+            ParamKind::Pattern => self.compile_pattern(function, param, args, at),
+            // Compiled with the pattern.
+            ParamKind::Flags => Ok(Plan::Constant(Constant::Null)),
+            ParamKind::Options(known) => self.compile_options(function, known, arg),
         }
     }
 
@@ -468,9 +471,11 @@ impl Compiler<'_> {
         Ok(Some(keys.iter().fold(value, |value, key| child_value(value, &literal_text(&key.node)))))
     }
 
-    fn compile_pattern(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
-        let pattern = self.static_value(function, param, &args[0])?;
-        let flags = args.get(1).map(|flags| self.static_value(function, param, flags)).transpose()?;
+    fn compile_pattern(&mut self, function: &Function, param: &Param, args: &[Expr], at: usize) -> Result<Plan> {
+        let pattern = self.static_value(function, param, &args[at])?;
+        let flags_at = function.params.iter().position(|param| matches!(param.kind, ParamKind::Flags));
+        let flags_arg = flags_at.and_then(|at| args.get(at));
+        let flags = flags_arg.map(|flags| self.static_value(function, param, flags)).transpose()?;
         let text = |constant: &Constant| convert::to_text(constant.value());
         // `matchAll` appends its own flag. There null means no flags; elsewhere it is the string `null`.
         let is_all = function.name == "matchAll";
@@ -484,8 +489,8 @@ impl Compiler<'_> {
             plan: plan.clone(),
             pattern: text(&pattern),
             flags,
-            pattern_span: args[0].span,
-            flags_span: args.get(1).unwrap_or(&args[0]).span,
+            pattern_span: args[at].span,
+            flags_span: flags_arg.unwrap_or(&args[at]).span,
         });
         Ok(Plan::Pattern(plan))
     }

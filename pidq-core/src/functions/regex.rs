@@ -1,4 +1,6 @@
-//! Regular expression functions: matching and captures.
+//! Regular expression functions: matching, captures, replacement.
+
+mod replace;
 
 use super::string::expect_text;
 use crate::error::Result;
@@ -8,7 +10,16 @@ use crate::eval::regex_captures::MatchFormat;
 use crate::regex::{Captures, Regex};
 use crate::value::Value;
 
-const PARAMS: &[Param] = &[Param::query("text"), Param::pattern("pattern"), Param::constant("flags").optional()];
+/// Functions of pidq's own profile.
+pub(crate) const EXTENSIONS: &[Function] = &[Function {
+    name: "replaceRegex",
+    params: &[Param::query("text"), Param::pattern("pattern"), Param::query("with"), Param::flags("flags").optional()],
+    summary: "The string with every match of a pattern replaced; `$1` and `$<name>` in `with` are groups, `$&` is the match, `$$` a dollar.",
+    example: r#"replaceRegex("P-101A", "(?<kind>[A-Z]+)-([0-9]+)", "$2/$<kind>") => "101/PA""#,
+    body: Body::Lazy(replace::replace_regex),
+}];
+
+const PARAMS: &[Param] = &[Param::query("text"), Param::pattern("pattern"), Param::flags("flags").optional()];
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
@@ -59,6 +70,7 @@ fn all_matches<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) 
     format.list(cx, base)
 }
 
+/// Returns the first match at or after a byte.
 fn search(cx: &mut EvalContext<'_>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
     cx.search_in(regex, text, |budget| regex.captures(text, start, budget)).map(|(found, _)| found)
 }

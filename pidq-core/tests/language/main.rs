@@ -2,6 +2,7 @@
 
 mod joins;
 mod nested;
+mod regex;
 
 use pidq_core::{Dialect, Graph, Limits};
 use serde_json::Value;

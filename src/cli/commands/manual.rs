@@ -26,6 +26,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("strings", "Strings"),
     ("patterns", "Regular expressions"),
     ("bindings", "Variables"),
+    ("replacement", "Replacement by regular expressions"),
     ("helpers", "More functions for arrays, objects and strings"),
     ("nested", "Nested values: descent, paths, changes"),
     ("joins", "Joins of arrays"),

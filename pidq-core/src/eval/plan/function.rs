@@ -134,8 +134,10 @@ pub(crate) enum ParamKind {
     Static(Option<&'static OptionSpec>),
     /// A path such as `.a.b`, not evaluated.
     Path,
-    /// A regular expression; the flags are the argument after it.
+    /// A regular expression.
     Pattern,
+    /// The flags of the regular expression, which become part of it.
+    Flags,
     /// An object literal of named options, as the last argument.
     Options(&'static [OptionSpec]),
 }
@@ -162,7 +164,7 @@ impl Param {
     pub fn expects(&self) -> &'static str {
         match self.kind {
             ParamKind::Query | ParamKind::Checked(_) | ParamKind::GraphPattern => "query",
-            ParamKind::Static(_) => "constant",
+            ParamKind::Static(_) | ParamKind::Flags => "constant",
             ParamKind::Path => "path",
             ParamKind::Pattern => "pattern",
             ParamKind::Options(_) => "options",
@@ -187,6 +189,10 @@ impl Param {
 
     pub(crate) const fn pattern(name: &'static str) -> Param {
         Param { kind: ParamKind::Pattern, ..Param::query(name) }
+    }
+
+    pub(crate) const fn flags(name: &'static str) -> Param {
+        Param { kind: ParamKind::Flags, ..Param::query(name) }
     }
 
     pub(crate) const fn checked(spec: &'static OptionSpec) -> Param {

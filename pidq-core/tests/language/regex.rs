@@ -1,0 +1,79 @@
+//! Replacement by regular expressions.
+
+use pidq_core::Limits;
+use serde_json::{Value, json};
+
+use crate::{check, check_error, run_with, value};
+
+/// Text, pattern, replacement, flags, and what `replaceAll` of V8 makes of them.
+const REPLACED_BY_V8: &[&str] = &[
+    r##"["abc","b","[$&]","","a[b]c"]"##,
+    r##"["aXbX","x","-","i","a-b-"]"##,
+    r##"["aaa","a*?","-","","-a-a-a-"]"##,
+    r##"["","a*","x","","x"]"##,
+    r##"["abc","","-","","-a-b-c-"]"##,
+    r##"["2026-11-26","(\\d+)-(\\d+)-(\\d+)","$3.$2.$1","","26.11.2026"]"##,
+    r##"["P-101A","(?<kind>[A-Z]+)-(?<no>\\d+)","$<no>/$<kind>$<none>.","","101/P.A"]"##,
+    r##"["P-1","(P)(X)?","[$1|$2|$3]","","[P||$3]-1"]"##,
+    r##"["cost","o","$$1","","c$1st"]"##,
+    r##"["abc","b","$`|$'","","aa|cc"]"##,
+    r##"["abc","(b)","$10$01$0$00","","ab0b$0$00c"]"##,
+    r##"["abc","b","$<x>","","a$<x>c"]"##,
+    r##"["abc","(?<x>b)","$<x","","a$<xc"]"##,
+    r##"["a1b22","\\d+","#","","a#b#"]"##,
+    r##"["ab","(a)|(b)","<$1$2>","","<a><b>"]"##,
+    r##"["äöü😀x","[^x]","_","u","____x"]"##,
+    r##"["a\nb","^","> ","m","> a\n> b"]"##,
+    r##"["aaa","a","b","","bbb"]"##,
+    r##"["xaxa","(?<=x)a","b","","xbxb"]"##,
+    r##"["abab","(a)(b)\\1\\2","$2$1","","ba"]"##,
+    r##"["a$b","\\$","$","","a$b"]"##,
+    r##"["tel 12","(?:(?<y>\\d)(?<z>\\d))","$<z>$<y>","","tel 21"]"##,
+    r##"["abcdefghijkl","(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)","$11-$12-$1","","k-a2-al"]"##,
+    r##"["DN 80","\\s+","","","DN80"]"##,
+    r##"["aba","a","$x$","y","$x$ba"]"##,
+];
+
+#[test]
+fn replacements_are_those_of_javascript() {
+    for row in REPLACED_BY_V8 {
+        let row: Vec<String> = serde_json::from_str(row).expect("five texts");
+        let [text, pattern, with, flags, expected] = &row[..] else { panic!("five texts: {row:?}") };
+        let query = format!("replaceRegex(get(), {}, {}, {})", json!(pattern), json!(with), json!(flags));
+        assert_eq!(value(&query, &json!(text).to_string()), Value::from(expected.as_str()), "{query} on {text:?}");
+    }
+}
+
+#[test]
+fn the_replacement_may_be_computed_and_null_stays_null() {
+    check(
+        r#"map(replaceRegex(.t, "[0-9]+", .by))"#,
+        r#"[{"t": "P-101", "by": "x"}, {"t": "V-2", "by": "y"}]"#,
+        r#"["P-x","V-y"]"#,
+    );
+    check(
+        r#"[replaceRegex(null, "a", "b"), replaceRegex("a", "a", null), replaceRegex("a", "x", "b")]"#,
+        "null",
+        r#"[null,null,"a"]"#,
+    );
+    check_error(r#"replaceRegex(1, "a", "b")"#, "null", "PQ2002", "string(...)");
+    check_error(r#"replaceRegex("a", "(", "b")"#, "null", "PQ1007", "Invalid regular expression");
+    check_error(r#"replaceRegex("a", "a", "b", "q")"#, "null", "PQ1008", "flag");
+    check_error(r#"replaceRegex("a", "b")"#, "null", "PQ1003", "3 or 4 arguments");
+}
+
+#[test]
+fn long_replacements_are_limited() {
+    let doubled = vec![r#"replaceRegex(get(), "x", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")"#; 8].join(" | ");
+    // Every match writes everything before and after it.
+    let quadratic = r#"replaceRegex(get(), "x", "$`$'") | size()"#;
+    for (query, input) in [(&*doubled, "x".into()), (quadratic, "x".repeat(20_000))] {
+        let limits = Limits { string: 100_000, ..Limits::default() };
+        let error = run_with(query, &json!(input).to_string(), limits).expect_err("too long");
+        assert_eq!(error.code().as_str(), "PQ4007", "{query}");
+    }
+    let limits = Limits { memory: 100_000, ..Limits::default() };
+    let error = run_with(r#"replaceRegex(get(), "x", "")"#, &json!("x".repeat(20_000)).to_string(), limits);
+    assert_eq!(error.expect_err("too many matches").code().as_str(), "PQ4007");
+    check_error(r#"replaceRegex(get(), "(a+)+b(?=c)", "")"#, &format!("\"{}\"", "a".repeat(40)), "PQ4006", "backtrack");
+}
