@@ -13,6 +13,7 @@ mod object;
 mod pid;
 mod pid_reports;
 mod regex;
+mod sequences;
 mod sorting;
 mod string;
 
@@ -36,6 +37,7 @@ const PIDQ: &[(&str, &[Function])] = &[
     ("helpers", helpers::FUNCTIONS),
     ("nested", nested::FUNCTIONS),
     ("joins", joins::FUNCTIONS),
+    ("sequences", sequences::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),
     ("pid_reports", pid_reports::FUNCTIONS),

@@ -61,6 +61,7 @@ const INPUT_USES: &[(&str, InputUse)] = &[
     ("top", InputUse::Filter),
     ("first", InputUse::Subset),
     ("last", InputUse::Subset),
+    ("nth", InputUse::Subset),
     ("maxBy", InputUse::Filter),
     ("minBy", InputUse::Filter),
     ("map", InputUse::Map),

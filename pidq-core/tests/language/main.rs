@@ -3,6 +3,7 @@
 mod joins;
 mod nested;
 mod regex;
+mod sequences;
 
 use pidq_core::{Dialect, Graph, Limits};
 use serde_json::Value;

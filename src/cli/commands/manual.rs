@@ -30,6 +30,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("helpers", "More functions for arrays, objects and strings"),
     ("nested", "Nested values: descent, paths, changes"),
     ("joins", "Joins of arrays"),
+    ("sequences", "Positions, ranges and running values"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
     ("pid_reports", "P&ID: reports for engineers"),
