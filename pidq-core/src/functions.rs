@@ -1,6 +1,7 @@
 //! Tables of all functions of the language.
 
 mod array;
+mod dates;
 mod dedup;
 mod graph;
 mod graph_call;
@@ -38,6 +39,7 @@ const PIDQ: &[(&str, &[Function])] = &[
     ("nested", nested::FUNCTIONS),
     ("joins", joins::FUNCTIONS),
     ("sequences", sequences::FUNCTIONS),
+    ("dates", dates::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),
     ("pid_reports", pid_reports::FUNCTIONS),

@@ -31,6 +31,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("nested", "Nested values: descent, paths, changes"),
     ("joins", "Joins of arrays"),
     ("sequences", "Positions, ranges and running values"),
+    ("dates", "Dates and durations"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
     ("pid_reports", "P&ID: reports for engineers"),

@@ -1,0 +1,211 @@
+//! A date as its text states it: with or without a time, with or without an offset from UTC.
+
+use std::fmt;
+
+use jiff::Span;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::fmt::temporal::{Pieces, PiecesOffset};
+use jiff::tz::Offset;
+
+use super::duration::Unit;
+
+/// A date, optionally with a time and its offset from UTC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    /// Local date and time; midnight if no time is stated.
+    local: DateTime,
+    has_time: bool,
+    zone: Zone,
+}
+
+/// Offset from UTC as stated.
+#[derive(Clone, Copy, Debug)]
+enum Zone {
+    Unstated,
+    Utc,
+    Offset(Offset),
+}
+
+impl Zone {
+    fn offset(self) -> Option<Offset> {
+        match self {
+            Zone::Unstated => None,
+            Zone::Utc => Some(Offset::UTC),
+            Zone::Offset(offset) => Some(offset),
+        }
+    }
+}
+
+impl Moment {
+    /// A date with all parts.
+    pub const EXAMPLE: Moment =
+        Moment { local: DateTime::constant(2026, 11, 26, 8, 30, 0, 0), has_time: true, zone: Zone::Utc };
+
+    /// Reads a date in ISO 8601. The name of a time zone has no meaning without a database.
+    pub fn parse(text: &str) -> Option<Moment> {
+        let pieces = Pieces::parse(text).ok().filter(|pieces| pieces.time_zone_annotation().is_none())?;
+        let zone = match pieces.offset() {
+            None => Zone::Unstated,
+            Some(PiecesOffset::Zulu) => Zone::Utc,
+            Some(offset) => Zone::Offset(offset.to_numeric_offset()),
+        };
+        let time = pieces.time();
+        Some(Moment {
+            local: pieces.date().to_datetime(time.unwrap_or(Time::midnight())),
+            has_time: time.is_some(),
+            zone,
+        })
+    }
+
+    /// Returns the date of parsed parts; `None` if they are no date.
+    pub fn from_parts(parts: &BrokenDownTime) -> Option<Moment> {
+        let date = parts.to_date().ok()?;
+        let time = parts.hour().map(|_| parts.to_time()).transpose().ok()?;
+        let zone = parts.offset().filter(|_| time.is_some()).map_or(Zone::Unstated, Zone::Offset);
+        Some(Moment { local: date.to_datetime(time.unwrap_or(Time::midnight())), has_time: time.is_some(), zone })
+    }
+
+    /// Returns the date and time of a number of seconds since 1970.
+    pub fn from_epoch(seconds: f64) -> Option<Moment> {
+        /// Greater numbers are no dates. Also keeps the casts exact.
+        const MAX: f64 = 1e13;
+        if seconds.is_nan() || seconds.abs() > MAX {
+            return None;
+        }
+        let nanoseconds = ((seconds - seconds.floor()) * 1e9).round() as i64;
+        let span = Span::new().try_seconds(seconds.floor() as i64).ok()?.try_nanoseconds(nanoseconds);
+        // The parts of a duration have one sign.
+        let local = match span {
+            Ok(span) if seconds >= 0.0 => EPOCH.checked_add(span).ok()?,
+            _ => {
+                let whole = EPOCH.checked_add(Span::new().try_seconds(seconds.floor() as i64).ok()?).ok()?;
+                whole.checked_add(Span::new().try_nanoseconds(nanoseconds).ok()?).ok()?
+            }
+        };
+        Some(Moment { local, has_time: true, zone: Zone::Utc })
+    }
+
+    pub fn has_offset(&self) -> bool {
+        self.zone.offset().is_some()
+    }
+
+    /// Returns the seconds since 1970 and their nanoseconds; without an offset, of the time in UTC.
+    fn since_epoch(&self) -> (i64, i32) {
+        let offset = self.zone.offset().map_or(0, |offset| i64::from(offset.seconds()));
+        let duration = self.local.duration_since(EPOCH);
+        (duration.as_secs() - offset, duration.subsec_nanos())
+    }
+
+    pub fn to_epoch(self) -> f64 {
+        let (seconds, nanoseconds) = self.since_epoch();
+        seconds as f64 + f64::from(nanoseconds) / 1e9
+    }
+
+    /// Returns the sum with a duration. A date without a time gets one if the duration has hours.
+    pub fn plus(&self, span: Span) -> Option<Moment> {
+        let local = self.local.checked_add(span).ok()?;
+        let has_time = self.has_time || local.time() != Time::midnight();
+        Some(Moment { local, has_time, zone: self.zone })
+    }
+
+    /// Returns the time to another date.
+    pub fn until(&self, other: &Moment, unit: Unit) -> Option<f64> {
+        let Some(length) = unit.seconds() else { return self.complete_months(other, unit) };
+        let ((from, from_nanos), (to, to_nanos)) = (self.since_epoch(), other.since_epoch());
+        let seconds = (to - from) as f64 + (f64::from(to_nanos) - f64::from(from_nanos)) / 1e9;
+        Some(seconds / length)
+    }
+
+    /// Returns the complete months or years to another date, at the offset of this one.
+    fn complete_months(&self, other: &Moment, unit: Unit) -> Option<f64> {
+        let other_local = match (self.zone.offset(), other.zone.offset()) {
+            (Some(here), Some(there)) => {
+                let shift = i64::from(here.seconds()) - i64::from(there.seconds());
+                other.local.checked_add(Span::new().try_seconds(shift).ok()?).ok()?
+            }
+            _ => other.local,
+        };
+        let (from, to) = (self.local.date(), other_local.date());
+        let months = 12 * (i64::from(to.year()) - i64::from(from.year())) + i64::from(to.month() - from.month());
+        // The sum with the complete months does not go past the other date: the inverse of `plus`.
+        let sum = Span::new().try_months(months).ok().and_then(|span| self.local.checked_add(span).ok());
+        let is_past = |sum: DateTime| if other_local >= self.local { sum > other_local } else { sum < other_local };
+        let complete = if sum.is_none_or(is_past) { months - months.signum() } else { months };
+        Some(if unit == Unit::Years { complete / 12 } else { complete } as f64)
+    }
+
+    /// Returns the start of the unit that the date is in.
+    pub fn start_of(&self, unit: Unit) -> Option<Moment> {
+        let (date, time) = (self.local.date(), self.local.time());
+        let at = |hour, minute, second| Time::new(hour, minute, second, 0).ok();
+        let (date, time) = match unit {
+            Unit::Years => (date.first_of_year(), Time::midnight()),
+            Unit::Months => (date.first_of_month(), Time::midnight()),
+            Unit::Weeks => {
+                let days = i64::from(date.weekday().to_monday_zero_offset());
+                (date.checked_sub(Span::new().try_days(days).ok()?).ok()?, Time::midnight())
+            }
+            Unit::Days => (date, Time::midnight()),
+            Unit::Hours => (date, at(time.hour(), 0, 0)?),
+            Unit::Minutes => (date, at(time.hour(), time.minute(), 0)?),
+            Unit::Seconds => (date, at(time.hour(), time.minute(), time.second())?),
+        };
+        Some(Moment { local: date.to_datetime(time), ..*self })
+    }
+
+    /// Returns a part by its name.
+    pub fn part(&self, name: &str) -> Option<f64> {
+        let (date, time) = (self.local.date(), self.local.time());
+        let week = || date.iso_week_date();
+        Some(match name {
+            "year" => f64::from(date.year()),
+            "quarter" => f64::from((date.month() + 2) / 3),
+            "month" => f64::from(date.month()),
+            "week" => f64::from(week().week()),
+            "day" => f64::from(date.day()),
+            "hour" => f64::from(time.hour()),
+            "minute" => f64::from(time.minute()),
+            "second" => f64::from(time.second()) + f64::from(time.subsec_nanosecond()) / 1e9,
+            "weekday" => f64::from(date.weekday().to_monday_one_offset()),
+            "dayOfYear" => f64::from(date.day_of_year()),
+            "daysInMonth" => f64::from(date.days_in_month()),
+            "weekYear" => f64::from(week().year()),
+            _ => return None,
+        })
+    }
+
+    /// Returns the parts for a format.
+    pub fn broken_down(&self) -> BrokenDownTime {
+        let mut parts = BrokenDownTime::from(self.local);
+        parts.set_offset(self.zone.offset());
+        parts
+    }
+}
+
+/// The start of 1970.
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
+impl fmt::Display for Moment {
+    /// Writes ISO 8601, with the parts that the date has.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date: Date = self.local.date();
+        if !self.has_time {
+            return write!(f, "{date}");
+        }
+        write!(f, "{}", self.local)?;
+        match self.zone {
+            Zone::Unstated => Ok(()),
+            Zone::Utc => f.write_str("Z"),
+            Zone::Offset(offset) => write_offset(offset.seconds(), f),
+        }
+    }
+}
+
+/// Writes hours and minutes; seconds, which only old local times have, if there are any.
+fn write_offset(seconds: i32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let (minutes, rest) = (seconds.abs() / 60, seconds.abs() % 60);
+    write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)?;
+    if rest == 0 { Ok(()) } else { write!(f, ":{rest:02}") }
+}
