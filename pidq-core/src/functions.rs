@@ -17,6 +17,7 @@ mod regex;
 mod sequences;
 mod sorting;
 mod string;
+mod units;
 
 use crate::eval::plan::FunctionRef;
 use crate::eval::plan::function::Function;
@@ -40,6 +41,7 @@ const PIDQ: &[(&str, &[Function])] = &[
     ("joins", joins::FUNCTIONS),
     ("sequences", sequences::FUNCTIONS),
     ("dates", dates::FUNCTIONS),
+    ("units", units::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),
     ("pid_reports", pid_reports::FUNCTIONS),

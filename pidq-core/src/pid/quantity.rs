@@ -43,9 +43,19 @@ const PRESSURE_UNITS: &[(&[&str], f64, f64)] = &[
     (&["psi", "lbf/in2", "lb/in2"], 44_482_216_152_605.0, 645_160_000_000_000.0),
     (&["kgf/cm2", "kg/cm2", "at"], 980_665.0, 1e6),
     (&["atm"], 101_325.0, 1e5),
-    (&["torr", "mmhg"], 101_325.0, 76e6),
+    (&["torr"], 101_325.0, 76e6),
+    // Conventional columns of mercury (13595.1 kg/m³) and water (1000 kg/m³).
+    (&["mmhg"], 133_322_387_415.0, 1e14),
+    (&["inhg"], 3_386_388_640_341.0, 1e14),
     (&["mmh2o", "mmwc"], 980_665.0, 1e10),
+    (&["inh2o", "inwc"], 24_908_891.0, 1e10),
+    (&["fth2o", "ftwc"], 298_906_692.0, 1e10),
 ];
+
+/// Returns the names of the units of pressure, without those of their zero.
+pub(crate) fn pressure_unit_names() -> impl Iterator<Item = &'static [&'static str]> {
+    PRESSURE_UNITS.iter().map(|(names, _, _)| *names)
+}
 
 /// Endings of units of pressure.
 const REFERENCES: &[(&str, Reference)] = &[

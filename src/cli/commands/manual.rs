@@ -32,6 +32,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("joins", "Joins of arrays"),
     ("sequences", "Positions, ranges and running values"),
     ("dates", "Dates and durations"),
+    ("units", "Units"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
     ("pid_reports", "P&ID: reports for engineers"),
