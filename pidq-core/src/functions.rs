@@ -17,6 +17,7 @@ mod regex;
 mod sequences;
 mod sorting;
 mod string;
+mod text_format;
 mod units;
 
 use crate::eval::plan::FunctionRef;
@@ -42,6 +43,7 @@ const PIDQ: &[(&str, &[Function])] = &[
     ("sequences", sequences::FUNCTIONS),
     ("dates", dates::FUNCTIONS),
     ("units", units::FUNCTIONS),
+    ("formatting", text_format::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),
     ("pid_reports", pid_reports::FUNCTIONS),

@@ -175,7 +175,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("text"), Param::query("length"), Param::query("fill").optional()],
         summary: "The string padded at the start to a length, with spaces unless `fill` is given.",
         example: r#"padStart("7", 3, "0") => "007""#,
-        body: Body::Strict(pad_start),
+        body: Body::Strict(|cx, args| pad(cx, args, Side::Start)),
     },
     Function {
         name: "pickBy",
@@ -397,7 +397,14 @@ fn write_replaced(out: &mut LimitedText, text: &str, find: &str, with: &str) -> 
     Ok(())
 }
 
-fn pad_start<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+/// Side at which a string is padded.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum Side {
+    Start,
+    End,
+}
+
+pub(super) fn pad<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], side: Side) -> Result<Value<'a>> {
     let fill = match argument(args, 2) {
         Value::Undefined => Value::String(" "),
         fill => fill,
@@ -406,7 +413,11 @@ fn pad_start<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'
     let length = expect_number(argument(args, 1))? as usize;
     let missing = length.saturating_sub(convert::utf16_len(text));
     cx.charge_bytes(missing)?;
-    cx.build_text(|out| write_fill(out, fill, missing).and_then(|()| out.write_str(text))).map(Value::String)
+    let padded = cx.build_text(|out| match side {
+        Side::Start => write_fill(out, fill, missing).and_then(|()| out.write_str(text)),
+        Side::End => out.write_str(text).and_then(|()| write_fill(out, fill, missing)),
+    });
+    padded.map(Value::String)
 }
 
 /// Repeats a string up to a number of UTF-16 units; half of a character is left out.

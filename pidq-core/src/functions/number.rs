@@ -177,15 +177,20 @@ fn round<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> 
         // The decimal string is that of the number itself. Adding 0 turns the -0 of -0.2 into 0, like its string would.
         return Ok(Value::number(round_half_up(number.value()) + 0.0));
     }
+    rounded(cx, argument(args, 0), digits).map(Value::number)
+}
+
+/// Rounds to a number of digits after the decimal point.
+pub(super) fn rounded<'a>(cx: &mut EvalContext<'a>, value: Value<'a>, digits: Value<'a>) -> Result<f64> {
     let shifted = cx.build_text(|out| {
-        convert::write_text(argument(args, 0), out)?;
+        convert::write_text(value, out)?;
         out.write_char('e')?;
         convert::write_text(digits, out)
     })?;
     let integer = round_half_up(convert::text_to_number(shifted));
     let back = -number_of(cx, digits)?;
     let rounded = format!("{}e{}", js_number_format::number_text(integer), js_number_format::number_text(back));
-    Ok(Value::number(convert::text_to_number(&rounded)))
+    Ok(convert::text_to_number(&rounded))
 }
 
 /// Range of numbers whose string has no exponent.

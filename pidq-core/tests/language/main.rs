@@ -5,6 +5,7 @@ mod joins;
 mod nested;
 mod regex;
 mod sequences;
+mod text_format;
 mod units;
 
 use pidq_core::{Dialect, Graph, Limits};

@@ -33,6 +33,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("sequences", "Positions, ranges and running values"),
     ("dates", "Dates and durations"),
     ("units", "Units"),
+    ("formatting", "Formatting"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
     ("pid_reports", "P&ID: reports for engineers"),
