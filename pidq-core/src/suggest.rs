@@ -158,11 +158,6 @@ const FOREIGN_NAMES: &[ForeignName] = &[
         help: "to convert to lower case, use `lower()`",
     },
     ForeignName { names: &["includes"], function: "contains", help: "to test for a part, use `contains()`" },
-    ForeignName {
-        names: &["gsub", "replaceall"],
-        function: "replace",
-        help: "to replace part of a string, use `replace()`",
-    },
     ForeignName { names: &["substr"], function: "substring", help: "a part of a string is `substring()`" },
     ForeignName { names: &["some"], function: "any", help: "to test if a condition is true for any item, use `any()`" },
     ForeignName {
@@ -177,6 +172,98 @@ const FOREIGN_NAMES: &[ForeignName] = &[
     ForeignName { names: &["ifnull", "nvl"], function: "coalesce", help: "to replace null, use `coalesce()`" },
     ForeignName { names: &["isnull", "is_null"], function: "eq", help: "to test for null, write `.a == null`" },
     ForeignName { names: &["concat"], function: "add", help: "to join two strings, write `.a + .b`" },
+    ForeignName {
+        names: &["gsub", "sub", "regexreplace", "replaceall", "re_sub"],
+        function: "replaceRegex",
+        help: "to replace matches of a pattern, use `replaceRegex()`; of a text, `replace()`",
+    },
+    ForeignName {
+        names: &["recurse", "walkdown"],
+        function: "descendants",
+        help: "all nested values are `descendants()`",
+    },
+    ForeignName {
+        names: &["leaf_paths", "getpaths"],
+        function: "valuePaths",
+        help: "the paths of nested values are `valuePaths()`",
+    },
+    ForeignName { names: &["getpath", "dig"], function: "getAt", help: "to read a computed path, use `getAt()`" },
+    ForeignName { names: &["setpath", "assoc_in"], function: "setAt", help: "to set a computed path, use `setAt()`" },
+    ForeignName {
+        names: &["delpaths", "delpath"],
+        function: "deleteAt",
+        help: "to delete a computed path, use `deleteAt()`",
+    },
+    ForeignName { names: &["walk"], function: "mapDeep", help: "to change all nested values, use `mapDeep()`" },
+    ForeignName {
+        names: &["deepmerge", "merge_deep"],
+        function: "mergeDeep",
+        help: "to merge nested objects, use `mergeDeep()`",
+    },
+    ForeignName { names: &["fold", "aggregate"], function: "reduce", help: "to combine all items, use `reduce()`" },
+    ForeignName {
+        names: &["cumsum", "runningtotal"],
+        function: "runningSum",
+        help: "running totals are `runningSum()`",
+    },
+    ForeignName {
+        names: &["rownumber", "row_number", "withindex", "zipwithindex", "to_indexed"],
+        function: "enumerate",
+        help: "to number the items, use `enumerate()`",
+    },
+    ForeignName { names: &["sliding", "rolling"], function: "windows", help: "overlapping parts are `windows()`" },
+    ForeignName {
+        names: &["chunk", "batch", "nwise", "_nwise"],
+        function: "chunks",
+        help: "parts of equal size are `chunks()`",
+    },
+    ForeignName { names: &["seq", "sequence"], function: "range", help: "a list of numbers is `range()`" },
+    ForeignName {
+        names: &["strftime", "formatdate"],
+        function: "dateFormat",
+        help: "to format a date, use `dateFormat()`",
+    },
+    ForeignName {
+        names: &["strptime", "todate", "parsedate"],
+        function: "dateParse",
+        help: "to read a date, use `dateParse()`",
+    },
+    ForeignName {
+        names: &["datediff", "daysbetween"],
+        function: "dateDiff",
+        help: "the time between dates is `dateDiff()`",
+    },
+    ForeignName {
+        names: &["now", "today"],
+        function: "dateAdd",
+        help: "a query has no clock: pass the present as a parameter, such as `$now`",
+    },
+    ForeignName {
+        names: &["convert", "unitconvert"],
+        function: "convertUnit",
+        help: "to convert units, use `convertUnit()`",
+    },
+    ForeignName {
+        names: &["tofixed", "printf", "sprintf"],
+        function: "formatNumber",
+        help: "to format a number, use `formatNumber()`; a text, `format()`",
+    },
+    ForeignName { names: &["rpad", "ljust"], function: "padEnd", help: "to pad a string at the end, use `padEnd()`" },
+    ForeignName {
+        names: &["lpad", "rjust"],
+        function: "padStart",
+        help: "to pad a string at the start, use `padStart()`",
+    },
+    ForeignName {
+        names: &["mergejoin", "join_by", "joinby"],
+        function: "innerJoin",
+        help: "to join arrays by key, use `innerJoin()` or `leftJoin()`",
+    },
+    ForeignName {
+        names: &["except", "difference"],
+        function: "antiJoin",
+        help: "the items without a partner are `antiJoin()`",
+    },
     ForeignName {
         names: &["upstreamof"],
         function: "upstream",

@@ -93,13 +93,20 @@ fn compile_patterns(patterns: &[PendingPattern]) -> Result<()> {
 struct Compiler<'n> {
     environment: &'n Environment<'n>,
     /// Names bound by the `let`s around, outermost first.
-    scope: Vec<Box<str>>,
+    scope: Vec<Binding>,
     calls: Vec<(String, Span)>,
     properties: Vec<(Box<str>, Span)>,
     records: usize,
     warnings: Vec<Warning>,
     /// Patterns still to be compiled.
     patterns: Vec<PendingPattern>,
+}
+
+/// Name bound by `let`.
+struct Binding {
+    name: Box<str>,
+    /// The value, if it is known before the run.
+    constant: Option<Constant>,
 }
 
 /// Pattern with its flags and their spans.
@@ -261,10 +268,21 @@ impl Compiler<'_> {
         let mut values = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             check_name(&key.name).map_err(|error| error.with_span(key.span))?;
-            values.push(self.compile_query(value)?);
-            self.scope.push(key.name.clone());
+            let value = self.compile_query(value)?;
+            self.scope.push(Binding { name: key.name.clone(), constant: self.known_constant(&value) });
+            values.push(value);
         }
         Ok(values.into())
+    }
+
+    /// Returns the value of a plan if it is known before the run.
+    fn known_constant(&self, plan: &Plan) -> Option<Constant> {
+        match plan {
+            Plan::Constant(constant) => Some(constant.clone()),
+            Plan::Parameter(cell) => constant_of(Some(Value::stored(self.environment.params, *cell))),
+            Plan::Variable(index) => self.scope.get(*index)?.constant.clone(),
+            _ => None,
+        }
     }
 
     fn compile_boxed(&mut self, expr: &Expr) -> Result<Box<Plan>> {
@@ -283,7 +301,7 @@ impl Compiler<'_> {
     }
 
     fn binding(&self, name: &str, span: Span) -> Result<Plan> {
-        if let Some(index) = self.scope.iter().rposition(|bound| **bound == *name) {
+        if let Some(index) = self.scope.iter().rposition(|bound| *bound.name == *name) {
             return Ok(Plan::Variable(index));
         }
         if let Some(cell) = parameter(self.environment.params, name) {
@@ -299,7 +317,7 @@ impl Compiler<'_> {
     }
 
     fn unknown_variable(&self, name: &str, span: Span) -> Error {
-        let bound = self.scope.iter().map(|name| &**name);
+        let bound = self.scope.iter().map(|bound| &*bound.name);
         let known: Vec<&str> = bound.chain(self.environment.parameter_names()).chain(["root"]).collect();
         let similar =
             suggest::nearest(name, known.iter().copied()).into_iter().map(|name| format!("${name}")).collect();
@@ -364,6 +382,7 @@ impl Compiler<'_> {
                 self.check_argument(param, &plan, arg)?;
                 Ok(plan)
             }
+            ParamKind::Static(_) if self.is_computed_binding(arg) => self.compile_query(arg),
             ParamKind::Static(spec) => self.checked_constant(function, param, spec, arg).map(Plan::Constant),
             ParamKind::Path => self.path_argument(function, arg),
             ParamKind::Pattern => self.compile_pattern(function, param, args, at),
@@ -432,6 +451,15 @@ impl Compiler<'_> {
         }
     }
 
+    /// Returns true for a name that `let` binds to a value of the run. Functions evaluate it and check it then.
+    fn is_computed_binding(&self, arg: &Expr) -> bool {
+        let Node::Array(items) = &arg.node else { return false };
+        let name = items.get(1).filter(|_| arg.head() == Some("$"));
+        let Some(Node::String(name)) = name.map(|name| &name.node) else { return false };
+        let bound = self.scope.iter().rev().find(|bound| bound.name == *name);
+        bound.is_some_and(|bound| bound.constant.is_none())
+    }
+
     /// Returns a constant argument; checked against the option specification if there is one.
     fn checked_constant(
         &mut self,
@@ -463,11 +491,18 @@ impl Compiler<'_> {
         })
     }
 
-    /// Returns the value of a parameter at a path, or `None` if it is only known at run time.
+    /// Returns the value of a parameter, or of a name that `let` binds to a constant, at a path; `None` if it is only
+    /// known at run time.
     fn parameter_at(&self, items: &[Expr], span: Span) -> Result<Option<Value<'_>>> {
         let (name, keys) = name_and_keys(items, span)?;
-        let Plan::Parameter(cell) = self.binding(name, span)? else { return Ok(None) };
-        let value = Value::stored(self.environment.params, cell);
+        let value = match self.binding(name, span)? {
+            Plan::Parameter(cell) => Value::stored(self.environment.params, cell),
+            Plan::Variable(index) => match self.scope.get(index).and_then(|bound| bound.constant.as_ref()) {
+                Some(constant) => constant.value(),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
         Ok(Some(keys.iter().fold(value, |value, key| child_value(value, &literal_text(&key.node)))))
     }
 
@@ -677,7 +712,7 @@ fn uncomputed_key(key: &Expr) -> Option<Warning> {
 fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
     let message = format!("A constant expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
-    error.with_help("write a number or a string, or use a parameter: `$name`")
+    error.with_help("write a number or a string, or use a parameter or a name bound by `let`: `$name`")
 }
 
 fn option_constant_expected(function: &Function, spec: &OptionSpec, span: Span) -> Error {

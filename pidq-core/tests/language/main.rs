@@ -1,5 +1,6 @@
 //! Tests of the functions of the extended profile that work on any JSON: corners, oracles and limits.
 
+mod bindings;
 mod dates;
 mod joins;
 mod nested;
