@@ -3,6 +3,7 @@
 mod bindings;
 mod dates;
 mod joins;
+mod jq;
 mod nested;
 mod regex;
 mod sequences;

@@ -1,0 +1,96 @@
+//! The queries that the manual names for filters of jq, with the results of jq 1.6.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::value;
+
+/// A filter of jq, the query, an input, and what jq prints for it.
+const FILTERS: &[(&str, &str, &str, &str)] = &[
+    (r#".[1]"#, r#".1"#, r#"[4,5,6]"#, r#"5"#),
+    (r#".[-1]"#, r#"nth(-1)"#, r#"[4,5,6]"#, r#"6"#),
+    (r#".[1:3]"#, r#"slice(1, 3)"#, r#"[4,5,6,7]"#, r#"[5,6]"#),
+    (r#"map(select(.a > 1))"#, r#"filter(.a > 1)"#, r#"[{"a":1},{"a":2}]"#, r#"[{"a":2}]"#),
+    (r#"map(.a)"#, r#"map(.a)"#, r#"[{"a":1},{}]"#, r#"[1,null]"#),
+    (r#"length"#, r#"size()"#, r#"[1,2]"#, r#"2"#),
+    (
+        r#"[.. | select(type == "number")]"#,
+        r#"descendants(typeOf(get()) == "number")"#,
+        r#"{"a":1,"b":[2,{"c":3}]}"#,
+        r#"[1,2,3]"#,
+    ),
+    (r#"[paths]"#, r#"valuePaths()"#, r#"{"a":[5,{"b":6}]}"#, r#"[["a"],["a",0],["a",1],["a",1,"b"]]"#),
+    (r#"[paths(. == 6)]"#, r#"valuePaths(get() == 6)"#, r#"{"a":[5,{"b":6}]}"#, r#"[["a",1,"b"]]"#),
+    (r#"getpath(["a",0])"#, r#"getAt(["a", 0])"#, r#"{"a":[5]}"#, r#"5"#),
+    (r#".a.b = 1"#, r#"set(.a.b, 1)"#, r#"{"c":0}"#, r#"{"c":0,"a":{"b":1}}"#),
+    (r#".a += 1"#, r#"update(.a, get() + 1)"#, r#"{"a":1}"#, r#"{"a":2}"#),
+    (r#"setpath(["a",1]; 9)"#, r#"setAt(["a", 1], 9)"#, r#"{"a":[5,6]}"#, r#"{"a":[5,9]}"#),
+    (r#"del(.a.b)"#, r#"omit(.a.b)"#, r#"{"a":{"b":1,"c":2}}"#, r#"{"a":{"c":2}}"#),
+    (r#"delpaths([["a",0]])"#, r#"deleteAt(["a", 0])"#, r#"{"a":[5,6]}"#, r#"{"a":[6]}"#),
+    (
+        r#"walk(if type == "number" then . * 2 else . end)"#,
+        r#"mapDeep(if(typeOf(get()) == "number", get() * 2, get()))"#,
+        r#"{"a":[1,{"b":2}]}"#,
+        r#"{"a":[2,{"b":4}]}"#,
+    ),
+    (r#".x * .y"#, r#"mergeDeep(.x, .y)"#, r#"{"x":{"a":{"b":1,"c":2}},"y":{"a":{"c":3}}}"#, r#"{"a":{"b":1,"c":3}}"#),
+    (r#".x + .y"#, r#"merge(.x, .y)"#, r#"{"x":{"a":1},"y":{"b":2}}"#, r#"{"a":1,"b":2}"#),
+    (r#"flatten"#, r#"flattenDeep()"#, r#"[1,[2,[3]]]"#, r#"[1,2,3]"#),
+    (r#"to_entries"#, r#"entries()"#, r#"{"a":1}"#, r#"[{"key":"a","value":1}]"#),
+    (r#"with_entries(.value += 1)"#, r#"mapValues(get() + 1)"#, r#"{"a":1}"#, r#"{"a":2}"#),
+    (
+        r#"group_by(.a) | map(length)"#,
+        r#"groupBy(.a) | values() | map(size())"#,
+        r#"[{"a":1},{"a":2},{"a":1}]"#,
+        r#"[2,1]"#,
+    ),
+    (r#"sort_by(.a) | reverse"#, r#"sort(.a, "desc")"#, r#"[{"a":1},{"a":2}]"#, r#"[{"a":2},{"a":1}]"#),
+    (r#"unique"#, r#"uniq() | sort()"#, r#"[2,1,2]"#, r#"[1,2]"#),
+    (r#"add"#, r#"sum()"#, r#"[1,2,3]"#, r#"6"#),
+    (r#"[range(2; 5)]"#, r#"range(2, 5)"#, r#"null"#, r#"[2,3,4]"#),
+    (r#"reduce .[] as $x (0; . + $x)"#, r#"reduce(0, .result + .item)"#, r#"[1,2,3]"#, r#"6"#),
+    (r#"[foreach .[] as $x (0; . + $x)]"#, r#"scan(0, .result + .item)"#, r#"[1,2,3]"#, r#"[1,3,6]"#),
+    (r#"transpose"#, r#"transpose()"#, r#"[[1,2],[3]]"#, r#"[[1,3],[2,null]]"#),
+    (
+        r#"gsub("(?<d>[0-9]+)"; "<\(.d)>")"#,
+        r#"replaceRegex(get(), "(?<d>[0-9]+)", "<$<d>>")"#,
+        r#""a1b22""#,
+        r#""a<1>b<22>""#,
+    ),
+    (r#"test("^a")"#, r#"regex(get(), "^a")"#, r#""abc""#, r#"true"#),
+    (
+        r#". as $all | .a | map(. + $all.n)"#,
+        r#"let({all: get()}, .a | map(get() + $all.n))"#,
+        r#"{"a":[1,2],"n":10}"#,
+        r#"[11,12]"#,
+    ),
+    (r#".a // 5"#, r#"coalesce(.a, 5)"#, r#"{"a":null}"#, r#"5"#),
+    (r#""\(.a): \(.b)""#, r#"format("{a}: {b}")"#, r#"{"a":"x","b":1}"#, r#""x: 1""#),
+    (r#".d | fromdate"#, r#"dateToEpoch(.d)"#, r#"{"d":"2026-11-26T08:30:00Z"}"#, r#"1795681800"#),
+    (
+        r#".d | strptime("%d.%m.%Y") | strftime("%Y-%m-%d")"#,
+        r#"dateParse(.d, "%d.%m.%Y")"#,
+        r#"{"d":"26.11.2026"}"#,
+        r#""2026-11-26""#,
+    ),
+];
+
+#[test]
+fn queries_for_filters_of_jq_have_their_results() {
+    for (filter, query, input, expected) in FILTERS {
+        let expected: Value = serde_json::from_str(expected).expect("jq prints JSON");
+        assert_eq!(value(query, input), expected, "{filter}: {query} on {input}");
+    }
+}
+
+#[test]
+fn the_table_of_the_manual_lists_these_queries() {
+    let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/cli/commands/manual/language.md");
+    let page = fs::read_to_string(template).expect("the template of the manual");
+    let cell = |text: &str| format!("`{}`", text.replace('|', "\\|"));
+    let rows = FILTERS.iter().map(|(filter, query, _, _)| format!("| {} | {} |\n", cell(filter), cell(query)));
+    let table: String = rows.collect();
+    assert!(page.contains(&table), "the table of jq in the manual is\n{table}");
+}
