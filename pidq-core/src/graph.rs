@@ -123,6 +123,19 @@ impl Graph {
         self.arena.duplicate_keys()
     }
 
+    /// Returns the offset in the document of the first escape of a lone surrogate, such as `\uD800`. Text in UTF-8 cannot
+    /// contain one, so its string has U+FFFD in its place.
+    ///
+    /// ```
+    /// let graph = pidq_core::Graph::from_json(r#"["\uD83D\uDE00", "\uD83D"]"#)?;
+    /// assert_eq!(graph.lone_surrogate(), Some(18));
+    /// assert_eq!(graph.root().as_array().and_then(|list| list.get(1)?.as_str()), Some("\u{FFFD}"));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn lone_surrogate(&self) -> Option<usize> {
+        self.arena.lone_surrogate()
+    }
+
     /// Returns the warning about duplicate keys.
     pub(crate) fn duplicate_key_warning(&self) -> Option<Warning> {
         let count = self.duplicate_keys();

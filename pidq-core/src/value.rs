@@ -466,6 +466,11 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Returns the key and the value at an index, in the order of [`Object::iter`].
+    pub fn entry(self, index: usize) -> Option<(&'a str, Value<'a>)> {
+        (index < self.len()).then(|| (self.key(index), self.value(index)))
+    }
+
     /// Returns the key at an index.
     pub(crate) fn key(self, slot: usize) -> &'a str {
         match self.0 {
@@ -484,8 +489,22 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Returns an identifier of the keys: two objects of one graph or run with the same number of keys and the same
+    /// identifier have the same keys in the same order. `None` if a field is `undefined`, which readers omit.
+    pub fn keys_id(self) -> Option<usize> {
+        match self.0 {
+            Fields::Stored(arena, id) => Some(arena.keys(id).as_ptr().addr()),
+            Fields::Row(table, _) => Some(std::ptr::from_ref(table.keys).addr()),
+            Fields::Built(record, row) => {
+                let is_omitted = |value: &Value<'_>| matches!(value, Value::Undefined);
+                let has_all = !record.values(row).iter().any(is_omitted);
+                has_all.then(|| std::ptr::from_ref(record.keys).addr())
+            }
+        }
+    }
+
     /// Iterates over the values.
-    pub(crate) fn values(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
+    pub fn values(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
         match self.0 {
             Fields::Stored(arena, id) => Iter::Cells(arena, arena.fields(id).iter()),
             Fields::Row(table, row) => Iter::Cells(table.arena, table.row(row).iter()),

@@ -63,6 +63,9 @@ impl<const PARTIAL: bool> Loader<'_, PARTIAL> {
             c = char::from_u32(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
             end += 6;
         }
+        if c.is_none() {
+            self.lone_surrogate.get_or_insert(at as u32);
+        }
         self.decoded.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
         Ok(end)
     }
