@@ -19,7 +19,7 @@ abi=$(sed -n 's/.*PIDQ_ABI_VERSION \([0-9]*\)$/\1/p' "$here/include/pidq.h")
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
 # pidq.pc is usable from any directory.
 prefix=$(cd "$prefix" && pwd)
-cp "$here/include/pidq.h" "$prefix/include/"
+cp "$here/include/pidq.h" "$here/include/pidq.hpp" "$prefix/include/"
 cp "$built/libpidq_ffi.a" "$prefix/lib/libpidq.a"
 objcopy=${OBJCOPY:-objcopy}
 case $(uname) in
@@ -47,7 +47,7 @@ Darwin) system_libs="-lpthread -lm" ;;
 *) system_libs="-lgcc_eh -lpthread -lm -ldl -lc" ;;
 esac
 
-pc_file() { # pc_file NAME DESCRIPTION LIBS PRIVATE
+pc_file() { # pc_file NAME DESCRIPTION LIBS PRIVATE [CFLAGS]
     cat >"$prefix/lib/pkgconfig/$1.pc" <<EOF
 prefix=$prefix
 libdir=\${prefix}/lib
@@ -58,10 +58,10 @@ Description: $2
 Version: $version
 Libs: $3
 Libs.private: $4
-Cflags: -I\${includedir}
+Cflags: -I\${includedir}${5:+ $5}
 EOF
 }
 
 pc_file pidq "A query engine for P&ID graphs" "-L\${libdir} -lpidq" "$system_libs"
-pc_file pidq-static "A query engine for P&ID graphs (static library)" "\${libdir}/libpidq.a $system_libs" ""
+pc_file pidq-static "A query engine for P&ID graphs (static library)" "\${libdir}/libpidq.a $system_libs" "" -DPIDQ_STATIC
 echo "libpidq $version (ABI $abi) is in $prefix"

@@ -4,14 +4,20 @@ use std::ffi::{CStr, c_char};
 
 use crate::abi_error::AbiError;
 
+/// Length of a text that ends with NUL: `PIDQ_NUL_TERMINATED`.
+const NUL_TERMINATED: usize = usize::MAX;
+
 /// Returns bytes passed by C for a call.
 ///
 /// # Safety
-/// `data` points to `len` bytes that do not change during the call; it may be null if `len` is 0.
+/// `data` points to `len` bytes that do not change during the call, or ends with NUL if `len` says so; it may be null if
+/// `len` is 0.
 pub unsafe fn bytes<'a>(data: *const c_char, len: usize, name: &'static str) -> Result<&'a [u8], AbiError> {
     match (data.is_null(), len) {
         (true, 0) => Ok(&[]),
         (true, _) => Err(AbiError::null(name)),
+        // SAFETY: the caller promises that a NUL byte ends it.
+        (false, NUL_TERMINATED) => Ok(unsafe { CStr::from_ptr(data) }.to_bytes()),
         _ if len > isize::MAX as usize => Err(AbiError::misuse(format!("`{name}` is longer than the address space"))),
         // SAFETY: the caller promises that the bytes are valid.
         _ => Ok(unsafe { std::slice::from_raw_parts(data.cast(), len) }),

@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use crate::arguments::write_to;
 use crate::buffer_pool::{BOOLS, BYTES, INTEGERS, OFFSETS, REALS};
-use crate::column::{Column, Data};
 use crate::columns::Table;
+use crate::columns::column::{Column, Data};
 use crate::error_handle::ErrorHandle;
 use crate::handle::borrow;
 use crate::panic_guard::{guard_error, guard_or};
@@ -64,6 +64,7 @@ const EINVAL: c_int = 22;
 /// a column `value`. `*out` is a stream of one table; call its `release` when done. The columns stay valid after the
 /// result is deleted.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_result_arrow(
     result: *const ResultHandle,
     out: *mut ArrowArrayStream,

@@ -11,8 +11,8 @@ use pidq_core::{Limits, Query, Scratch};
 use crate::abi_error::AbiError;
 use crate::arguments::{borrow_items, bytes, write_to};
 use crate::arrow::{ArrowArrayStream, stream};
-use crate::column::{Column, Data};
 use crate::columns::Table;
+use crate::columns::column::{Column, Data};
 use crate::error_handle::ErrorHandle;
 use crate::handle::{Slot, borrow, delete, handle, write_handle};
 use crate::limits::{LimitsOptions, RunLimits};
@@ -46,6 +46,7 @@ const MAX_DOCUMENTS: usize = 1 << 24;
 /// results of the first `pidq_batch_count` documents. It ends before a document in which a column has another type than
 /// before, and after many rows or bytes; call again with the rest.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_query_run_batch(
     query: *const QueryHandle,
     documents: *const Slice,
@@ -90,6 +91,7 @@ pub unsafe extern "C" fn pidq_batch_failures(batch: *const BatchHandle) -> Slice
 /// Exports the results as columns, as `pidq_result_arrow` does for one; once per batch. The first column, `document`, is
 /// the number of the document of each row. A document that failed has one row, in which all other columns are null.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_batch_arrow(batch: *const BatchHandle, out: *mut ArrowArrayStream) -> *mut ErrorHandle {
     guard_error(|| {
         // SAFETY: the rules of the header. It comes first, so that a stream is marked as released on failure.
@@ -171,6 +173,9 @@ impl<'q> BatchBuilder<'q> {
         // A defect that one document shows does not concern the others.
         let run = AssertUnwindSafe(|| {
             let document = query.load(json)?;
+            if let Some(at) = document.graph().lone_surrogate() {
+                return Err(AbiError::lone_surrogate(at));
+            }
             let result = document.run_without_warnings(scratch, limits);
             let value = result.map_err(|error| AbiError::from_engine(&error, query.source()))?.value;
             Table::from_result(&ResultView { value, graph: document.graph(), query, output: limits.output })

@@ -83,8 +83,26 @@ pub unsafe extern "C" fn pidq_result_build(result: *const ResultHandle, builder:
     guard_or(std::ptr::null_mut(), || {
         // SAFETY: the rules of the header.
         let (result_data, fns) = unsafe { (borrow(result)?, BuilderFns::read(builder)?) };
-        ValueBuilder::new(fns, None)
+        ValueBuilder::new(fns, None, result_data.len())
             .build(result_data.value())
+            .ok_or_else(|| AbiError::misuse("a callback of the builder failed".into()))
+    })
+}
+
+/// Builds a list of up to `count` rows of the result from a row on, as `pidq_result_build` builds a value. The rows are the
+/// items of a list; any other value is one row.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_build_items(
+    result: *const ResultHandle,
+    builder: *const Builder,
+    start: usize,
+    count: usize,
+) -> ForeignValue {
+    guard_or(std::ptr::null_mut(), || {
+        // SAFETY: the rules of the header.
+        let (result_data, fns) = unsafe { (borrow(result)?, BuilderFns::read(builder)?) };
+        ValueBuilder::new(fns, None, count.min(result_data.len()))
+            .build_items(result_data.value(), start, count)
             .ok_or_else(|| AbiError::misuse("a callback of the builder failed".into()))
     })
 }
@@ -143,7 +161,8 @@ pub unsafe extern "C" fn pidq_result_build_shared(
         if !Arc::ptr_eq(result_data.graph(), &shared.graph) {
             return Err(AbiError::misuse("the result belongs to another graph".into()));
         }
-        let foreign_value = ValueBuilder::new(shared.fns, Some(shared)).build(result_data.value());
+        let mut builder = ValueBuilder::new(shared.fns, Some(shared), result_data.len());
+        let foreign_value = builder.build(result_data.value());
         foreign_value.ok_or_else(|| AbiError::misuse("a callback of the builder failed".into()))
     })
 }
@@ -217,14 +236,14 @@ const MAX_RECURSION: usize = 64;
 const MAX_TEMPLATES: usize = 32;
 /// Maximum number of keys of a template.
 const MAX_TEMPLATE_KEYS: usize = 64;
-/// Entries of the string cache.
-const STRING_CACHE_SIZE: usize = 1 << 10;
+/// Bits of the number of entries of the string cache: for results with fewer rows than the first number.
+const STRING_CACHE_BITS: [(usize, u32); 3] = [(64, 6), (1024, 10), (usize::MAX, 12)];
 /// Largest integer that a double represents exactly.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// Maximum length of a cached string; longer ones hardly repeat.
 const MAX_CACHED_STRING: usize = 64;
 
-/// Builder of a value. Every value is attached to the root before it is filled, so that one release frees everything.
+/// Builder of a value, from the inside out. Whatever fails releases what it created.
 struct ValueBuilder<'a> {
     fns: BuilderFns,
     /// Cache of lists and objects of the document.
@@ -233,6 +252,8 @@ struct ValueBuilder<'a> {
     /// By level: the last used template.
     last_template: [usize; MAX_RECURSION],
     texts: Vec<(*const u8, usize, ForeignValue)>,
+    /// Bits of the number of cached texts.
+    text_bits: u32,
     deferred: Vec<(ForeignValue, Value<'a>)>,
     /// Reusable buffers of fields.
     field_buffers: Vec<Vec<(&'a str, Value<'a>)>>,
@@ -240,6 +261,8 @@ struct ValueBuilder<'a> {
 
 /// Template object with certain keys.
 struct Template {
+    /// Identifier of these keys in the objects of the result, if all of them have a value.
+    keys_id: Option<usize>,
     keys: Vec<(*const u8, usize, ForeignValue)>,
     object: ForeignValue,
 }
@@ -257,36 +280,70 @@ impl Drop for ValueBuilder<'_> {
 }
 
 impl<'a> ValueBuilder<'a> {
-    fn new(fns: BuilderFns, shared: Option<&'a mut Shared>) -> ValueBuilder<'a> {
+    /// Creates the builder of a value with a number of rows.
+    fn new(fns: BuilderFns, shared: Option<&'a mut Shared>, rows: usize) -> ValueBuilder<'a> {
+        let bits = STRING_CACHE_BITS.iter().find(|(limit, _)| rows < *limit);
         ValueBuilder {
             fns,
             shared,
             templates: Vec::new(),
             last_template: [0; MAX_RECURSION],
             texts: Vec::new(),
+            text_bits: bits.map_or(6, |(_, bits)| *bits),
             deferred: Vec::new(),
             field_buffers: Vec::new(),
         }
     }
 
+    /// Builds a value, and the parts of it that were deferred.
     fn build(&mut self, value: Value<'a>) -> Option<ForeignValue> {
-        if let Some(cached) = self.cached(value) {
-            return Some(cached);
-        }
-        let root = self.start(value, 0)?;
-        let filled = self.fill(root, value, 0).and_then(|()| {
-            while let Some((foreign_value, value)) = self.deferred.pop() {
-                self.fill(foreign_value, value, 0)?;
-            }
-            Some(())
-        });
-        if filled.is_none() {
-            // SAFETY: the root was created here and has no other owner.
-            unsafe { (self.fns.release)(root) };
+        let root = self.root(value);
+        if root.is_none() {
             // Cached values may not be filled.
             self.shared.as_deref_mut().into_iter().for_each(Shared::clear);
         }
-        filled.map(|()| root)
+        root
+    }
+
+    fn root(&mut self, value: Value<'a>) -> Option<ForeignValue> {
+        if let Some(cached) = self.cached(value) {
+            return Some(cached);
+        }
+        let root = self.make(value, 0)?;
+        self.fill_deferred(root)
+    }
+
+    /// Builds a list of some rows of a list; any other value is one row.
+    fn build_items(&mut self, value: Value<'a>, start: usize, count: usize) -> Option<ForeignValue> {
+        let rows = value.as_array().map_or(1, |rows| rows.len());
+        let start = start.min(rows);
+        let count = count.min(rows - start);
+        // SAFETY: the caller provides this function for this purpose.
+        let list = not_null(unsafe { (self.fns.make_list)(count as isize) })?;
+        for slot in 0..count {
+            let row = value.as_array().map_or(Some(value), |rows| rows.get(start + slot)).unwrap_or(Value::Null);
+            if self.add_item(list, slot, row, 0).is_none() {
+                return self.abandon(list);
+            }
+        }
+        self.fill_deferred(list)
+    }
+
+    /// Fills what was deferred; returns the root, which contains all of it.
+    fn fill_deferred(&mut self, root: ForeignValue) -> Option<ForeignValue> {
+        while let Some((foreign_value, value)) = self.deferred.pop() {
+            if self.fill(foreign_value, value, 0).is_none() {
+                return self.abandon(root);
+            }
+        }
+        Some(root)
+    }
+
+    /// Releases a value that could not be filled.
+    fn abandon(&mut self, foreign_value: ForeignValue) -> Option<ForeignValue> {
+        // SAFETY: the value was created here and has no other owner.
+        unsafe { (self.fns.release)(foreign_value) };
+        None
     }
 
     /// Returns the cached value of a list or an object of the document, retained.
@@ -311,73 +368,160 @@ impl<'a> ValueBuilder<'a> {
         }
     }
 
-    /// Creates a scalar, a list of empty slots, or an object without values.
-    fn start(&mut self, value: Value<'a>, level: usize) -> Option<ForeignValue> {
-        let fns = self.fns;
-        // SAFETY: the caller provides these functions and values for this purpose.
-        let foreign_value = unsafe {
-            match value {
-                Value::Undefined | Value::Null => retained(fns, fns.null_value),
-                Value::Bool(true) => retained(fns, fns.true_value),
-                Value::Bool(false) => retained(fns, fns.false_value),
-                Value::Number(number) => self.number(number),
-                Value::String(text) => self.text(text),
-                Value::Array(list) => (fns.make_list)(list.len() as isize),
-                Value::Object(object) => self.object(object, level)?,
+    /// Creates a value that the caller owns. Lists and objects are filled, or deferred if they are nested too deeply.
+    fn make(&mut self, value: Value<'a>, level: usize) -> Option<ForeignValue> {
+        let foreign_value = match value {
+            Value::Array(list) => {
+                // SAFETY: the caller provides this function for this purpose.
+                not_null(unsafe { (self.fns.make_list)(list.len() as isize) })?
+            }
+            Value::Object(object) => return self.make_object(object, level),
+            scalar => {
+                let (scalar, is_owned) = self.scalar(scalar)?;
+                return Some(if is_owned { scalar } else { retained(self.fns, scalar) });
             }
         };
-        (!foreign_value.is_null()).then_some(foreign_value)
+        self.fill_or_defer(foreign_value, value, level)
     }
 
-    /// Fills a list or an object recursively.
+    /// Fills a list or an object of a level, or defers it; returns it.
+    fn fill_or_defer(&mut self, foreign_value: ForeignValue, value: Value<'a>, level: usize) -> Option<ForeignValue> {
+        if level + 1 >= MAX_RECURSION {
+            self.deferred.push((foreign_value, value));
+            return Some(foreign_value);
+        }
+        match self.fill(foreign_value, value, level) {
+            Some(()) => Some(foreign_value),
+            None => self.abandon(foreign_value),
+        }
+    }
+
+    /// Fills a list of empty slots, or an object.
     fn fill(&mut self, foreign_value: ForeignValue, value: Value<'a>, level: usize) -> Option<()> {
         match value {
             Value::Array(list) => {
-                for (index, item) in list.iter().enumerate() {
-                    let cached = self.cached(item);
-                    let item_value = cached.map_or_else(|| self.start(item, level + 1), Some)?;
-                    // SAFETY: the list has this slot, and takes ownership of the item.
-                    let set = unsafe { (self.fns.set_item)(foreign_value, index as isize, item_value) };
-                    (set == 0).then_some(())?;
-                    if cached.is_none() {
-                        self.fill_or_defer(item_value, item, level + 1)?;
-                        self.cache_value(item, item_value);
-                    }
-                }
-                Some(())
+                list.iter().enumerate().try_for_each(|(slot, item)| self.add_item(foreign_value, slot, item, level))
             }
             Value::Object(object) => {
-                let mut fields = self.field_buffers.pop().unwrap_or_default();
-                fields.extend(object.iter().filter(|(_, value)| !matches!(value, Value::Undefined)));
-                let filled = self.fields(foreign_value, &fields, level);
-                fields.clear();
-                self.field_buffers.push(fields);
+                let fields = self.fields_of(object);
+                let template = self.template(&fields, level);
+                let filled = self.fill_fields(foreign_value, &fields, template, level);
+                self.recycle(fields);
                 filled
             }
             _ => Some(()),
         }
     }
 
-    fn fill_or_defer(&mut self, foreign_value: ForeignValue, value: Value<'a>, level: usize) -> Option<()> {
-        match value {
-            Value::Array(_) | Value::Object(_) if level + 1 < MAX_RECURSION => self.fill(foreign_value, value, level),
-            Value::Array(_) | Value::Object(_) => {
-                self.deferred.push((foreign_value, value));
-                Some(())
-            }
-            _ => Some(()),
+    /// Sets a slot of a list.
+    fn add_item(&mut self, list: ForeignValue, slot: usize, item: Value<'a>, level: usize) -> Option<()> {
+        let cached = self.cached(item);
+        let item_value = cached.map_or_else(|| self.make(item, level + 1), Some)?;
+        if cached.is_none() {
+            self.cache_value(item, item_value);
+        }
+        // SAFETY: the list has this slot, and takes ownership of the item.
+        (unsafe { (self.fns.set_item)(list, slot as isize, item_value) } == 0).then_some(())
+    }
+
+    /// Creates an object: a copy of its template, unless there are too many templates.
+    fn make_object(&mut self, object: Object<'a>, level: usize) -> Option<ForeignValue> {
+        match self.known_template(object, level) {
+            Some(template) if level + 1 < MAX_RECURSION => self.make_from_template(object, template, level),
+            _ => self.make_by_fields(object, level),
         }
     }
 
-    fn fields(&mut self, foreign_value: ForeignValue, fields: &[(&'a str, Value<'a>)], level: usize) -> Option<()> {
-        let template = self.template(fields, level);
+    /// Creates an object with the keys of a template.
+    ///
+    /// Hot: once per row.
+    fn make_from_template(&mut self, object: Object<'a>, template: usize, level: usize) -> Option<ForeignValue> {
+        // SAFETY: the caller provides this function for this purpose.
+        let foreign_value = not_null(unsafe { (self.fns.copy_object)(self.templates[template].object) })?;
+        for (index, value) in object.values().enumerate() {
+            if self.set_field_of_template(foreign_value, (template, index), value, level).is_none() {
+                return self.abandon(foreign_value);
+            }
+        }
+        Some(foreign_value)
+    }
+
+    /// Sets a field of a copy of a template, in which all fields are null.
+    ///
+    /// Hot: once per field of each row.
+    fn set_field_of_template(
+        &mut self,
+        object: ForeignValue,
+        (template, index): (usize, usize),
+        value: Value<'a>,
+        level: usize,
+    ) -> Option<()> {
+        let (field_value, is_owned) = match value {
+            Value::Null | Value::Undefined => return Some(()),
+            Value::Array(_) | Value::Object(_) => (self.make(value, level + 1)?, true),
+            scalar => self.scalar(scalar)?,
+        };
+        let key = self.templates[template].keys[index].2;
+        // SAFETY: the object retains both itself; a reference created here is released.
+        let set = unsafe {
+            let set = (self.fns.set_field)(object, key, field_value);
+            if is_owned {
+                (self.fns.release)(field_value);
+            }
+            set
+        };
+        (set == 0).then_some(())
+    }
+
+    /// Creates an object by the texts of its keys.
+    fn make_by_fields(&mut self, object: Object<'a>, level: usize) -> Option<ForeignValue> {
+        let fields = self.fields_of(object);
+        let template = match self.template(&fields, level) {
+            None if self.templates.len() < MAX_TEMPLATES && fields.len() <= MAX_TEMPLATE_KEYS => {
+                Some(self.add_template(&fields, level)?)
+            }
+            known => known,
+        };
+        if let Some(template) = template {
+            self.templates[template].keys_id = object.keys_id();
+        }
+        // SAFETY: the caller provides these functions for this purpose.
+        let foreign_value = not_null(unsafe {
+            match template {
+                Some(template) => (self.fns.copy_object)(self.templates[template].object),
+                None => (self.fns.make_object)(),
+            }
+        })?;
+        if level + 1 >= MAX_RECURSION {
+            self.recycle(fields);
+            self.deferred.push((foreign_value, Value::Object(object)));
+            return Some(foreign_value);
+        }
+        let filled = self.fill_fields(foreign_value, &fields, template, level);
+        self.recycle(fields);
+        match filled {
+            Some(()) => Some(foreign_value),
+            None => self.abandon(foreign_value),
+        }
+    }
+
+    /// Sets all fields of an object.
+    fn fill_fields(
+        &mut self,
+        foreign_value: ForeignValue,
+        fields: &[(&'a str, Value<'a>)],
+        template: Option<usize>,
+        level: usize,
+    ) -> Option<()> {
         for (index, (key, value)) in fields.iter().enumerate() {
-            let field_value = self.start(*value, level + 1)?;
-            let (key, is_key_owned) = match template {
-                Some(template) => (self.templates[template].keys[index].2, false),
-                None => (self.text(key), true),
-            };
-            // SAFETY: the object retains both itself; the references created here are released.
+            if let Some(template) = template {
+                self.set_field_of_template(foreign_value, (template, index), *value, level)?;
+                continue;
+            }
+            // Owned, since the key is another string, which may replace a cached one.
+            let field_value = self.make(*value, level + 1)?;
+            let (key, is_key_owned) = self.text(key);
+            // SAFETY: the object retains both itself; references of this function are released.
             let set = unsafe {
                 let set = if key.is_null() { -1 } else { (self.fns.set_field)(foreign_value, key, field_value) };
                 (self.fns.release)(field_value);
@@ -387,31 +531,44 @@ impl<'a> ValueBuilder<'a> {
                 set
             };
             (set == 0).then_some(())?;
-            self.fill_or_defer(field_value, *value, level + 1)?;
         }
         Some(())
     }
 
-    /// Returns an object with its keys set, unless there are too many templates.
-    fn object(&mut self, object: Object<'a>, level: usize) -> Option<ForeignValue> {
+    /// Returns the fields of an object, in a reused buffer.
+    fn fields_of(&mut self, object: Object<'a>) -> Vec<(&'a str, Value<'a>)> {
         let mut fields = self.field_buffers.pop().unwrap_or_default();
         fields.extend(object.iter().filter(|(_, value)| !matches!(value, Value::Undefined)));
-        let template = match self.template(&fields, level) {
-            None if self.templates.len() < MAX_TEMPLATES && fields.len() <= MAX_TEMPLATE_KEYS => {
-                Some(self.add_template(&fields, level)?)
-            }
-            cached => cached,
-        };
+        fields
+    }
+
+    fn recycle(&mut self, mut fields: Vec<(&'a str, Value<'a>)>) {
         fields.clear();
         self.field_buffers.push(fields);
-        // SAFETY: the caller provides these functions for this purpose.
-        let foreign_value = unsafe {
-            match template {
-                Some(template) => (self.fns.copy_object)(self.templates[template].object),
-                None => (self.fns.make_object)(),
-            }
+    }
+
+    /// Returns a scalar, and whether the caller owns it; otherwise it is valid until the next string is created.
+    fn scalar(&mut self, value: Value<'a>) -> Option<(ForeignValue, bool)> {
+        let fns = self.fns;
+        let (foreign_value, is_owned) = match value {
+            Value::Bool(true) => (fns.true_value, false),
+            Value::Bool(false) => (fns.false_value, false),
+            Value::Number(number) => self.number(number),
+            Value::String(text) => self.text(text),
+            _ => (fns.null_value, false),
         };
-        (!foreign_value.is_null()).then_some(foreign_value)
+        Some((not_null(foreign_value)?, is_owned))
+    }
+
+    /// Returns the template of objects with the keys of this one, usually the last one of the level.
+    fn known_template(&mut self, object: Object<'a>, level: usize) -> Option<usize> {
+        let (keys_id, len) = (Some(object.keys_id()?), object.len());
+        let is_same = |template: &Template| template.keys_id == keys_id && template.keys.len() == len;
+        let last_template = &mut self.last_template[level % MAX_RECURSION];
+        if !self.templates.get(*last_template).is_some_and(is_same) {
+            *last_template = self.templates.iter().position(is_same)?;
+        }
+        Some(*last_template)
     }
 
     /// Returns the template with exactly these keys, usually the last one of the level.
@@ -431,11 +588,14 @@ impl<'a> ValueBuilder<'a> {
         let object = unsafe { (self.fns.make_object)() };
         (!object.is_null()).then_some(())?;
         let index = self.templates.len();
-        self.templates.push(Template { keys: Vec::new(), object });
+        self.templates.push(Template { keys_id: None, keys: Vec::new(), object });
         self.last_template[level % MAX_RECURSION] = index;
         for (key, _) in fields {
-            let foreign_value = self.text(key);
-            (!foreign_value.is_null()).then_some(())?;
+            let (key_value, is_owned) = self.text(key);
+            let foreign_value = not_null(key_value)?;
+            if !is_owned {
+                retained(self.fns, foreign_value);
+            }
             self.templates[index].keys.push((key.as_ptr(), key.len(), foreign_value));
             // SAFETY: the object retains both itself.
             let set = unsafe { (self.fns.set_field)(object, foreign_value, self.fns.null_value) };
@@ -444,23 +604,24 @@ impl<'a> ValueBuilder<'a> {
         Some(index)
     }
 
-    /// Returns a string value; reuses the cached one for a string at the same address.
-    fn text(&mut self, text: &'a str) -> ForeignValue {
+    /// Returns a string value, and whether the caller owns it; reuses the cached one for a string at the same address,
+    /// which is valid until the next string is created.
+    fn text(&mut self, text: &'a str) -> (ForeignValue, bool) {
         // SAFETY: the caller provides these functions for this purpose.
         let make = || unsafe { (self.fns.make_text)(text.as_ptr().cast(), text.len() as isize) };
         if text.len() > MAX_CACHED_STRING {
-            return make();
+            return (make(), true);
         }
         if self.texts.is_empty() {
-            self.texts.resize(STRING_CACHE_SIZE, (std::ptr::null(), 0, std::ptr::null_mut()));
+            self.texts.resize(1 << self.text_bits, (std::ptr::null(), 0, std::ptr::null_mut()));
         }
-        let slot =
-            (text.as_ptr() as usize).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (usize::BITS - STRING_CACHE_SIZE.ilog2());
+        let hash = (text.as_ptr() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let slot = (hash >> (u64::BITS - self.text_bits)) as usize;
         let cached = &mut self.texts[slot];
         if cached.0 != text.as_ptr() || cached.1 != text.len() || cached.2.is_null() {
             let new_value = make();
             if new_value.is_null() {
-                return new_value;
+                return (new_value, false);
             }
             if !cached.2.is_null() {
                 // SAFETY: the builder created it, and this struct owns a reference to it.
@@ -468,26 +629,36 @@ impl<'a> ValueBuilder<'a> {
             }
             *cached = (text.as_ptr(), text.len(), new_value);
         }
-        retained(self.fns, cached.2)
+        (cached.2, false)
     }
 
-    /// Returns a number as Python's `json` reads it: an integer if its text has neither point nor exponent.
-    fn number(&self, number: Number<'a>) -> ForeignValue {
-        let value = number.value();
-        // SAFETY: the caller provides these functions for this purpose.
-        unsafe {
-            match number.lexeme() {
-                Some(text) if text.contains(['.', 'e', 'E']) => (self.fns.make_real)(value),
-                Some(text) => self.long(text),
-                None if !value.is_finite() => retained(self.fns, self.fns.null_value),
-                None if value.fract() == 0.0 && value.abs() <= MAX_EXACT_INTEGER => {
-                    (self.fns.make_integer)(value as i64)
-                }
-                // As in JavaScript: the shortest digits that identify this number.
-                None if value.fract() == 0.0 && value.abs() < 1e21 => self.long(&value.to_string()),
-                None => (self.fns.make_real)(value),
-            }
+    /// Returns a number as Python's `json` reads it, an integer if its text has neither point nor exponent, and whether
+    /// the caller owns it.
+    fn number(&self, number: Number<'a>) -> (ForeignValue, bool) {
+        let fns = self.fns;
+        if let Some(text) = number.lexeme() {
+            // SAFETY: the caller provides these functions for this purpose.
+            let foreign_value = match Digits::parse(text) {
+                Digits::Integer(value) => unsafe { (fns.make_integer)(value) },
+                Digits::Long => self.long(text),
+                Digits::Real => unsafe { (fns.make_real)(number.value()) },
+            };
+            return (foreign_value, true);
         }
+        let value = number.value();
+        if !value.is_finite() {
+            return (fns.null_value, false);
+        }
+        // SAFETY: as above.
+        let foreign_value = unsafe {
+            match value.fract() == 0.0 {
+                true if value.abs() <= MAX_EXACT_INTEGER => (fns.make_integer)(value as i64),
+                // As in JavaScript: the shortest digits that identify this number.
+                true if value.abs() < 1e21 => self.long(&value.to_string()),
+                _ => (fns.make_real)(value),
+            }
+        };
+        (foreign_value, true)
     }
 
     fn long(&self, digits: &str) -> ForeignValue {
@@ -496,6 +667,41 @@ impl<'a> ValueBuilder<'a> {
         // SAFETY: the digits end with NUL.
         unsafe { (self.fns.make_long)(text.as_ptr().cast(), std::ptr::null_mut(), 10) }
     }
+}
+
+/// What the text of a number is.
+enum Digits {
+    /// Integer of at most 18 digits.
+    Integer(i64),
+    /// Longer integer.
+    Long,
+    /// Number with a point or an exponent.
+    Real,
+}
+
+impl Digits {
+    /// Longest integer that is read here.
+    const MAX_LEN: usize = 18;
+
+    fn parse(text: &str) -> Digits {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let mut value = 0_i64;
+        for digit in digits.bytes() {
+            if !digit.is_ascii_digit() {
+                return Digits::Real;
+            }
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+        }
+        match digits.len() <= Digits::MAX_LEN {
+            true => Digits::Integer(if digits.len() < text.len() { -value } else { value }),
+            false => Digits::Long,
+        }
+    }
+}
+
+/// Returns a value unless it is NULL: the builder failed.
+fn not_null(foreign_value: ForeignValue) -> Option<ForeignValue> {
+    (!foreign_value.is_null()).then_some(foreign_value)
 }
 
 impl Template {

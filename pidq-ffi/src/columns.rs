@@ -3,13 +3,16 @@
 //! A list of objects is a table with one column per key. A column is of booleans, integers, numbers or strings if all
 //! its rows are; otherwise it is a column of JSON text. Missing values are null.
 
+pub mod column;
+mod gather;
+
 use std::collections::HashMap;
 
 use pidq_core::{ColumnRef, Value};
 
 use crate::abi_error::AbiError;
-use crate::column::Column;
-use crate::column_gather::gather_column;
+use crate::columns::column::Column;
+use crate::columns::gather::gather_column;
 use crate::result::ResultView;
 
 /// Columns of the same length.

@@ -53,6 +53,7 @@ pub struct DiffOptions {
 /// Draws a graph as SVG, at its own positions or with automatic layout; `options` may be NULL. On success, `*out` is a
 /// buffer that the caller deletes.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_draw(
     graph: *const GraphHandle,
     options: *const DrawOptions,
@@ -70,6 +71,7 @@ pub unsafe extern "C" fn pidq_graph_draw(
 /// Compares two revisions of a drawing; `options` may be NULL. On success, `*out` is a JSON object: `added`, `removed`,
 /// `changed`, `moved`, `retagged`, `rewired`, `edges_added`, `edges_removed` and `equal`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_diff(
     old_graph: *const GraphHandle,
     new_graph: *const GraphHandle,
@@ -89,6 +91,7 @@ pub unsafe extern "C" fn pidq_graph_diff(
 /// Joins sheets at their off-page connectors into one graph. Unmatched connectors are listed in
 /// `pid_graph.metadata.joined`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_join(
     sheets: *const *const GraphHandle,
     count: usize,
@@ -100,6 +103,7 @@ pub unsafe extern "C" fn pidq_graph_join(
 
 /// Joins sheets as `pidq_graph_join` does, with limits, which may be NULL.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_join_with(
     sheets: *const *const GraphHandle,
     count: usize,

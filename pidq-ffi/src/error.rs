@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use crate::abi_error::ErrorCode;
 use crate::error_handle::ErrorHandle;
 use crate::handle::{borrow, delete};
 use crate::panic_guard::{guard, guard_or};
@@ -12,6 +13,16 @@ use crate::slice::{Slice, Text};
 pub unsafe extern "C" fn pidq_error_code(error: *const ErrorHandle) -> *const c_char {
     // SAFETY: the rules of the header.
     guard_or(std::ptr::null(), || Ok(unsafe { borrow(error) }?.0.code.as_ptr()))
+}
+
+/// Returns the code as a number, such as `PIDQ_ERROR_UNKNOWN_FUNCTION`; `PIDQ_OK` for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_error_number(error: *const ErrorHandle) -> ErrorCode {
+    guard_or(ErrorCode::PIDQ_OK, || {
+        // SAFETY: the rules of the header.
+        let code = unsafe { borrow(error) }?.0.code;
+        Ok(ErrorCode::from_text(code.to_str().unwrap_or_default()))
+    })
 }
 
 /// Returns the stage: "parse", "compile", "eval", "limit" or "input". The string is static.

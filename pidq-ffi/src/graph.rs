@@ -1,5 +1,6 @@
 //! `pidq_graph_t`: an immutable document.
 
+use std::borrow::Cow;
 use std::ffi::c_char;
 use std::fs;
 use std::io::{self, Read};
@@ -24,6 +25,7 @@ handle!(GraphHandle, Arc<Graph>, b"grph", "graph");
 
 /// Parses a document: JSON in UTF-8, which is copied. On success, `*out` is a graph that the caller deletes.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_parse(
     json: *const c_char,
     len: usize,
@@ -36,6 +38,7 @@ pub unsafe extern "C" fn pidq_graph_parse(
 /// Parses a document as `pidq_graph_parse` does, with a topology configuration: a JSON object that maps field names and
 /// classes of nodes and edges, described in docs/pid.md.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_parse_with(
     json: *const c_char,
     len: usize,
@@ -52,17 +55,27 @@ pub unsafe extern "C" fn pidq_graph_parse_with(
     guard_error(|| unsafe { write_graph(out, read) })
 }
 
+/// Parses a document as `pidq_graph_open` reads a file: JSON, or a drawing in a format detected by its beginning.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn pidq_graph_read(
+    data: *const c_char,
+    len: usize,
+    out: *mut *mut GraphHandle,
+) -> *mut ErrorHandle {
+    // SAFETY: the rules of the header.
+    guard_error(|| unsafe { write_graph(out, || detect_and_load(Cow::from(bytes(data, len, "data")?))) })
+}
+
 /// Opens the file at a path in UTF-8: JSON, or a drawing in a format detected by its beginning (Proteus XML, DEXPI 2.0 XML, GraphML).
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_open(path: *const c_char, out: *mut *mut GraphHandle) -> *mut ErrorHandle {
     let read = || {
         // SAFETY: the rules of the header.
         let path = unsafe { c_string(path, "path") }?.ok_or_else(|| AbiError::null("path"))?;
         let bytes = read_limited(path).map_err(|error| AbiError::unreadable_file(path, &error))?;
-        match Format::sniff(&bytes) {
-            Some(format) if format.name != "node-link" => Ok(Graph::from_json(format.import(&[&bytes])?.json)?),
-            _ => Ok(Graph::from_json(bytes)?),
-        }
+        detect_and_load(Cow::from(bytes))
     };
     // SAFETY: the rules of the header.
     guard_error(|| unsafe { write_graph(out, read) })
@@ -71,6 +84,7 @@ pub unsafe extern "C" fn pidq_graph_open(path: *const c_char, out: *mut *mut Gra
 /// Imports a drawing from the files of a format: "proteus", "graphml", "node-link" (one file) or "csv-graph" (nodes,
 /// then edges). Findings are in `pid_graph.metadata.diagnostics`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_import(
     format: *const c_char,
     files: *const Slice,
@@ -90,6 +104,7 @@ pub unsafe extern "C" fn pidq_graph_import(
 /// Exports the graph in a format: "json", "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid",
 /// "neo4j", "cypher", "ndjson" or "svg". On success, `*out` holds files that the caller deletes.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_graph_export(
     graph: *const GraphHandle,
     format: *const c_char,
@@ -128,7 +143,23 @@ pub unsafe fn write_graph(
     read: impl FnOnce() -> Result<Graph, AbiError>,
 ) -> Result<(), AbiError> {
     // SAFETY: the caller promises the same.
-    unsafe { write_handle(out, || read().map(Arc::new)) }
+    unsafe { write_handle(out, || refuse_replaced_text(read()?).map(Arc::new)) }
+}
+
+/// Loads a document in the format that its beginning shows.
+fn detect_and_load(bytes: Cow<'_, [u8]>) -> Result<Graph, AbiError> {
+    match Format::sniff(&bytes) {
+        Some(format) if format.name != "node-link" => Ok(Graph::from_json(format.import(&[&bytes])?.json)?),
+        _ => Ok(Graph::from_json(bytes)?),
+    }
+}
+
+/// Refuses a document in which a lone surrogate was replaced: programs would not notice that a text is another one.
+pub fn refuse_replaced_text(graph: Graph) -> Result<Graph, AbiError> {
+    match graph.lone_surrogate() {
+        Some(at) => Err(AbiError::lone_surrogate(at)),
+        None => Ok(graph),
+    }
 }
 
 /// Reads up to one byte more than the engine accepts, since a device may be endless.

@@ -24,12 +24,11 @@ mod limits;
 
 mod result;
 mod rows;
+mod value;
 
 mod arrow;
 mod batch;
 mod build;
-mod column;
-mod column_gather;
 mod columns;
 
 mod buffer;
@@ -47,6 +46,7 @@ mod handle;
 mod panic_guard;
 mod warnings_json;
 
+pub use abi_error::ErrorCode;
 pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow};
 pub use batch::{
     BatchHandle, pidq_batch_arrow, pidq_batch_count, pidq_batch_delete, pidq_batch_failures, pidq_query_run_batch,
@@ -56,19 +56,19 @@ pub use buffer::{
     pidq_files_name,
 };
 pub use build::{
-    Builder, ForeignValue, SharedHandle, pidq_result_build, pidq_result_build_shared, pidq_shared_delete,
-    pidq_shared_new,
+    Builder, ForeignValue, SharedHandle, pidq_result_build, pidq_result_build_items, pidq_result_build_shared,
+    pidq_shared_delete, pidq_shared_new,
 };
 pub use cancel::{CancelHandle, pidq_cancel_delete, pidq_cancel_fire, pidq_cancel_new, pidq_cancel_time_out};
 pub use drawing::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join, pidq_graph_join_with};
 pub use error::{
     pidq_error_code, pidq_error_delete, pidq_error_help, pidq_error_json, pidq_error_location, pidq_error_message,
-    pidq_error_span, pidq_error_stage, pidq_error_text,
+    pidq_error_number, pidq_error_span, pidq_error_stage, pidq_error_text,
 };
 pub use error_handle::ErrorHandle;
 pub use graph::{
     GraphHandle, pidq_graph_delete, pidq_graph_export, pidq_graph_import, pidq_graph_open, pidq_graph_parse,
-    pidq_graph_parse_with, pidq_graph_size,
+    pidq_graph_parse_with, pidq_graph_read, pidq_graph_size,
 };
 pub use limits::LimitsOptions;
 pub use params::{
@@ -85,4 +85,9 @@ pub use result::{
 };
 pub use rows::{RowsHandle, pidq_rows_delete, pidq_rows_new, pidq_rows_next};
 pub use slice::Slice;
+pub use value::{
+    ValueType, ValueView, pidq_result_value, pidq_value_bool, pidq_value_copy, pidq_value_count, pidq_value_field,
+    pidq_value_field_of_len, pidq_value_integer, pidq_value_item, pidq_value_json, pidq_value_next, pidq_value_number,
+    pidq_value_string, pidq_value_type,
+};
 pub use version::{ABI_VERSION, pidq_abi_version, pidq_version};

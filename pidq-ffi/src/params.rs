@@ -37,6 +37,7 @@ pub extern "C" fn pidq_params_new() -> *mut ParamsHandle {
 
 /// Sets a string; `value` is UTF-8, with or without a terminating NUL byte. Replaces an earlier value of the name.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_params_set_string(
     params: *mut ParamsHandle,
     name: *const c_char,
@@ -49,6 +50,7 @@ pub unsafe extern "C" fn pidq_params_set_string(
 
 /// Sets a number.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_params_set_number(
     params: *mut ParamsHandle,
     name: *const c_char,
@@ -65,6 +67,7 @@ pub unsafe extern "C" fn pidq_params_set_number(
 
 /// Sets true or false.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_params_set_bool(
     params: *mut ParamsHandle,
     name: *const c_char,
@@ -76,6 +79,7 @@ pub unsafe extern "C" fn pidq_params_set_bool(
 
 /// Sets any value of JSON.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_params_set_json(
     params: *mut ParamsHandle,
     name: *const c_char,

@@ -34,6 +34,7 @@ pub struct Compiled {
 
 /// Compiles a query in the text format. On success, `*out` is a query that the caller deletes.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_query_parse(
     text: *const c_char,
     len: usize,
@@ -45,6 +46,7 @@ pub unsafe extern "C" fn pidq_query_parse(
 
 /// Compiles a query in the text format with values for its `$names`; `params` may be NULL.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_query_parse_with(
     text: *const c_char,
     len: usize,
@@ -57,6 +59,7 @@ pub unsafe extern "C" fn pidq_query_parse_with(
 
 /// Compiles a query in the JSON format, such as `["size"]`; `params` may be NULL.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_query_from_json(
     json: *const c_char,
     len: usize,
@@ -69,6 +72,7 @@ pub unsafe extern "C" fn pidq_query_from_json(
 
 /// Runs a query; `limits` may be NULL. On success, `*out` is a result that the caller deletes.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_query_run(
     query: *const QueryHandle,
     graph: *const GraphHandle,
@@ -86,6 +90,7 @@ pub unsafe extern "C" fn pidq_query_run(
 
 /// Runs a query and returns its profile: a JSON object with `fuel`, `rows`, `steps` and `warnings`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_query_explain(
     query: *const QueryHandle,
     graph: *const GraphHandle,
@@ -107,6 +112,7 @@ pub unsafe extern "C" fn pidq_query_explain(
 /// Checks a query without running it: a JSON array of warnings. With a graph, also checks against its data, such as
 /// fields that do not exist; `graph` may be NULL.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_query_check(
     query: *const QueryHandle,
     graph: *const GraphHandle,

@@ -186,6 +186,7 @@ pub unsafe extern "C" fn pidq_result_json(result: *const ResultHandle) -> Slice 
 /// Writes the result as JSON in chunks of about 64 KiB, without keeping it. Chunks end at character boundaries, without
 /// a NUL byte.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_result_write(
     result: *const ResultHandle,
     write: Write,
@@ -254,6 +255,7 @@ pub unsafe extern "C" fn pidq_result_warnings(result: *const ResultHandle) -> Sl
 
 /// Exports the result in a format, as `pidq_graph_export` does; "csv" and "xlsx" require a list of objects.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_result_export(
     result: *const ResultHandle,
     format: *const c_char,

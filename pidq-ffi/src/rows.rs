@@ -26,6 +26,7 @@ pub struct Cursor {
 /// Creates a reader before the first row of a result. The rows are the items of a list; any other value is one row. On
 /// success, `*out` is a reader that the caller deletes; the result may be deleted before it.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_rows_new(result: *const ResultHandle, out: *mut *mut RowsHandle) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
     let create = || Ok(Cursor { result_data: unsafe { borrow(result) }?.clone(), next: 0, row: Vec::new() });
@@ -36,6 +37,7 @@ pub unsafe extern "C" fn pidq_rows_new(result: *const ResultHandle, out: *mut *m
 /// Reads the next row as JSON, which stays valid until the next call with the same reader. After the last row,
 /// `row->data` is NULL.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn pidq_rows_next(rows: *mut RowsHandle, row: *mut Slice) -> *mut ErrorHandle {
     guard_error(|| {
         // SAFETY: the rules of the header. It comes first, so that a failure does not skip a row.

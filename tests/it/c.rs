@@ -24,6 +24,8 @@ fn the_header_matches_the_sources() {
     if std::env::var_os("PIDQ_WRITE").is_some() {
         fs::write(&path, &generated).expect("the header can be written");
     }
+    let version = format!("#define PIDQ_VERSION \"{}\"\n", env!("CARGO_PKG_VERSION"));
+    assert!(fs::read_to_string(folder.join("header.toml")).is_ok_and(|text| text.contains(&version)), "{version}");
     let committed = fs::read_to_string(&path).unwrap_or_default();
     let generated = String::from_utf8(generated).expect("a header is text");
     assert!(committed == generated, "pidq.h is out of date: PIDQ_WRITE=1 cargo test --test it the_header");
@@ -87,10 +89,14 @@ fn pkg_config(prefix: &Path, arguments: &[&str]) -> String {
 
 /// Compiles a program against the installed library and returns its path.
 fn compile_program(prefix: &Path, source: &str, name: &str, flags: &[&str]) -> PathBuf {
+    compile_program_with(if source.ends_with(".cpp") { "c++" } else { "cc" }, prefix, source, name, flags)
+}
+
+fn compile_program_with(compiler: &str, prefix: &Path, source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let program = prefix.join(name);
     let pkg_config = |option: &str| pkg_config(prefix, &[option, "pidq"]);
     let is_cpp = source.ends_with(".cpp");
-    let mut compiler = Command::new(if is_cpp { "c++" } else { "cc" });
+    let mut compiler = Command::new(compiler);
     compiler.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-g"]);
     compiler.arg(if is_cpp { "-std=c++17" } else { "-std=c99" }).arg("-D_POSIX_C_SOURCE=200809L").args(flags);
     compiler.args(pkg_config("--cflags").split_whitespace());
@@ -125,6 +131,67 @@ fn the_program_of_the_manual_prints_the_loops() {
     let program = compile_program(prefix, source.to_str().expect("a path in UTF-8"), "manual", &[]);
     let printed = text(run(Command::new(program).current_dir(Path::new(ROOT).join("examples/data"))));
     assert_eq!(printed, "[\"F-1101\",\"F-1102\",\"L-1103\",\"P-1104\",\"T-1105\"]\n");
+    if !is_installed("c++") {
+        return eprintln!("SKIPPED: C++ needs `c++` (Debian: g++)");
+    }
+    let program = manual.split("```cpp\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program in C++");
+    let source = prefix.join("manual.cpp");
+    fs::write(&source, program).expect("it can be written");
+    let program = compile_program(prefix, source.to_str().expect("a path in UTF-8"), "manual-cpp", &[]);
+    let printed = text(run(Command::new(program).current_dir(Path::new(ROOT).join("examples/data"))));
+    assert!(printed.starts_with("F-1101 40\n") && printed.lines().count() == 5, "{printed}");
+}
+
+#[test]
+fn the_example_values_reads_a_result_without_json() {
+    let Some(prefix) = prefix() else { return };
+    let program = compile_program(prefix, "examples/c/values.c", "values", &[]);
+    insta::assert_snapshot!(text(run(Command::new(program).arg(DRAWING))));
+}
+
+#[test]
+fn the_example_in_cpp_prints_its_results_with_every_compiler() {
+    let Some(prefix) = prefix() else { return };
+    for compiler in ["g++", "clang++"] {
+        if !is_installed(compiler) {
+            eprintln!("SKIPPED: {compiler} is not installed (Debian: g++ clang)");
+            continue;
+        }
+        let name = format!("query-{compiler}");
+        let program = compile_program_with(compiler, prefix, "examples/c/query.cpp", &name, &["-Wextra-semi"]);
+        insta::assert_snapshot!("the_example_in_cpp", text(run(Command::new(program).arg(DRAWING))));
+        let program =
+            compile_program_with(compiler, prefix, "tests/c/handles.cpp", &format!("handles-{compiler}"), &[]);
+        assert_eq!(text(run(&mut Command::new(program))), "ok\n");
+        // Also without exceptions.
+        let flags = ["-fno-exceptions", "-fno-rtti"];
+        let name = format!("no-exceptions-{compiler}");
+        let program = compile_program_with(compiler, prefix, "tests/c/no_exceptions.cpp", &name, &flags);
+        assert_eq!(text(run(&mut Command::new(program))), "PQ1001 1\n");
+    }
+}
+
+#[test]
+fn values_and_numbers_of_errors_are_exact() {
+    let Some(prefix) = prefix() else { return };
+    let program = compile_program(prefix, "tests/c/values.c", "values-test", &["-O2"]);
+    assert_eq!(text(run(&mut Command::new(program))), "ok\n");
+}
+
+#[test]
+fn an_ignored_error_does_not_compile() {
+    let Some(prefix) = prefix() else { return };
+    let source = prefix.join("ignored.c");
+    let program =
+        "#include <pidq.h>\nint main(void) { pidq_graph_t *graph; pidq_graph_open(\"x\", &graph); return 0; }\n";
+    fs::write(&source, program).expect("it can be written");
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-Wall", "-Werror", "-c", "-o", "/dev/null"])
+        .args(pkg_config(prefix, &["--cflags", "pidq"]).split_whitespace());
+    let output = compiler.arg(&source).env("LC_ALL", "C").output().expect("a compiler");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("unused-result"), "{message}");
 }
 
 #[test]
@@ -195,10 +262,19 @@ fn misuse_is_clean_under_the_address_sanitizer() {
     let mut checked = Command::new(program);
     checked.args(["10", DRAWING]).env("ASAN_OPTIONS", "detect_leaks=1:quarantine_size_mb=1");
     run(&mut checked);
-    for (example, name) in [("query", "query-asan"), ("errors", "errors-asan"), ("threads", "threads-asan")] {
-        let program = compile_program(prefix, &format!("examples/c/{example}.c"), name, &flags);
-        let mut command = Command::new(program);
-        run(if example == "errors" { &mut command } else { command.arg(DRAWING) });
+    let sources = [
+        "examples/c/query.c",
+        "examples/c/errors.c",
+        "examples/c/threads.c",
+        "examples/c/values.c",
+        "examples/c/query.cpp",
+        "tests/c/values.c",
+        "tests/c/handles.cpp",
+    ];
+    for source in sources {
+        let name = format!("{}-asan", source.replace(['/', '.'], "-"));
+        let program = compile_program(prefix, source, &name, &flags);
+        run(Command::new(program).arg(DRAWING));
     }
 }
 
@@ -212,4 +288,10 @@ fn misuse_is_clean_under_valgrind() {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
     run(valgrind.arg(program).args([VALGRIND_CYCLES, DRAWING]));
+    for source in ["tests/c/values.c", "tests/c/handles.cpp"] {
+        let program = compile_program(prefix, source, &format!("{}-valgrind", source.replace(['/', '.'], "-")), &[]);
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
+        run(valgrind.arg(program));
+    }
 }

@@ -5,7 +5,7 @@
 use pidq_core::{ColumnRef, Value};
 
 use crate::buffer_pool::{BOOLS, BYTES, BufferPool, INTEGERS, OFFSETS, REALS};
-use crate::column::{Column, Data, Texts, integer};
+use crate::columns::column::{Column, Data, Texts, integer};
 
 /// Gathers the column of a field, to be finished; equal to adding the values one by one. Returns `None` for values of
 /// several types, arrays or objects.

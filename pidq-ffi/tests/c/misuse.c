@@ -223,7 +223,7 @@ static void excessive_lengths_are_errors(void) {
 /* A builder of reference-counted values that can be made to fail. */
 static long live_count, created_count, fails_at;
 
-static pidq_value_t make(void) {
+static pidq_foreign_t make(void) {
   long *value;
   if (fails_at != 0 && ++created_count >= fails_at) return NULL;
   value = malloc(sizeof *value);
@@ -233,30 +233,30 @@ static pidq_value_t make(void) {
   return value;
 }
 
-static void retain(pidq_value_t value) { ++*(long *)value, live_count++; }
+static void retain(pidq_foreign_t value) { ++*(long *)value, live_count++; }
 
-static void release(pidq_value_t value) {
+static void release(pidq_foreign_t value) {
   live_count--;
   if (--*(long *)value == 0) free(value);
 }
 
 /* Lists and objects of this builder release their items at once, so only the root stays alive. */
-static pidq_value_t make_text(const char *data, ptrdiff_t len) { return data != NULL && len >= 0 ? make() : NULL; }
-static pidq_value_t make_real(double value) { return value == value ? make() : NULL; }
-static pidq_value_t make_integer(int64_t value) { return value != 7 ? make() : NULL; }
-static pidq_value_t make_long(const char *digits, char **end, int base) {
+static pidq_foreign_t make_text(const char *data, ptrdiff_t len) { return data != NULL && len >= 0 ? make() : NULL; }
+static pidq_foreign_t make_real(double value) { return value == value ? make() : NULL; }
+static pidq_foreign_t make_integer(int64_t value) { return value != 7 ? make() : NULL; }
+static pidq_foreign_t make_long(const char *digits, char **end, int base) {
   return strlen(digits) > 0 && end == NULL && base == 10 ? make() : NULL;
 }
-static pidq_value_t make_list(ptrdiff_t len) { return len >= 0 ? make() : NULL; }
-static int set_item(pidq_value_t list, ptrdiff_t at, pidq_value_t item) {
+static pidq_foreign_t make_list(ptrdiff_t len) { return len >= 0 ? make() : NULL; }
+static int set_item(pidq_foreign_t list, ptrdiff_t at, pidq_foreign_t item) {
   EXPECT(list != NULL && at >= 0);
   release(item);
   return 0;
 }
-static int set_field(pidq_value_t object, pidq_value_t key, pidq_value_t value) {
+static int set_field(pidq_foreign_t object, pidq_foreign_t key, pidq_foreign_t value) {
   return object != NULL && key != NULL && value != NULL ? 0 : -1;
 }
-static pidq_value_t copy_object(pidq_value_t object) { return object != NULL ? make() : NULL; }
+static pidq_foreign_t copy_object(pidq_foreign_t object) { return object != NULL ? make() : NULL; }
 
 static void builders_may_fail_anywhere(void) {
   pidq_graph_t *graph = graph_of("[1, 2.5, \"a\", null, true, false, 123456789012345678901, \"b\"]");
@@ -275,15 +275,47 @@ static void builders_may_fail_anywhere(void) {
   builder.make_object = make, builder.set_field = set_field, builder.copy_object = copy_object;
   builder.retain = retain, builder.release = release;
   for (at = 0; at < 9; at++) {
-    pidq_value_t value;
+    pidq_foreign_t value;
     fails_at = at, created_count = 0;
     value = pidq_result_build(result, &builder);
     EXPECT((value != NULL) == (at == 0 || at > 6));
     if (value != NULL) release(value);
     EXPECT(live_count == 0 && none == 1);
   }
+  EXPECT(pidq_result_build_items(result, NULL, 0, 1) == NULL && pidq_result_build_items(NULL, &builder, 0, 1) == NULL);
   EXPECT(pidq_shared_new(NULL, &builder) == NULL && pidq_result_build_shared(result, NULL) == NULL);
   pidq_shared_delete(NULL);
+  pidq_result_delete(result);
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
+/* Objects with and without templates, nested, with keys too long for the cache. */
+static void builders_of_objects_may_fail_anywhere(void) {
+  pidq_graph_t *graph = graph_of(
+      "[{\"a\": 1, \"b\": [\"x\", {\"c\": null}]}, {\"a\": 2, \"b\": {}}, {\"a key that is longer than all of the strings that "
+      "are cached by the builder\": \"x\"}, {\"b\": 3}]");
+  pidq_query_t *query = query_of("get()");
+  pidq_result_t *result = result_of(query, graph);
+  pidq_builder_t builder;
+  long none = 1, at, failures = 0;
+  memset(&builder, 0, sizeof builder);
+  builder.size = sizeof builder;
+  builder.null_value = builder.true_value = builder.false_value = &none;
+  builder.make_text = make_text, builder.make_real = make_real, builder.make_integer = make_integer;
+  builder.make_long = make_long, builder.make_list = make_list, builder.set_item = set_item;
+  builder.make_object = make, builder.set_field = set_field, builder.copy_object = copy_object;
+  builder.retain = retain, builder.release = release;
+  for (at = 0; at < 40; at++) {
+    pidq_foreign_t value;
+    fails_at = at, created_count = 0;
+    value = at % 2 == 0 ? pidq_result_build(result, &builder) : pidq_result_build_items(result, &builder, 0, 9);
+    if (value != NULL) release(value);
+    failures += value == NULL;
+    EXPECT(live_count == 0 && none == 1);
+  }
+  EXPECT(failures > 20 && failures < 39);
+  fails_at = 0;
   pidq_result_delete(result);
   pidq_query_delete(query);
   pidq_graph_delete(graph);
@@ -512,6 +544,7 @@ int main(int argc, char **argv) {
   parameters_keep_their_digits_and_their_order();
   handles_of_another_type_are_errors();
   builders_may_fail_anywhere();
+  builders_of_objects_may_fail_anywhere();
   a_failed_function_writes_null();
   drawings_are_drawn_compared_joined_and_written(argv[2]);
   threads_share_graphs_and_queries();

@@ -1,0 +1,394 @@
+// C++17 interface of pidq, a query engine for P&ID graphs: owners of the handles of pidq.h, in one header. Manual: docs/c.md.
+//
+// - Graph, Query, Result, Params and Cancel own a handle, can be moved and not copied, and delete it when they are
+//   destroyed. They may be destroyed in any order.
+// - A function throws pidq::Error. Functions that begin with `try_` return an Expected instead, which has a value or an
+//   error; programs that are compiled without exceptions use these.
+// - Value and std::string_view borrow from the result, the query or the error that returned them.
+// - `handle()` returns the handle for the functions of pidq.h, and the constructor from a handle takes ownership of one.
+
+#ifndef PIDQ_HPP
+#define PIDQ_HPP
+
+#include <pidq.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace pidq {
+
+namespace detail {
+
+template <auto Delete> struct Deleter {
+  template <typename T> void operator()(T *handle) const noexcept { Delete(handle); }
+};
+
+inline std::string_view view(pidq_slice_t slice) noexcept {
+  return slice.data == nullptr ? std::string_view() : std::string_view(slice.data, slice.len);
+}
+
+// Pointer to the text, never NULL.
+inline const char *data(std::string_view text) noexcept { return text.data() == nullptr ? "" : text.data(); }
+
+// Text owned by a buffer.
+inline std::string take(pidq_buffer_t *buffer) {
+  std::unique_ptr<pidq_buffer_t, Deleter<pidq_buffer_delete>> owner(buffer);
+  return std::string(view(pidq_buffer_bytes(buffer)));
+}
+
+} // namespace detail
+
+// Error of a call: code, message, location and help. Copies share it.
+class Error : public std::exception {
+public:
+  explicit Error(pidq_error_t *error) : error_(error, pidq_error_delete) {}
+
+  // Text for display, in several lines.
+  const char *what() const noexcept override {
+    const pidq_slice_t text = pidq_error_text(handle());
+    return text.data == nullptr ? "" : text.data;
+  }
+  pidq_code_t code() const noexcept { return pidq_error_number(handle()); }
+  // Stable text of the code, such as "PQ1001".
+  const char *code_text() const noexcept { return pidq_error_code(handle()); }
+  const char *stage() const noexcept { return pidq_error_stage(handle()); }
+  std::string_view message() const noexcept { return detail::view(pidq_error_message(handle())); }
+  std::string_view help() const noexcept { return detail::view(pidq_error_help(handle())); }
+  std::string_view json() const noexcept { return detail::view(pidq_error_json(handle())); }
+  // First byte in the query, and one past the last one.
+  std::optional<std::pair<std::size_t, std::size_t>> span() const noexcept {
+    std::pair<std::size_t, std::size_t> range;
+    if (!pidq_error_span(handle(), &range.first, &range.second)) return std::nullopt;
+    return range;
+  }
+  // Line and column, from 1.
+  std::optional<std::pair<std::size_t, std::size_t>> location() const noexcept {
+    std::pair<std::size_t, std::size_t> place;
+    if (!pidq_error_location(handle(), &place.first, &place.second)) return std::nullopt;
+    return place;
+  }
+  const pidq_error_t *handle() const noexcept { return error_.get(); }
+
+private:
+  std::shared_ptr<pidq_error_t> error_;
+};
+
+// Value of a call, or its error.
+template <typename T> class [[nodiscard]] Expected {
+public:
+  Expected(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Expected(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+  bool has_value() const noexcept { return content_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+  const Error &error() const { return *std::get_if<1>(&content_); }
+  T &operator*() { return *std::get_if<0>(&content_); }
+  T *operator->() { return std::get_if<0>(&content_); }
+  // Value; throws the error if there is none. Without exceptions, the program ends.
+  T &value() & {
+    if (!has_value()) fail();
+    return **this;
+  }
+  T value() && {
+    if (!has_value()) fail();
+    return std::move(**this);
+  }
+
+private:
+  [[noreturn]] void fail() const {
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+    throw error();
+#else
+    std::abort();
+#endif
+  }
+  std::variant<T, Error> content_;
+};
+
+class Value;
+
+// Field of an object.
+struct Field;
+
+// Value of a result: a scalar, a list or an object. Valid as long as its result. A field or item that does not exist is a
+// value of type PIDQ_TYPE_NONE, which can be used like any other.
+class Value {
+public:
+  Value() noexcept : value_() {}
+  explicit Value(pidq_value_t value) noexcept : value_(value) {}
+
+  pidq_type_t type() const noexcept { return pidq_value_type(value_); }
+  bool exists() const noexcept { return type() != PIDQ_TYPE_NONE; }
+  bool is_null() const noexcept { return type() == PIDQ_TYPE_NULL; }
+  // Number of items of a list or of fields of an object.
+  std::size_t size() const noexcept { return pidq_value_count(value_); }
+
+  // Item of a list.
+  Value operator[](std::size_t index) const noexcept { return Value(pidq_value_item(value_, index)); }
+  Value operator[](int index) const noexcept { return (*this)[static_cast<std::size_t>(index)]; }
+  // Field of an object.
+  Value operator[](std::string_view name) const noexcept {
+    return Value(pidq_value_field_of_len(value_, detail::data(name), name.size()));
+  }
+  Value operator[](const char *name) const noexcept { return Value(pidq_value_field(value_, name)); }
+
+  // Value as a bool, an integer, a floating-point number, a std::string_view or a std::string, if it has that type and
+  // fits.
+  template <typename T> std::optional<T> as() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      bool out = false;
+      if (pidq_value_bool(value_, &out)) return out;
+    } else if constexpr (std::is_integral_v<T>) {
+      std::int64_t out = 0;
+      if (pidq_value_integer(value_, &out) && fits<T>(out)) return static_cast<T>(out);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      double out = 0;
+      if (pidq_value_number(value_, &out)) return static_cast<T>(out);
+    } else {
+      static_assert(std::is_same_v<T, std::string_view> || std::is_same_v<T, std::string>, "not a type of JSON");
+      pidq_slice_t out = {nullptr, 0};
+      if (pidq_value_string(value_, &out)) return T(detail::view(out));
+    }
+    return std::nullopt;
+  }
+  template <typename T> T value_or(T other) const { return as<T>().value_or(std::move(other)); }
+
+  // The value as JSON; empty if it does not exist.
+  std::string json() const {
+    pidq_buffer_t *buffer = nullptr;
+    if (pidq_error_t *error = pidq_value_json(value_, &buffer)) {
+      pidq_error_delete(error);
+      return std::string();
+    }
+    return detail::take(buffer);
+  }
+
+  // Iterator over the items of a list or the fields of an object.
+  template <typename Item> class Iterator {
+  public:
+    Iterator() noexcept = default;
+    explicit Iterator(pidq_value_t container) noexcept : container_(container), more_(true) { ++*this; }
+    Item operator*() const noexcept;
+    Iterator &operator++() noexcept {
+      more_ = pidq_value_next(container_, &position_, &key_, &item_);
+      return *this;
+    }
+    bool operator!=(const Iterator &other) const noexcept { return more_ != other.more_; }
+    bool operator==(const Iterator &other) const noexcept { return more_ == other.more_; }
+
+  private:
+    pidq_value_t container_ = {};
+    pidq_value_t item_ = {};
+    pidq_slice_t key_ = {nullptr, 0};
+    std::size_t position_ = 0;
+    bool more_ = false;
+  };
+
+  // Fields of an object: for (auto [name, value] : object.fields()).
+  class Fields {
+  public:
+    explicit Fields(pidq_value_t object) noexcept : object_(object) {}
+    Iterator<Field> begin() const noexcept { return Iterator<Field>(object_); }
+    Iterator<Field> end() const noexcept { return Iterator<Field>(); }
+
+  private:
+    pidq_value_t object_;
+  };
+
+  // Items of a list, or values of an object.
+  Iterator<Value> begin() const noexcept { return Iterator<Value>(value_); }
+  Iterator<Value> end() const noexcept { return Iterator<Value>(); }
+  Fields fields() const noexcept { return Fields(value_); }
+
+  const pidq_value_t &raw() const noexcept { return value_; }
+
+private:
+  template <typename T> static bool fits(std::int64_t number) noexcept {
+    if constexpr (std::is_unsigned_v<T>) return number >= 0 && static_cast<std::uint64_t>(number) <= static_cast<T>(-1);
+    return static_cast<std::int64_t>(static_cast<T>(number)) == number;
+  }
+  pidq_value_t value_;
+};
+
+struct Field {
+  std::string_view name;
+  Value value;
+};
+
+template <> inline Value Value::Iterator<Value>::operator*() const noexcept { return Value(item_); }
+template <> inline Field Value::Iterator<Field>::operator*() const noexcept {
+  return Field{detail::view(key_), Value(item_)};
+}
+
+// Cancellation flag of runs.
+class Cancel {
+public:
+  Cancel() : handle_(pidq_cancel_new()) {}
+  void fire() const noexcept { pidq_cancel_fire(handle()); }
+  void time_out() const noexcept { pidq_cancel_time_out(handle()); }
+  pidq_cancel_t *handle() const noexcept { return handle_.get(); }
+
+private:
+  std::unique_ptr<pidq_cancel_t, detail::Deleter<pidq_cancel_delete>> handle_;
+};
+
+// Limits of a run: the fields of pidq_limits_t, each with its default if it is not set.
+struct Limits : pidq_limits_t {
+  Limits() : pidq_limits_t PIDQ_LIMITS_INIT {}
+};
+
+// Values of the `$names` of a query.
+class Params {
+public:
+  Params() : handle_(pidq_params_new()) {}
+
+  // Sets a string, a number or a bool. Throws if the name or the value is not valid, such as an infinite number.
+  template <typename T> Params &set(const std::string &name, const T &value) & {
+    if (pidq_error_t *error = set_value(name.c_str(), value)) static_cast<void>(Expected<bool>(Error(error)).value());
+    return *this;
+  }
+  template <typename T> Params &&set(const std::string &name, const T &value) && { return std::move(set(name, value)); }
+  // Sets any value of JSON.
+  Params &set_json(const std::string &name, std::string_view json) & {
+    pidq_error_t *error = pidq_params_set_json(handle(), name.c_str(), detail::data(json), json.size());
+    if (error != nullptr) static_cast<void>(Expected<bool>(Error(error)).value());
+    return *this;
+  }
+  Params &&set_json(const std::string &name, std::string_view json) && { return std::move(set_json(name, json)); }
+  pidq_params_t *handle() const noexcept { return handle_.get(); }
+
+private:
+  template <typename T> pidq_error_t *set_value(const char *name, const T &value) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return pidq_params_set_bool(handle(), name, value);
+    } else if constexpr (std::is_integral_v<T>) {
+      const std::string digits = std::to_string(value);
+      return pidq_params_set_json(handle(), name, digits.data(), digits.size());
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return pidq_params_set_number(handle(), name, static_cast<double>(value));
+    } else {
+      const std::string_view text(value);
+      return pidq_params_set_string(handle(), name, detail::data(text), text.size());
+    }
+  }
+  std::unique_ptr<pidq_params_t, detail::Deleter<pidq_params_delete>> handle_;
+};
+
+// Immutable document. Any number of threads may use it.
+class Graph {
+public:
+  explicit Graph(pidq_graph_t *handle) noexcept : handle_(handle) {}
+
+  // Parses JSON.
+  static Graph parse(std::string_view json) { return try_parse(json).value(); }
+  static Expected<Graph> try_parse(std::string_view json) {
+    pidq_graph_t *graph = nullptr;
+    pidq_error_t *error = pidq_graph_parse(detail::data(json), json.size(), &graph);
+    return made(error, graph);
+  }
+  // Parses JSON or a drawing, in a format detected by its beginning.
+  static Graph read(std::string_view data) { return try_read(data).value(); }
+  static Expected<Graph> try_read(std::string_view data) {
+    pidq_graph_t *graph = nullptr;
+    pidq_error_t *error = pidq_graph_read(detail::data(data), data.size(), &graph);
+    return made(error, graph);
+  }
+  // Opens a file, as `read` its content.
+  static Graph open(const std::string &path) { return try_open(path).value(); }
+  static Expected<Graph> try_open(const std::string &path) {
+    pidq_graph_t *graph = nullptr;
+    pidq_error_t *error = pidq_graph_open(path.c_str(), &graph);
+    return made(error, graph);
+  }
+
+  std::size_t size() const noexcept { return pidq_graph_size(handle()); }
+  const pidq_graph_t *handle() const noexcept { return handle_.get(); }
+
+private:
+  static Expected<Graph> made(pidq_error_t *error, pidq_graph_t *graph) {
+    if (error != nullptr) return Error(error);
+    return Graph(graph);
+  }
+  std::unique_ptr<pidq_graph_t, detail::Deleter<pidq_graph_delete>> handle_;
+};
+
+// Result of a run. For one thread at a time.
+class Result {
+public:
+  explicit Result(pidq_result_t *handle) noexcept : handle_(handle) {}
+
+  Value value() const noexcept { return Value(pidq_result_value(handle())); }
+  // Items of the result if it is a list.
+  Value::Iterator<Value> begin() const noexcept { return value().begin(); }
+  Value::Iterator<Value> end() const noexcept { return value().end(); }
+  Value operator[](std::size_t index) const noexcept { return value()[index]; }
+  std::size_t size() const noexcept { return pidq_result_count(handle()); }
+
+  // JSON; throws if it is longer than the limit of the run.
+  std::string_view json() const { return try_json().value(); }
+  Expected<std::string_view> try_json() const {
+    const pidq_slice_t text = pidq_result_json(handle());
+    if (text.data != nullptr) return detail::view(text);
+    const auto ignore = [](void *, const char *, std::size_t) { return true; };
+    if (pidq_error_t *error = pidq_result_write(handle(), ignore, nullptr)) return Error(error);
+    return std::string_view();
+  }
+  std::uint64_t fuel() const noexcept { return pidq_result_fuel(handle()); }
+  // Warnings about the query: JSON.
+  std::string_view warnings() const noexcept { return detail::view(pidq_result_warnings(handle())); }
+  const pidq_result_t *handle() const noexcept { return handle_.get(); }
+
+private:
+  std::unique_ptr<pidq_result_t, detail::Deleter<pidq_result_delete>> handle_;
+};
+
+// Compiled query. Any number of threads may run it.
+class Query {
+public:
+  explicit Query(pidq_query_t *handle) noexcept : handle_(handle) {}
+
+  // Compiles a query, with the values of its `$names`.
+  static Query parse(std::string_view text) { return try_parse(text).value(); }
+  static Query parse(std::string_view text, const Params &params) { return try_parse(text, params).value(); }
+  static Expected<Query> try_parse(std::string_view text) { return compile(text, nullptr); }
+  static Expected<Query> try_parse(std::string_view text, const Params &params) {
+    return compile(text, params.handle());
+  }
+
+  Result run(const Graph &graph) const { return try_run(graph).value(); }
+  Result run(const Graph &graph, const Limits &limits) const { return try_run(graph, limits).value(); }
+  Expected<Result> try_run(const Graph &graph) const { return run_with(graph, nullptr); }
+  Expected<Result> try_run(const Graph &graph, const Limits &limits) const { return run_with(graph, &limits); }
+
+  // Query in the text format, and in the JSON format.
+  std::string_view text() const noexcept { return detail::view(pidq_query_text(handle())); }
+  std::string_view tree() const noexcept { return detail::view(pidq_query_tree(handle())); }
+  const pidq_query_t *handle() const noexcept { return handle_.get(); }
+
+private:
+  static Expected<Query> compile(std::string_view text, const pidq_params_t *params) {
+    pidq_query_t *query = nullptr;
+    pidq_error_t *error = pidq_query_parse_with(detail::data(text), text.size(), params, &query);
+    if (error != nullptr) return Error(error);
+    return Query(query);
+  }
+  Expected<Result> run_with(const Graph &graph, const pidq_limits_t *limits) const {
+    pidq_result_t *result = nullptr;
+    if (pidq_error_t *error = pidq_query_run(handle(), graph.handle(), limits, &result)) return Error(error);
+    return Result(result);
+  }
+  std::unique_ptr<pidq_query_t, detail::Deleter<pidq_query_delete>> handle_;
+};
+
+} // namespace pidq
+
+#endif // PIDQ_HPP

@@ -1,0 +1,118 @@
+// The C++ interface: ownership, conversions, iteration and errors.
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <pidq.hpp>
+#include <type_traits>
+
+#define EXPECT(condition)                                                                                              \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                             \
+      std::exit(1);                                                                                                    \
+    }                                                                                                                  \
+  } while (0)
+
+using namespace std::literals;
+
+template <typename T>
+constexpr bool is_move_only = std::is_nothrow_move_constructible_v<T> && !std::is_copy_constructible_v<T>;
+static_assert(is_move_only<pidq::Graph> && is_move_only<pidq::Query> && is_move_only<pidq::Result>);
+static_assert(is_move_only<pidq::Params> && is_move_only<pidq::Cancel>);
+static_assert(std::is_copy_constructible_v<pidq::Error> && std::is_trivially_copyable_v<pidq::Value>);
+
+static pidq::Result run(std::string_view json, std::string_view text) {
+  // Graph and query are destroyed before the result.
+  return pidq::Query::parse(text).run(pidq::Graph::parse(json));
+}
+
+static void conversions_check_type_and_range() {
+  const auto result = run(R"([true, 7, 300, -1, 1.5, "text", null, 9223372036854775807])", "get()");
+  const auto value = result.value();
+  EXPECT(value.size() == 8 && result.size() == 8 && value.type() == PIDQ_TYPE_ARRAY);
+  EXPECT(value[0].as<bool>() == true && !value[0].as<int>() && !value[1].as<bool>());
+  EXPECT(value[1].as<int>() == 7 && value[1].as<double>() == 7.0 && value[1].as<unsigned char>() == 7);
+  EXPECT(!value[2].as<unsigned char>() && value[2].as<short>() == 300);
+  EXPECT(!value[3].as<unsigned>() && !value[3].as<std::uint64_t>() && value[3].as<signed char>() == -1);
+  EXPECT(!value[4].as<int>() && value[4].as<float>() == 1.5f);
+  EXPECT(value[5].as<std::string_view>() == "text" && value[5].as<std::string>() == "text" && !value[5].as<double>());
+  EXPECT(value[6].is_null() && value[6].exists() && !value[8].exists() && !value[8]["a"][0].exists());
+  EXPECT(value[7].as<std::int64_t>() == std::numeric_limits<std::int64_t>::max());
+  EXPECT(value[7].as<std::uint64_t>() == 9223372036854775807u && !value[7].as<int>());
+  EXPECT(value[8].value_or("none"s) == "none" && value[1].value_or(0) == 7);
+  EXPECT(value[5].json() == "\"text\"" && value[8].json().empty() && result[1].json() == "7");
+}
+
+static void lists_and_objects_are_iterated() {
+  const auto result = run(R"({"b": 1, "a": [2, 3], "": {}})", "get()");
+  std::string names;
+  for (const auto [name, value] : result.value().fields()) names += std::string(name) + "=" + value.json() + ";";
+  EXPECT(names == "b=1;a=[2, 3];={};");
+  int sum = 0;
+  for (const auto item : result.value()["a"]) sum += item.value_or(0);
+  EXPECT(sum == 5 && result.value()["a"sv].size() == 2 && result.value()[""].type() == PIDQ_TYPE_OBJECT);
+  for (const auto item : result.value()["b"]) EXPECT(item.exists() && false);
+  int rows = 0;
+  for (const auto row : run("[1, 2, 3]", "get()")) rows += row.exists();
+  EXPECT(rows == 3);
+}
+
+static void parameters_have_the_types_of_their_values() {
+  const auto params = pidq::Params().set("s", "a\"b").set("v", "view"sv).set("t", "string"s).set("i", -7).set("d", 0.5);
+  pidq::Params more;
+  more.set("big", std::numeric_limits<std::uint64_t>::max()).set("yes", true).set_json("list", "[1, 2.50]");
+  const auto graph = pidq::Graph::parse("null");
+  EXPECT(pidq::Query::parse("[$s, $v, $t, $i, $d]", params).run(graph).json() == R"(["a\"b","view","string",-7,0.5])");
+  EXPECT(pidq::Query::parse("[$big, $yes, $list]", more).run(graph).json() == "[18446744073709551615,true,[1, 2.50]]");
+  try {
+    more.set("nan", std::numeric_limits<double>::quiet_NaN());
+    EXPECT(false);
+  } catch (const pidq::Error &error) {
+    EXPECT(error.code() == PIDQ_ERROR_MISUSE);
+  }
+}
+
+static void errors_are_exceptions_or_values() {
+  try {
+    pidq::Query::parse("nodes() | fliter(true)");
+    EXPECT(false);
+  } catch (const std::exception &caught) {
+    const auto error = dynamic_cast<const pidq::Error &>(caught); // a copy, which outlives the exception
+    EXPECT(error.code() == PIDQ_ERROR_UNKNOWN_FUNCTION && error.code_text() == "PQ1001"sv && error.stage() == "compile"sv);
+    EXPECT(error.span()->first == 10 && error.location()->second == 11 && error.help() == "did you mean `filter`?");
+    EXPECT(std::string_view(error.what()).find("fliter") != std::string_view::npos && error.json().front() == '{');
+  }
+  EXPECT(pidq::Graph::try_open("no/such/file").error().code() == PIDQ_ERROR_FILE);
+  EXPECT(pidq::Graph::try_read("[1").error().code() == PIDQ_ERROR_NOT_JSON && pidq::Graph::read("[1]").size() > 0);
+  pidq::Limits limits;
+  limits.output = 3;
+  const auto long_text = pidq::Query::parse("get()").run(pidq::Graph::parse("[1, 2, 3]"), limits);
+  EXPECT(long_text.try_json().error().code() == PIDQ_ERROR_OUTPUT_TOO_LARGE);
+  const pidq::Cancel cancel;
+  cancel.fire();
+  limits.cancel = cancel.handle();
+  const auto text = "let({n: [1, 2, 3, 4, 5, 6, 7, 8, 9]}, $n | map($n | map($n | map($n | map($n)))))";
+  const auto stopped = pidq::Query::parse(text).try_run(pidq::Graph::parse("1"), limits);
+  EXPECT(!stopped && stopped.error().code() == PIDQ_ERROR_CANCELLED);
+}
+
+static void handles_move() {
+  auto graph = pidq::Graph::parse("[1, 2]");
+  auto moved = std::move(graph);
+  EXPECT(graph.handle() == nullptr && moved.handle() != nullptr);
+  auto query = pidq::Query::parse("size()");
+  EXPECT(query.text() == "size()" && query.tree() == R"(["size"])");
+  EXPECT(query.try_run(graph).error().code() == PIDQ_ERROR_MISUSE);
+  auto result = query.run(moved);
+  auto other = std::move(result);
+  EXPECT(other.value().as<int>() == 2 && !result.value().exists() && other.fuel() > 0 && other.warnings() == "[]");
+}
+
+int main() {
+  conversions_check_type_and_range();
+  lists_and_objects_are_iterated();
+  parameters_have_the_types_of_their_values();
+  errors_are_exceptions_or_values();
+  handles_move();
+  std::puts("ok");
+}
