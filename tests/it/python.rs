@@ -193,7 +193,9 @@ fn the_wheel_works_on_every_installed_python() {
     let interpreters = interpreters();
     for (version, interpreter) in &interpreters {
         let python = clean_environment(&environment.wheel, interpreter, version);
-        run_or_panic(Command::new(python).arg(package().join("tests/test_pidq.py")));
+        for tests in ["test_pidq.py", "test_values.py"] {
+            run_or_panic(Command::new(&python).arg(package().join("tests").join(tests)));
+        }
     }
     let versions: Vec<&str> = interpreters.iter().map(|(version, _)| version.as_str()).collect();
     println!("CPython {}", versions.join(", "));
@@ -232,7 +234,8 @@ fn the_package_is_typed_and_formatted() {
         run_or_panic(Command::new(&environment.python).arg("-m").args(arguments).current_dir(package()));
     };
     let cache = folder().join("mypy");
-    tool(&["mypy", "--strict", "--cache-dir", cache.to_str().expect("a path in UTF-8"), "pidq"]);
+    let cache = cache.to_str().expect("a path in UTF-8");
+    tool(&["mypy", "--strict", "--cache-dir", cache, "pidq", "tests/typed_program.py"]);
     tool(&["ruff", "check", "--no-cache", "."]);
     tool(&["ruff", "format", "--no-cache", "--check", "."]);
     // The installed package has the types that its sources declare.
@@ -243,6 +246,27 @@ fn the_package_is_typed_and_formatted() {
             .arg(package().join("stubtest-allowlist.txt"))
             .current_dir(folder()),
     );
+}
+
+#[test]
+fn programs_are_typed_in_the_strict_mode_of_pyright() {
+    let Some(environment) = test_environment() else { return };
+    let directory = folder().join("pyright");
+    fs::create_dir_all(&directory).expect("a folder");
+    fs::copy(package().join("tests/typed_program.py"), directory.join("typed_program.py")).expect("the program");
+    fs::write(directory.join("pyrightconfig.json"), r#"{"typeCheckingMode": "strict"}"#).expect("a configuration");
+    let pyright = |arguments: &[&str]| {
+        let mut command = Command::new(&environment.python);
+        command.args(["-m", "pyright", "--pythonpath"]).arg(&environment.python).args(arguments);
+        run_or_panic(command.current_dir(&directory))
+    };
+    pyright(&["."]);
+    // All of the public interface has types, as far as it is not that of other packages.
+    let report = pyright(&["--verifytypes", "pidq", "--ignoreexternal"]);
+    assert!(report.contains("Type completeness score: 100%"), "{report}");
+    // It also runs.
+    let mut program = Command::new(&environment.python);
+    run_or_panic(program.arg(package().join("tests/typed_program.py")));
 }
 
 #[test]

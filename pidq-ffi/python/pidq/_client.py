@@ -106,7 +106,7 @@ class _Session:
     """Base of both clients: tokens, requests and responses."""
 
     def __init__(self, base_url: str, token: Optional[str], login: Optional[Login]) -> None:
-        self.base_url = base_url.rstrip("/")
+        self.base_url: str = base_url.rstrip("/")
         self._access = token
         self._refresh: Optional[str] = None
         self._expires_at = float("inf")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, NoReturn, Optional
 
 from ._error import raise_error
+from ._handle import Owner
 
 ABI_VERSION = 1
 
@@ -104,6 +105,7 @@ _lib = ctypes.CDLL(_path)
 _POINTERS: dict[str, Any] = {
     "pidq_graph_parse": [c_char_p, c_size_t, POINTER(c_void_p)],
     "pidq_graph_parse_with": [c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p)],
+    "pidq_graph_read": [c_char_p, c_size_t, POINTER(c_void_p)],
     "pidq_graph_open": [c_char_p, POINTER(c_void_p)],
     "pidq_graph_import": [c_char_p, POINTER(Slice), c_size_t, POINTER(c_void_p)],
     "pidq_graph_export": [c_void_p, c_char_p, POINTER(c_void_p)],
@@ -120,14 +122,12 @@ _POINTERS: dict[str, Any] = {
     "pidq_result_export": [c_void_p, c_char_p, POINTER(c_void_p)],
     "pidq_result_arrow": [c_void_p, c_void_p],
     "pidq_batch_arrow": [c_void_p, c_void_p],
-    "pidq_rows_new": [c_void_p, POINTER(c_void_p)],
-    "pidq_rows_next": [c_void_p, POINTER(Slice)],
 }
 _SLICES = (
     "pidq_buffer_bytes pidq_query_text pidq_query_tree pidq_result_json pidq_result_warnings "
     "pidq_error_json pidq_error_text pidq_batch_failures"
 ).split()
-_DELETES = "graph query params result rows cancel error buffer files batch".split()
+_DELETES = "graph query params result cancel error buffer files batch".split()
 
 for _name, _arguments in _POINTERS.items():
     _function = getattr(_lib, _name)
@@ -240,6 +240,8 @@ if _builder is not None:
     _build = ctypes.PyDLL(_path).pidq_result_build
     _build.argtypes, _build.restype = [c_void_p, c_void_p], ctypes.py_object
     _builder_at = ctypes.addressof(_builder)
+    _build_items = ctypes.PyDLL(_path).pidq_result_build_items
+    _build_items.argtypes, _build_items.restype = [c_void_p, c_void_p, c_size_t, c_size_t], ctypes.py_object
     _build_shared = ctypes.PyDLL(_path).pidq_result_build_shared
     _build_shared.argtypes, _build_shared.restype = [c_void_p, c_void_p], ctypes.py_object
     _shared_new = ctypes.PyDLL(_path).pidq_shared_new
@@ -253,7 +255,7 @@ class Shared:
 
     __slots__ = ("_handle",)
 
-    def __init__(self, graph: Optional[int]) -> None:
+    def __init__(self, graph: Owner) -> None:
         self._handle: Optional[int] = None if _builder is None else _shared_new(graph, _builder_at)
 
     def __del__(self) -> None:
@@ -267,11 +269,25 @@ def value_of(result: int, shared: Optional[Shared] = None) -> Any:
         text = _lib.pidq_result_json(result)
         return json.loads(text.bytes())
     build, source = (_build, _builder_at) if shared is None else (_build_shared, shared._handle)
-    if _lib.pidq_result_count(result) < _GC_THRESHOLD or not gc.isenabled():
-        return build(result, source)
+    return _without_gc(_lib.pidq_result_count(result), build, result, source)
+
+
+def build_items(result: int, start: int, count: int) -> list[Any]:
+    """Returns up to ``count`` rows of a result from a row on."""
+    if _builder is None:
+        value = value_of(result)
+        return (value if isinstance(value, list) else [value])[start : start + count]
+    rows: list[Any] = _without_gc(count, _build_items, result, _builder_at, start, count)
+    return rows
+
+
+def _without_gc(rows: int, build: Any, *arguments: Any) -> Any:
+    """Builds a value; of many rows with the garbage collector disabled, since none of them is garbage."""
+    if rows < _GC_THRESHOLD or not gc.isenabled():
+        return build(*arguments)
     gc.disable()
     try:
-        return build(result, source)
+        return build(*arguments)
     finally:
         gc.enable()
 

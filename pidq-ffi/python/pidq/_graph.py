@@ -8,18 +8,21 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from ctypes import c_void_p
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, cast
 
 from ._ffi import CDiffOptions, CDrawOptions, Shared, deleter, lib, make, slices, take_buffer, take_files
-from ._handle import Handle, raise_not_constructible
+from ._handle import ClosableHandle, Owner, raise_not_constructible
 from ._interrupt import make_interruptibly
-from ._json import c_string, dumps
+from ._json import Default, Readable, Writable, c_string, dumps
 from ._limits import Cancel, Limits, call_limits
-from ._query import Drawing, Query, Result, RunProfile, compiled, save, table_html
+from ._query import Drawing, Query, Result, RunProfile, compiled, merged, save, table_html
 
 _delete_graph = deleter("graph")
 
-Source = Union[str, bytes, bytearray, memoryview, "os.PathLike[str]", "list[Any]", "dict[str, Any]"]
+Bytes = Union[bytes, bytearray, memoryview]
+#: A file: its path, or an object that is open for reading.
+File = Union[str, "os.PathLike[str]", Readable]
+Source = Union[File, Bytes, "list[Any]", "tuple[Any, ...]", "Mapping[str, Any]"]
 
 #: Number of nodes up to which a notebook draws a graph.
 _MAX_DRAWN_NODES = 300
@@ -27,8 +30,8 @@ _MAX_DRAWN_NODES = 300
 _LISTED_NODES = 20
 
 
-class Graph(Handle):
-    """An immutable document. Any number of threads may use it.
+class Graph(ClosableHandle):
+    """An immutable document. Any number of threads may use it. Leaving a ``with`` block closes it.
 
     >>> import pidq
     >>> graph = pidq.Graph.from_json('{"nodes": [{"id": "P-101", "kw": 15}, {"id": "V-7"}], "edges": []}')
@@ -36,20 +39,19 @@ class Graph(Handle):
     ['P-101']
     """
 
-    __slots__ = ("__weakref__", "_handle", "_shared", "_topology")
+    __slots__ = ("__weakref__", "_shared", "_topology")
 
-    _handle: Optional[int]
     _shared: Optional[Shared]
     _topology: Optional[bytes]
 
     def __init__(self, *_: object, **__: object) -> None:
-        self._handle = None
+        self._owner = None
         raise_not_constructible("Graph", "use Graph.from_json or Graph.from_file")
 
     @classmethod
     def _from_handle(cls, handle: int, topology: Optional[bytes] = None) -> Graph:
         graph = cls.__new__(cls)
-        graph._handle = handle
+        graph._owner = Owner(handle, _delete_graph)
         graph._shared = None
         graph._topology = topology
         return graph
@@ -61,33 +63,46 @@ class Graph(Handle):
         return cls._from_handle(make(lib.pidq_graph_parse_with, text, len(text), topology, len(topology)), topology)
 
     @classmethod
-    def from_json(cls, source: Source, *, topology: Optional[Mapping[str, Any]] = None) -> Graph:
-        """Reads JSON: bytes, a str that begins with ``{`` or ``[``, the path of a file, or Python data.
+    def from_json(
+        cls, source: Source, *, topology: Optional[Mapping[str, Any]] = None, default: Optional[Default] = None
+    ) -> Graph:
+        """Reads JSON: bytes, a str that begins with ``{`` or ``[``, an open file or its path, or Python data.
 
         ``topology`` configures the field names and classes of nodes and edges, if they are not the default ones.
+        ``default`` converts Python objects of other types, as in ``json.dumps``.
         """
-        return cls._parse(_json_of(source), None if topology is None else dumps(dict(topology)).encode())
+        return cls._parse(_json_of(source, default), None if topology is None else dumps(dict(topology)).encode())
 
     @classmethod
-    def from_file(cls, path: Union[str, os.PathLike[str]]) -> Graph:
-        """Opens a file: JSON, Proteus XML, DEXPI 2.0 XML or GraphML."""
+    def from_file(cls, file: File) -> Graph:
+        """Reads a file, given as its path or open: JSON, Proteus XML, DEXPI 2.0 XML or GraphML.
+
+        >>> import io
+        >>> import pidq
+        >>> pidq.Graph.from_file(io.BytesIO(b'{"nodes": [{"id": "P-1"}], "edges": []}'))
+        Graph(1 nodes, 0 edges)
+        """
+        if _is_open_file(file):
+            content = _content(file)
+            return cls._from_handle(make(lib.pidq_graph_read, content, len(content)))
+        path = cast("Union[str, os.PathLike[str]]", file)
         name = os.fsencode(path)
         if b"\0" in name:
             raise ValueError(f"unexpected NUL character in the path {path!r}")
         return cls._from_handle(make(lib.pidq_graph_open, name))
 
     @classmethod
-    def from_format(cls, format: str, *sources: Union[bytes, str, os.PathLike[str]]) -> Graph:
-        """Imports a drawing in a format from its files, given as bytes or paths.
+    def from_format(cls, format: str, *sources: Union[File, Bytes]) -> Graph:
+        """Imports a drawing in a format from its files, given as bytes, as paths or open.
 
         Findings are in ``.pid_graph.metadata.diagnostics``.
         """
-        parts = [source if isinstance(source, bytes) else _file(source) for source in sources]
+        parts = [_content(source) for source in sources]
         return cls._from_handle(make(lib.pidq_graph_import, c_string(format), slices(parts), len(parts)))
 
     @classmethod
-    def from_proteus(cls, source: Union[bytes, str, os.PathLike[str]]) -> Graph:
-        """Imports Proteus XML (DEXPI), given as bytes or as a path."""
+    def from_proteus(cls, source: Union[File, Bytes]) -> Graph:
+        """Imports Proteus XML (DEXPI), given as bytes, as a path or open."""
         return cls.from_format("proteus", source)
 
     @classmethod
@@ -106,28 +121,43 @@ class Graph(Handle):
     def query(
         self,
         text: Union[str, list[Any], Query],
+        params: Optional[Mapping[str, Any]] = None,
         /,
         *,
         limits: Optional[Limits] = None,
         shared: bool = False,
-        **params: Any,
+        **named_params: Any,
     ) -> Any:
-        """Runs a query and returns plain Python data. ``$name`` is the argument ``name``.
+        """Runs a query and returns plain Python data. ``$name`` is the argument ``name``, or that key of ``params``.
 
         Compiled queries are cached. With ``shared``, lists and objects of the document are the same Python objects each
         time, which is many times faster for repeated rows. Shared objects must not be modified.
         """
-        return _compiled(text, params)(self, limits=limits, shared=shared)
+        return _compiled(text, params, named_params)(self, limits=limits, shared=shared)
 
-    def run(self, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Result:
+    def run(
+        self,
+        text: Union[str, list[Any], Query],
+        params: Optional[Mapping[str, Any]] = None,
+        /,
+        *,
+        limits: Optional[Limits] = None,
+        **named_params: Any,
+    ) -> Result:
         """Runs a query and returns a result that can be read as JSON, as rows or as columns."""
-        return _compiled(text, params).run(self, limits=limits)
+        return _compiled(text, params, named_params).run(self, limits=limits)
 
     def explain(
-        self, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any
+        self,
+        text: Union[str, list[Any], Query],
+        params: Optional[Mapping[str, Any]] = None,
+        /,
+        *,
+        limits: Optional[Limits] = None,
+        **named_params: Any,
     ) -> RunProfile:
         """Runs a query and returns its profile."""
-        return _compiled(text, params).explain(self, limits=limits)
+        return _compiled(text, params, named_params).explain(self, limits=limits)
 
     def to_networkx(self) -> Any:
         """Converts the graph to a directed NetworkX multigraph, with the fields of nodes and edges."""
@@ -170,18 +200,18 @@ class Graph(Handle):
         ``highlight`` marks the nodes and edges of a query result; ``select`` draws only the nodes of one.
         """
         marked, only = self._to_result(highlight), self._to_result(select)
-        options = CDrawOptions(
-            ctypes.sizeof(CDrawOptions),
-            marked._handle if marked else None,
-            only._handle if only else None,
-            c_string(title) if title is not None else None,
-            int(dark),
-        )
         with ExitStack() as reading:
             for result in (marked, only):
                 if result is not None:
                     reading.enter_context(result._reading)
-            return Drawing(take_buffer(make(lib.pidq_graph_draw, self._handle, ctypes.byref(options))))
+            options = CDrawOptions(
+                ctypes.sizeof(CDrawOptions),
+                marked._open().handle if marked is not None else None,
+                only._open().handle if only is not None else None,
+                c_string(title) if title is not None else None,
+                int(dark),
+            )
+            return Drawing(take_buffer(make(lib.pidq_graph_draw, self._open(), ctypes.byref(options))))
 
     def diff(
         self,
@@ -196,15 +226,18 @@ class Graph(Handle):
         c_strings = (c_string(identity) if identity else None, c_string(",".join(ignore)))
         with call_limits(limits, stop := Cancel()) as c_limits:
             options = CDiffOptions(ctypes.sizeof(CDiffOptions), *c_strings, tolerance, ctypes.pointer(c_limits))
-            arguments = (self._handle, _handle_of(newer), ctypes.byref(options))
+            arguments = (self._open(), _owner_of(newer), ctypes.byref(options))
             text = take_buffer(make_interruptibly(lib.pidq_graph_diff, "buffer", stop, *arguments))
         changes: dict[str, Any] = json.loads(text)
         return changes
 
-    def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
-        """Exports the graph in a format such as ``graphml``. Returns files by name; with a path, also writes them."""
-        files = take_files(make(lib.pidq_graph_export, self._handle, c_string(format)))
-        save(files, path)
+    def export(self, format: str, file: Union[str, os.PathLike[str], Writable, None] = None) -> dict[str, bytes]:
+        """Exports the graph in a format such as ``graphml``. Returns files by name.
+
+        With a path, or a file that is open in binary mode, also writes them.
+        """
+        files = take_files(make(lib.pidq_graph_export, self._open(), c_string(format)))
+        save(files, file)
         return files
 
     def json_bytes(self) -> bytes:
@@ -213,13 +246,13 @@ class Graph(Handle):
 
     def _shared_objects(self) -> Shared:
         if self._shared is None:
-            self._shared = Shared(self._handle)
+            self._shared = Shared(self._open())
         return self._shared
 
     @property
     def size(self) -> int:
         """The memory size of the graph in bytes, without the text of the document."""
-        return int(lib.pidq_graph_size(self._handle))
+        return int(lib.pidq_graph_size(self._open()))
 
     def _to_result(self, what: Union[str, Query, Result, None]) -> Optional[Result]:
         return what if what is None or isinstance(what, Result) else self.run(what)
@@ -233,6 +266,8 @@ class Graph(Handle):
         return found["nodes"], found["edges"]
 
     def __repr__(self) -> str:
+        if self.closed:
+            return "Graph(closed)"
         counts = self._count()
         return f"Graph({counts[0]} nodes, {counts[1]} edges)" if counts else "Graph(no nodes)"
 
@@ -250,8 +285,10 @@ class Graph(Handle):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._parse, (self.json_bytes(), self._topology)
 
-    def __del__(self) -> None:
-        _delete_graph(getattr(self, "_handle", None))
+    def close(self) -> None:
+        """Frees the memory now. Calls that are running, and results that were returned, are not affected."""
+        super().close()
+        self._shared = None
 
 
 _LIST_QUERIES = {"nodes": "nodes()", "edges": "edges()"}
@@ -268,25 +305,35 @@ def join(*sheets: Graph, limits: Optional[Limits] = None) -> Graph:
 
     Unmatched connectors are listed in ``.pid_graph.metadata.joined``.
     """
-    handles = (c_void_p * len(sheets))(*map(_handle_of, sheets))
+    owners = [_owner_of(sheet) for sheet in sheets]
+    handles = (c_void_p * len(owners))(*(owner.handle for owner in owners))
     with call_limits(limits, stop := Cancel()) as c_limits:
         arguments = (handles, len(sheets), ctypes.byref(c_limits))
         return Graph._from_handle(make_interruptibly(lib.pidq_graph_join_with, "graph", stop, *arguments))
 
 
-def query(data: Any, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Any:
-    """Runs a query on any Python data.
+def query(
+    data: Any,
+    text: Union[str, list[Any], Query],
+    params: Optional[Mapping[str, Any]] = None,
+    /,
+    *,
+    limits: Optional[Limits] = None,
+    default: Optional[Default] = None,
+    **named_params: Any,
+) -> Any:
+    """Runs a query on any Python data. ``default`` converts objects of other types, as in ``json.dumps``.
 
     >>> import pidq
     >>> pidq.query({"tags": ["P-101", "V-7"]}, ".tags | size()")
     2
     """
-    return _compiled(text, params)(data, limits=limits)
+    return _compiled(text, params, named_params)(as_graph(data, default), limits=limits)
 
 
-def as_graph(data: Any) -> Graph:
+def as_graph(data: Any, default: Optional[Default] = None) -> Graph:
     """Returns a graph unchanged; converts any other Python data."""
-    return data if isinstance(data, Graph) else Graph.from_json(dumps(data).encode())
+    return data if isinstance(data, Graph) else Graph.from_json(dumps(data, default).encode())
 
 
 def _compiled_with(text: str, params: dict[str, Any]) -> Query:
@@ -295,13 +342,21 @@ def _compiled_with(text: str, params: dict[str, Any]) -> Query:
     return compiled(text, encoded) if len(encoded) <= _MAX_CACHED_PARAMS else compiled.__wrapped__(text, encoded)
 
 
-def _handle_of(graph: Graph) -> Optional[int]:
+def _owner_of(graph: Graph) -> Owner:
     if not isinstance(graph, Graph):
         raise TypeError(f"expected a pidq.Graph, not {type(graph).__name__}")
-    return graph._handle
+    return graph._open()
 
 
-def _compiled(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Query:
+def _compiled(
+    text: Union[str, list[Any], Query], params: Optional[Mapping[str, Any]], named_params: dict[str, Any]
+) -> Query:
+    if params:
+        named_params = merged(params, named_params)
+    return _compiled_query(text, named_params)
+
+
+def _compiled_query(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Query:
     if isinstance(text, str):
         return _compiled_with(text, params) if params else compiled(text)
     if not isinstance(text, Query):
@@ -311,21 +366,29 @@ def _compiled(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Que
     return text
 
 
-def _json_of(source: Source) -> bytes:
+def _json_of(source: Source, default: Optional[Default]) -> bytes:
     if isinstance(source, str):
         # The library rejects a byte order mark; it does not start a path.
-        return source.encode() if source.lstrip("\ufeff \t\r\n").startswith(("{", "[")) else _file(source)
+        return source.encode() if source.lstrip("\ufeff \t\r\n").startswith(("{", "[")) else _content(source)
+    if isinstance(source, (list, tuple, Mapping)):
+        return dumps(source, default).encode()
+    return _content(source)
+
+
+def _content(source: Union[File, Bytes]) -> bytes:
+    """Returns the content of a file, which is open or given by its path; bytes are returned unchanged."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
-    if isinstance(source, (list, dict)):
-        return dumps(source).encode()
-    return _file(source)
-
-
-def _file(path: Union[str, os.PathLike[str]]) -> bytes:
+    if _is_open_file(source):
+        content = cast(Readable, source).read()
+        return content.encode() if isinstance(content, str) else bytes(content)
     # `fspath` rejects integers, which `open` would take as file descriptors.
-    with open(os.fspath(path), "rb") as file:
+    with open(os.fspath(cast("Union[str, os.PathLike[str]]", source)), "rb") as file:
         return file.read()
+
+
+def _is_open_file(source: Any) -> bool:
+    return not isinstance(source, (str, os.PathLike)) and callable(getattr(source, "read", None))
 
 
 def _edges(graph: Any) -> Iterator[tuple[Any, Any, dict[str, Any]]]:

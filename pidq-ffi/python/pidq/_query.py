@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from ctypes import byref, c_void_p
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
 from ._error import QueryWarning
 from ._ffi import (
     Slice,
+    build_items,
     check,
     deleter,
     handle_or_raise,
@@ -29,9 +30,9 @@ from ._ffi import (
     take_files,
     value_of,
 )
-from ._handle import Handle, raise_not_constructible
+from ._handle import ClosableHandle, Owner, raise_not_constructible
 from ._interrupt import SHORT_LIMITS_ADDRESS, is_out_of_fuel, limit_fuel, make_interruptibly
-from ._json import c_string, dumps
+from ._json import Writable, c_string, dumps
 from ._limits import Cancel, Limits, call_limits
 
 if TYPE_CHECKING:
@@ -40,12 +41,16 @@ if TYPE_CHECKING:
 _delete_query = deleter("query")
 _delete_params = deleter("params")
 _delete_result = deleter("result")
-_delete_rows = deleter("rows")
 _delete_batch = deleter("batch")
 _run = lib.pidq_query_run
 _warnings = lib.pidq_result_warnings
 
 _HERE = os.path.dirname(__file__)
+
+#: Rows that a loop over a result builds at a time, after the first ones.
+_BLOCK_ROWS = 256
+#: Step of a slice up to which the rows between are built too.
+_MAX_BUILT_STEP = 8
 
 #: Rows that a notebook displays.
 _TABLE_ROWS = 20
@@ -55,7 +60,7 @@ _COPY_SIZE = 1 << 16
 _EMPTY_JSON_SIZE = 2
 
 
-class Query(Handle):
+class Query(ClosableHandle):
     """A compiled query. It is immutable; any number of threads may run it.
 
     >>> import pidq
@@ -64,24 +69,27 @@ class Query(Handle):
     ['P-101']
     """
 
-    __slots__ = ("_handle", "_is_long", "_params")
+    __slots__ = ("_is_long", "_params")
 
-    def __init__(self, text: Union[str, list[Any]], /, **params: Any) -> None:
-        self._handle: Optional[int] = None
+    def __init__(
+        self, text: Union[str, list[Any]], params: Optional[Mapping[str, Any]] = None, /, **named_params: Any
+    ) -> None:
+        self._owner = None
         self._is_long = False
+        values_by_name = merged(params, named_params) if params else named_params
         if not isinstance(text, (str, list)):
             raise TypeError(f"a query must be a str, or a list in the JSON format, not {type(text).__name__}")
-        self._params = dumps(params)
+        self._params = dumps(values_by_name)
         values = lib.pidq_params_new()
         try:
-            for name, value in params.items():
+            for name, value in values_by_name.items():
                 encoded = dumps(value).encode()
                 check(lib.pidq_params_set_json(values, c_string(name), encoded, len(encoded)))
             if isinstance(text, str):
                 source, parse = text.encode("utf-8", "surrogatepass"), lib.pidq_query_parse_with
             else:
                 source, parse = dumps(text).encode(), lib.pidq_query_from_json
-            self._handle = make(parse, source, len(source), values)
+            self._owner = Owner(make(parse, source, len(source), values), _delete_query)
         finally:
             _delete_params(values)
 
@@ -123,7 +131,7 @@ class Query(Handle):
         with call_limits(limits, stop := Cancel()) as c_limits:
             parts = slices(documents)
             handle = make_interruptibly(
-                lib.pidq_query_run_batch, "batch", stop, self._handle, parts, len(parts), byref(c_limits)
+                lib.pidq_query_run_batch, "batch", stop, self._open(), parts, len(parts), byref(c_limits)
             )
         return Batch._of(handle)
 
@@ -133,12 +141,14 @@ class Query(Handle):
             return self._run_interruptibly(graph, limits)
         out = c_void_p()
         may_be_long = True
+        # The owners keep the handles alive during the run.
+        query, document = self._open(), graph._open()
         if limits is None:
-            error = _run(self._handle, graph._handle, SHORT_LIMITS_ADDRESS, byref(out))
+            error = _run(query._as_parameter_, document._as_parameter_, SHORT_LIMITS_ADDRESS, byref(out))
         else:
             with call_limits(limits) as c_limits:
                 may_be_long = limit_fuel(c_limits)
-                error = _run(self._handle, graph._handle, byref(c_limits), byref(out))
+                error = _run(query._as_parameter_, document._as_parameter_, byref(c_limits), byref(out))
         if error and may_be_long and is_out_of_fuel(error):
             self._is_long = True
             return self._run_interruptibly(graph, limits)
@@ -146,7 +156,7 @@ class Query(Handle):
 
     def _run_interruptibly(self, graph: Graph, limits: Optional[Limits]) -> int:
         with call_limits(limits, stop := Cancel()) as c_limits:
-            return make_interruptibly(_run, "result", stop, self._handle, graph._handle, byref(c_limits))
+            return make_interruptibly(_run, "result", stop, self._open(), graph._open(), byref(c_limits))
 
     def explain(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> RunProfile:
         """Runs the query and returns its profile."""
@@ -154,9 +164,8 @@ class Query(Handle):
 
         graph = as_graph(graph)
         with call_limits(limits, stop := Cancel()) as c_limits:
-            buffer = make_interruptibly(
-                lib.pidq_query_explain, "buffer", stop, self._handle, graph._handle, byref(c_limits)
-            )
+            arguments = (self._open(), graph._open(), byref(c_limits))
+            buffer = make_interruptibly(lib.pidq_query_explain, "buffer", stop, *arguments)
         return RunProfile(json.loads(take_buffer(buffer)))
 
     def check(self, graph: Union[Graph, Any, None] = None, /) -> list[dict[str, Any]]:
@@ -169,7 +178,7 @@ class Query(Handle):
         from ._graph import as_graph
 
         target = None if graph is None else as_graph(graph)
-        buffer = make(lib.pidq_query_check, self._handle, target._handle if target else None)
+        buffer = make(lib.pidq_query_check, self._open(), None if target is None else target._open())
         found: list[dict[str, Any]] = json.loads(take_buffer(buffer))
         return found
 
@@ -180,14 +189,16 @@ class Query(Handle):
         >>> pidq.Query(".tags | size()").to_list()
         ['pipe', ['get', 'tags'], ['size']]
         """
-        tree: list[Any] = json.loads(lib.pidq_query_tree(self._handle).bytes())
+        owner = self._open()
+        tree: list[Any] = json.loads(lib.pidq_query_tree(owner).bytes())
         return tree
 
     def __str__(self) -> str:
-        return str(lib.pidq_query_text(self._handle).text())
+        owner = self._open()
+        return str(lib.pidq_query_text(owner).text())
 
     def __repr__(self) -> str:
-        return f"Query({str(self)!r})"
+        return "Query(closed)" if self.closed else f"Query({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Query) and (str(self), self._params) == (str(other), other._params)
@@ -198,13 +209,18 @@ class Query(Handle):
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self.to_list(), self._params)
 
-    def __del__(self) -> None:
-        _delete_query(getattr(self, "_handle", None))
+
+def merged(params: Mapping[str, Any], named_params: dict[str, Any]) -> dict[str, Any]:
+    """Returns the parameters of a mapping and of keyword arguments."""
+    twice = params.keys() & named_params.keys()
+    if twice:
+        raise TypeError(f"the parameter {min(twice)!r} is given twice")
+    return {**params, **named_params}
 
 
 def _unpickle(tree: list[Any], params: str) -> Query:
     """Restores a pickled query."""
-    return Query(tree, **json.loads(params))
+    return Query(tree, json.loads(params))
 
 
 class _ResultGuard:
@@ -240,33 +256,34 @@ def issue_warnings(found: list[dict[str, Any]]) -> None:
 @lru_cache(maxsize=256)
 def compiled(text: str, params: str = "{}") -> Query:
     """Returns a cached compiled query, or a new one."""
-    return Query(text, **json.loads(params))
+    return Query(text, json.loads(params))
 
 
-class Result(Handle):
+class Result(ClosableHandle):
     """The result of a query as Python data, JSON, rows, columns or files. Concurrent reads are serialized.
+
+    The rows are the items of a list; any other value is one row. Leaving a ``with`` block closes the result.
 
     >>> import pidq
     >>> result = pidq.Query("sort(.kw)").run([{"tag": "P-101", "kw": 15}, {"tag": "P-102", "kw": 7.5}])
-    >>> len(result), result.value()[0]
+    >>> len(result), result[0]
     (2, {'tag': 'P-102', 'kw': 7.5})
-    >>> [row["tag"] for row in result]
-    ['P-102', 'P-101']
+    >>> [row["tag"] for row in result], result[-1:]
+    (['P-102', 'P-101'], [{'tag': 'P-101', 'kw': 15}])
     """
 
-    __slots__ = ("_handle", "_reading")
+    __slots__ = ("_reading",)
 
-    _handle: Optional[int]
     _reading: Any
 
     def __init__(self, *_: object, **__: object) -> None:
-        self._handle = None
+        self._owner = None
         raise_not_constructible("Result", "Query.run and Graph.run return one")
 
     @classmethod
     def _of(cls, handle: int) -> Result:
         result = cls.__new__(cls)
-        result._handle = handle
+        result._owner = Owner(handle, _delete_result)
         # The library allows one thread at a time to read a result. The lock is reentrant because of finalizers.
         result._reading = threading.RLock()
         return result
@@ -274,7 +291,12 @@ class Result(Handle):
     def value(self) -> Any:
         """Returns the result as plain Python data."""
         with self._reading:
-            return value_of(self._open_handle())
+            return value_of(self._open().handle)
+
+    def close(self) -> None:
+        """Frees the memory now. Values, views and columns that were returned are not affected."""
+        with self._reading:
+            super().close()
 
     def json(self) -> str:
         """Returns the result as JSON text; unchanged numbers keep their digits."""
@@ -282,36 +304,37 @@ class Result(Handle):
 
     def json_bytes(self) -> bytes:
         """Returns the result as JSON in UTF-8."""
-        return bytes(self._json().bytes())
+        with self._reading:
+            return bytes(self._json().bytes())
 
     def json_view(self) -> memoryview:
         """Returns the result as JSON in UTF-8, without a copy if it is long. The view keeps the result alive."""
-        text = self._json()
+        with self._reading:
+            text, owner = self._json(), self._open()
         if text.len <= _COPY_SIZE:
             return memoryview(text.bytes())
         kind: Any = type("_Json", (ctypes.c_char * text.len,), {})
         view = kind.from_address(text.data)
-        view._result = self
+        view._owner = owner
         return memoryview(view).cast("B").toreadonly()
 
     def _json(self) -> Slice:
-        with self._reading:
-            text: Slice = lib.pidq_result_json(self._open_handle())
-            if not text.data:
-                check(lib.pidq_result_write(self._open_handle(), _ignore, None))
-            return text
+        """Returns the JSON, which is valid until the result is closed. The caller holds the lock."""
+        text: Slice = lib.pidq_result_json(self._open())
+        if not text.data:
+            check(lib.pidq_result_write(self._open(), _ignore, None))
+        return text
 
     @property
     def fuel(self) -> int:
         """The fuel that the run used."""
-        return int(lib.pidq_result_fuel(self._open_handle()))
+        return int(lib.pidq_result_fuel(self._open()))
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """The warnings of the run."""
         with self._reading:
-            text = _warnings(self._open_handle())
-        found: list[dict[str, Any]] = json.loads(text.bytes())
+            found: list[dict[str, Any]] = json.loads(_warnings(self._open()).bytes())
         return found
 
     def to_arrow(self) -> Any:
@@ -339,73 +362,101 @@ class Result(Handle):
         value = self.value()
         return value if isinstance(value, list) else [value]
 
-    def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
-        """Exports the result in a format such as ``csv``. Returns files by name; with a path, also writes them."""
+    def export(self, format: str, file: Union[str, os.PathLike[str], Writable, None] = None) -> dict[str, bytes]:
+        """Exports the result in a format such as ``csv``. Returns files by name.
+
+        With a path, or a file that is open in binary mode, also writes them.
+        """
         with self._reading:
-            files = take_files(make(lib.pidq_result_export, self._open_handle(), c_string(format)))
-        save(files, path)
+            files = take_files(make(lib.pidq_result_export, self._open(), c_string(format)))
+        save(files, file)
         return files
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         with self._reading:
-            return stream_capsule(self._open_handle())
+            return stream_capsule(self._open().handle)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yields the rows; only one is built at a time."""
-        rows, row = make(lib.pidq_rows_new, self._open_handle()), Slice()
-        try:
-            while True:
-                with self._reading:
-                    check(lib.pidq_rows_next(rows, byref(row)))
-                if not row.data:
-                    return
-                yield json.loads(row.bytes())
-        finally:
-            _delete_rows(rows)
+        """Yields the rows; only some are built at a time."""
+        return self._blocks(self._open())
+
+    def _blocks(self, owner: Owner) -> Iterator[Any]:
+        # The owner keeps the rows, so that closing the result does not end a loop.
+        start, size = 0, 1
+        while True:
+            with self._reading:
+                rows = build_items(owner.handle, start, size)
+            if not rows:
+                return
+            yield from rows
+            start, size = start + len(rows), min(2 * size, _BLOCK_ROWS)
+
+    @overload
+    def __getitem__(self, index: int, /) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice, /) -> list[Any]: ...
+
+    def __getitem__(self, index: Union[int, slice], /) -> Any:
+        """Returns a row, or a list of rows; only these are built."""
+        with self._reading:
+            owner, count = self._open(), len(self)
+            if isinstance(index, slice):
+                return _slice_rows(owner.handle, range(count)[index])
+            try:
+                at = range(count)[index]
+            except TypeError:
+                hint = f"; a field of an object is value()[{index!r}]" if isinstance(index, str) else ""
+                raise TypeError(f"the index of a row is an int or a slice, not {type(index).__name__}{hint}") from None
+            except IndexError:
+                raise IndexError(f"the result has {count} rows, and no row {index}") from None
+            return build_items(owner.handle, at, 1)[0]
 
     def __len__(self) -> int:
-        return int(lib.pidq_result_count(self._open_handle()))
+        return int(lib.pidq_result_count(self._open()))
 
     def __repr__(self) -> str:
-        return f"Result({len(self)} rows, {self.fuel} fuel)"
+        return "Result(closed)" if self.closed else f"Result({len(self)} rows, {self.fuel} fuel)"
 
     def _repr_html_(self) -> str:
         return table_html(list(islice(self, _TABLE_ROWS)), len(self))
 
-    def _open_handle(self) -> int:
-        assert self._handle is not None
-        return self._handle
 
-    def __del__(self) -> None:
-        _delete_result(getattr(self, "_handle", None))
+def _slice_rows(result: int, rows: range) -> list[Any]:
+    """Returns some rows of a result; all of them, and those between, are built."""
+    if not rows:
+        return []
+    first, last = min(rows[0], rows[-1]), max(rows[0], rows[-1])
+    if abs(rows.step) <= _MAX_BUILT_STEP:
+        return build_items(result, first, last + 1 - first)[:: rows.step]
+    return [build_items(result, at, 1)[0] for at in rows]
 
 
-class Batch(Handle):
+class Batch(ClosableHandle):
     """The results of a query on several documents as columns. `Query.run_batch` returns one."""
 
-    __slots__ = ("_handle",)
-
-    _handle: Optional[int]
+    __slots__ = ()
 
     def __init__(self, *_: object, **__: object) -> None:
-        self._handle = None
+        self._owner = None
         raise_not_constructible("Batch", "Query.run_batch returns one")
 
     @classmethod
     def _of(cls, handle: int) -> Batch:
         batch = cls.__new__(cls)
-        batch._handle = handle
+        batch._owner = Owner(handle, _delete_batch)
         return batch
 
     @property
     def count(self) -> int:
         """The number of documents."""
-        return int(lib.pidq_batch_count(self._handle))
+        return int(lib.pidq_batch_count(self._open()))
 
     @property
     def failures(self) -> list[dict[str, Any]]:
         """The documents that failed: ``document``, its number from 0, and ``error`` with ``code`` and ``message``."""
-        found: list[dict[str, Any]] = json.loads(lib.pidq_batch_failures(self._handle).bytes())
+        owner = self._open()
+        found: list[dict[str, Any]] = json.loads(lib.pidq_batch_failures(owner).bytes())
         return found
 
     def to_arrow(self) -> Any:
@@ -419,11 +470,8 @@ class Batch(Handle):
         return pyarrow.table(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        assert self._handle is not None
-        return stream_capsule(self._handle, lib.pidq_batch_arrow)
-
-    def __del__(self) -> None:
-        _delete_batch(getattr(self, "_handle", None))
+        owner = self._open()
+        return stream_capsule(owner.handle, lib.pidq_batch_arrow)
 
 
 _Write = ctypes.CFUNCTYPE(ctypes.c_bool, c_void_p, c_void_p, ctypes.c_size_t)
@@ -475,10 +523,16 @@ class Drawing(str):
             file.write(self)
 
 
-def save(files: dict[str, bytes], path: Union[str, os.PathLike[str], None]) -> None:
-    """Writes exported files: a single file to the path, several into a directory of that name."""
-    if path is None:
+def save(files: dict[str, bytes], target: Union[str, os.PathLike[str], Writable, None]) -> None:
+    """Writes exported files: a single file to the path or open file, several into a directory of that name."""
+    if target is None:
         return
+    if not isinstance(target, (str, os.PathLike)):
+        if len(files) > 1:
+            raise ValueError(f"the export has several files, {', '.join(files)}: give the path of a directory")
+        target.write(next(iter(files.values())))
+        return
+    path: Union[str, os.PathLike[str]] = target
     if len(files) > 1:
         os.makedirs(path, exist_ok=True)
     for name, content in files.items():

@@ -1,0 +1,241 @@
+"""Tests of sources, parameters and results as Python values: files, conversions, rows, closing. Needs only pidq."""
+
+import dataclasses
+import datetime
+import enum
+import io
+import json
+import sys
+import tempfile
+import threading
+import uuid
+from decimal import Decimal
+from pathlib import Path
+
+import pidq
+
+DATA = Path(__file__).parents[3] / "examples" / "data"
+ROWS = [{"tag": f"P-{n}", "kw": n} for n in range(1_000)]
+
+
+def raises(kind, work):
+    try:
+        work()
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def test_open_files_are_read_from_where_they_are():
+    text = (DATA / "plant.json").read_text(encoding="utf-8")
+    counts = "nodes() | size()"
+    expected = pidq.Graph.from_json(text).query(counts)
+    with open(DATA / "plant.json", "rb") as binary, open(DATA / "plant.json", encoding="utf-8") as characters:
+        assert pidq.Graph.from_json(binary).query(counts) == expected
+        assert pidq.Graph.from_json(characters).query(counts) == expected
+        assert raises(pidq.InputError, lambda: pidq.Graph.from_json(binary)).code == "PQ5001"  # at its end
+    # `from_file` detects the format, whatever the file is called.
+    with open(DATA / "skid.xml", "rb") as file:
+        assert repr(pidq.Graph.from_file(file)) == repr(pidq.Graph.from_file(DATA / "skid.xml"))
+    assert repr(pidq.Graph.from_file(io.StringIO(text))) == repr(pidq.Graph.from_file(DATA / "plant.json"))
+    with open(DATA / "skid.xml", "rb") as file:
+        assert repr(pidq.Graph.from_proteus(file)) == repr(pidq.Graph.from_proteus(DATA / "skid.xml"))
+
+
+def test_exports_are_written_to_open_files():
+    result = pidq.Query("get()").run(ROWS[:2])
+    file = io.BytesIO()
+    files = result.export("csv", file)
+    assert [file.getvalue()] == list(files.values()) and file.getvalue().startswith(b"tag,kw")
+    graph = pidq.Graph.from_json({"nodes": [{"id": "a"}], "edges": []})
+    assert "directory" in str(raises(ValueError, lambda: graph.export("csv-graph", file)))
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "rows.csv"
+        result.export("csv", path)
+        assert path.read_bytes() == file.getvalue()
+
+
+class Unit(enum.Enum):
+    BAR = "bar"
+
+
+@dataclasses.dataclass
+class Pump:
+    tag: str
+    power: Decimal
+
+
+def test_values_of_other_types_have_documented_conversions():
+    utc = datetime.timezone.utc
+    cases = [
+        (datetime.date(2026, 3, 1), '"2026-03-01"'),
+        (datetime.datetime(2026, 3, 1, 12, 30), '"2026-03-01T12:30:00"'),
+        (datetime.datetime(2026, 3, 1, 12, 30, 0, 250, utc), '"2026-03-01T12:30:00.000250+00:00"'),
+        (datetime.time(6, 15), '"06:15:00"'),
+        (datetime.timedelta(minutes=90), '"PT5400S"'),
+        (datetime.timedelta(days=-1, microseconds=1), '"-PT86399.999999S"'),
+        (datetime.timedelta(0), '"PT0S"'),
+        (Decimal("0.1000"), "0.1000"),
+        (Decimal("-123456789012345678901234567890.123"), "-123456789012345678901234567890.123"),
+        (Decimal("1E+3"), "1E+3"),
+        (uuid.UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
+        (Unit.BAR, '"bar"'),
+        (Pump("P-1", Decimal("7.50")), '{"tag": "P-1", "power": 7.50}'),
+        ((1, 2), "[1, 2]"),
+    ]
+    for value, expected in cases:
+        assert pidq.Query("$value", value=value).run(None).json() == expected, value
+        assert pidq.Query(".value").run({"value": value}).json() == expected, value
+        assert pidq.Query(".value").run(pidq.Graph.from_json({"value": value})).json() == expected, value
+    # Decimals are compared as numbers, and a text that looks like the stand-in of a number remains a text.
+    assert pidq.query([7.5, 8], "filter(get() > $limit)", limit=Decimal("7.50")) == [8]
+    assert pidq.query([Decimal("1.50"), "number 0 1.5", '"'], "get()") == [1.5, "number 0 1.5", '"']
+    for value in (Decimal("NaN"), Decimal("Infinity"), Decimal("sNaN")):
+        raises(ValueError, lambda value=value: pidq.Query("$value", value=value))
+
+
+def test_default_converts_the_rest():
+    class Tag:
+        def __init__(self, text):
+            self.text = text
+
+    data = {"tag": Tag("P-1"), "at": datetime.date(2026, 3, 1)}
+    assert "Tag cannot be converted" in str(raises(TypeError, lambda: pidq.query(data, "get()")))
+    expected = {"tag": "P-1", "at": "2026-03-01"}
+    assert pidq.query(data, "get()", default=lambda value: value.text) == expected
+    assert pidq.Graph.from_json(data, default=lambda value: value.text).query("get()") == expected
+    assert pidq.Graph.from_json([Tag(Decimal("1.50"))], default=lambda value: value.text).json_bytes() == b"[1.50]"
+    raises(ZeroDivisionError, lambda: pidq.query(data, "get()", default=lambda _: 1 // 0))
+
+
+def test_parameters_may_have_any_name():
+    params = {"limits": 1, "shared": 2, "default": 3, "params": 4}
+    text = "[$limits, $shared, $default, $params, $more]"
+    assert pidq.query(None, text, params, more=5) == [1, 2, 3, 4, 5]
+    graph = pidq.Graph.from_json(b"null")
+    assert graph.query(text, params, more=5, limits=pidq.Limits(fuel=1_000)) == [1, 2, 3, 4, 5]
+    assert graph.run(text, params, more=5)[:] == [1, 2, 3, 4, 5]
+    assert pidq.Query(text, params, more=5)(None) == [1, 2, 3, 4, 5]
+    assert graph.explain("$limits", params)["fuel"] > 0
+    assert "'shared' is given twice" in str(raises(TypeError, lambda: pidq.Query("$shared", params, shared=5)))
+
+
+def test_lone_surrogates_are_refused_wherever_text_comes_in():
+    documents = (
+        b'{"tag": "\\ud800"}',
+        '["\\udc00x"]',
+        {"tag": "\ud83d"},
+        {"\ud83d": 1},
+        ['\udc00"'],
+        ("a\\", "\ud800"),
+    )
+    for document in documents:
+        error = raises(pidq.InputError, lambda document=document: pidq.Graph.from_json(document))
+        assert error.code == "PQ5004" and "lone surrogate" in error.message, document
+        assert isinstance(error, ValueError)
+    raises(ValueError, lambda: pidq.Graph.from_json('["\ud800"]'))
+    raises(ValueError, lambda: pidq.Graph.from_json(io.StringIO('["\ud800"]')))
+    for read in (lambda: pidq.query([1], "$x", x="\ud800"), lambda: pidq.query([1], "$x", x={"\udfff": 1})):
+        raises(ValueError, read)
+    assert raises(pidq.Error, lambda: pidq.query([1], '"\ud800"')).code == "PQ9002"
+    batch = pidq.Query(".tag").run_batch([b'{"tag": "\\ud800"}', b'{"tag": "\\ud83d\\ude00"}'])
+    assert [failure["error"]["code"] for failure in batch.failures] == ["PQ5004"]
+    # Pairs and characters outside the basic plane are kept.
+    for document in (b'["\\ud83d\\ude00"]', ["\U0001f600"], '["\U0001f600"]', b'["\\\\ud800"]'):
+        expected = json.loads(document) if isinstance(document, (bytes, str)) else document
+        assert pidq.Graph.from_json(document).query("get()") == expected
+
+
+def test_rows_are_read_by_index_and_by_slice():
+    result = pidq.Query("get()").run(ROWS)
+    assert len(result) == len(ROWS)
+    for index in (0, 1, -1, 999, -1_000):
+        assert result[index] == ROWS[index], index
+    slices = (
+        slice(None),
+        slice(3),
+        slice(-3, None),
+        slice(10, 20, 3),
+        slice(20, 10, -3),
+        slice(None, None, -1),
+        slice(0, 1_000, 100),
+        slice(999, 0, -100),
+        slice(5, 5),
+        slice(-5, 5_000),
+        slice(5_000, 6_000),
+    )
+    for part in slices:
+        assert result[part] == ROWS[part], part
+    assert list(result) == ROWS and list(reversed(result)) == ROWS[::-1] and ROWS[7] in result
+    assert "1000 rows" in str(raises(IndexError, lambda: result[1_000]))
+    assert "value()['tag']" in str(raises(TypeError, lambda: result["tag"]))
+    raises(TypeError, lambda: result[1.5])
+    raises(ValueError, lambda: result[::0])
+    one = pidq.Query("size()").run(ROWS)
+    assert (len(one), one[0], one[-1], one[:], list(one)) == (1, 1_000, 1_000, [1_000], [1_000])
+    empty = pidq.Query("filter(false)").run(ROWS)
+    assert not empty and list(empty) == [] == empty[:] and raises(IndexError, lambda: empty[0])
+    nested = pidq.Query("map([get()])").run(ROWS[:2])
+    assert nested[1] == [ROWS[1]] and nested[1] is not nested[1]
+
+
+def test_blocks_free_their_memory_and_say_that_they_are_closed():
+    with pidq.Graph.from_json({"nodes": [{"id": "P-1"}], "edges": []}) as graph:
+        query = pidq.Query("nodes()")
+        with query.run(graph) as result, query:
+            value, rows = result.value(), iter(result)
+            view = pidq.Query("$text", text="x" * 100_000).run(graph).json_view()
+    assert (graph.closed, query.closed, result.closed) == (True, True, True)
+    assert value == [{"id": "P-1"}] == list(rows) and bytes(view) == b'"' + b"x" * 100_000 + b'"'
+    assert [repr(closed) for closed in (graph, query, result)] == ["Graph(closed)", "Query(closed)", "Result(closed)"]
+    calls = (
+        lambda: graph.query("get()"),
+        lambda: graph.size,
+        lambda: graph.export("json"),
+        lambda: graph.__enter__(),
+        lambda: pidq.join(graph),
+        lambda: query([1]),
+        lambda: str(query),
+        lambda: len(result),
+        lambda: result[0],
+        lambda: list(result),
+        lambda: result.json(),
+        lambda: result.value(),
+        lambda: result.to_arrow() if "pyarrow" in sys.modules else result.fuel,
+    )
+    for call in calls:
+        assert "closed" in str(raises(ValueError, call))
+    graph.close()  # once more has no effect
+    with pidq.Query("get()").run_batch([b"1"]) as batch:
+        assert batch.count == 1
+    raises(ValueError, lambda: batch.count)
+
+
+def test_closing_does_not_disturb_runs_in_other_threads():
+    text = "let({n: [1, 2, 3, 4, 5, 6, 7, 8, 9]}, $n | map($n | map($n | map($n | map(1)))) | size())"
+    found, started = [], threading.Semaphore(0)
+
+    def run(graph, query):
+        started.release()
+        try:
+            found.append(query(graph))
+        except ValueError as error:  # closed before the run
+            assert "closed" in str(error)
+
+    for _ in range(20):
+        graph, query = pidq.Graph.from_json(ROWS), pidq.Query(text)
+        thread = threading.Thread(target=run, args=(graph, query))
+        thread.start()
+        started.acquire()
+        graph.close()
+        thread.join()
+        query.close()
+    assert found and set(found) == {9}
+
+
+if __name__ == "__main__":
+    # Runs without pytest, for interpreters without other packages.
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print(name)
