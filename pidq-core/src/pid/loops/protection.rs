@@ -47,21 +47,32 @@ pub(crate) fn emergency_valve(drawing: &Drawing<'_>, node: NodeId) -> Option<(Em
     let is_valve = matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::None);
     let by_tag = || {
         let text = drawing.tag(node).filter(|text| is_valve && text.len() <= MAX_CLASS)?;
-        let known = match Tag::parse_letters(text) {
-            Some(tag) => emergency_valve_by_letters(&tag.letters),
-            // `ESD-V-1` is `ESDV-1`; `U-V-1` may be the valve `V-1` of area U.
-            None => {
-                let before_number = text.chars().take_while(|c| !c.is_ascii_digit());
-                let letters: String = before_number.filter(char::is_ascii_alphabetic).collect();
-                emergency_valve_by_letters(&letters).filter(|valve| *valve != EmergencyValve::Possible)
-            }
-        };
-        Some((known?, "tag"))
+        let known = Tag::parse_letters(text).and_then(|tag| emergency_valve_by_letters(&tag.letters));
+        Some((known.or_else(|| emergency_valve_by_words(text))?, "tag"))
     };
     match by_class {
         Some((EmergencyValve::Possible, _)) | None => by_tag().or(by_class),
         known => known,
     }
+}
+
+/// Returns the function of a valve whose letters before the number are written with a separator: `20-ESD-V-101A` is
+/// `20-ESDV-101A`. `U-V-1` may be the valve `V-1` of area U.
+fn emergency_valve_by_words(text: &str) -> Option<EmergencyValve> {
+    let before_number = |at: usize| text[at..].trim_start_matches(|c: char| !c.is_alphanumeric());
+    let mut words: Vec<&str> = Vec::new();
+    let mut at = 0;
+    for word in text.split_inclusive(|c: char| !c.is_ascii_alphabetic()) {
+        let letters = word.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+        at += letters.len();
+        words.extend((!letters.is_empty()).then_some(letters));
+        if !letters.is_empty() && before_number(at).starts_with(|c: char| c.is_ascii_digit()) {
+            let known = emergency_valve_by_letters(&words.concat().to_ascii_uppercase());
+            return known.filter(|valve| *valve != EmergencyValve::Possible);
+        }
+        at += word.len() - letters.len();
+    }
+    None
 }
 
 /// Returns whether a valve is moved by a trip, by its tag or its class.
@@ -124,6 +135,10 @@ mod tests {
             ("ESDV-1", Some(EmergencyValve::Shutdown)),
             ("ESD-V-1", Some(EmergencyValve::Shutdown)),
             ("BD-V-7", Some(EmergencyValve::Blowdown)),
+            ("20-ESD-V-101A", Some(EmergencyValve::Shutdown)),
+            ("20-ESDV-101A", Some(EmergencyValve::Shutdown)),
+            ("20-BD-V-101", Some(EmergencyValve::Blowdown)),
+            ("20-HV-101", None),
             ("XV-1", Some(EmergencyValve::Possible)),
             // The valve V-1 of area U.
             ("U-V-1", None),

@@ -6,12 +6,13 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::{self, Role, TagLetters};
+use crate::graph::roles::{Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::tag::Tag;
+use crate::pid::valve_state::actuation::tag_letters;
 use crate::pid::valve_state::{BlindPosition, blind_position, is_closed, is_stated_as_actuated};
 
 /// Returns whether a valve has an actuator and does not only throttle by itself, by its class, its fields or the letters
@@ -19,13 +20,7 @@ use crate::pid::valve_state::{BlindPosition, blind_position, is_closed, is_state
 pub(super) fn may_be_switched(drawing: &Drawing<'_>, node: NodeId) -> bool {
     match drawing.topology.roles[node as usize] {
         Role::Control => !drawing.class_has(node, vocabulary::THROTTLING_VALVES) || is_closed_by_hand(drawing, node),
-        Role::Barrier => {
-            let letters = drawing.tag(node).and_then(Tag::parse).map(|tag| tag.letters).unwrap_or_default();
-            // A relay, as in `XY`, is the solenoid of a valve that the drawing names after it.
-            is_stated_as_actuated(drawing, node)
-                || roles::tag_letters(&letters) == TagLetters::Actuated
-                || letters.len() > 1 && letters.ends_with('Y')
-        }
+        Role::Barrier => is_stated_as_actuated(drawing, node) || tag_letters(drawing, node) == TagLetters::Actuated,
         _ => false,
     }
 }
