@@ -28,6 +28,11 @@ const CASES: &[Case] = &[
         &["F-1 control: FT-1 | FIC-1 | FV-1 | closed"],
     ),
     case(
+        "switches that report the position of a valve",
+        "T-1:tank → XV-5:control_valve; XV-5 ⇢ ZSO-5; XV-5 ⇢ ZSC-5",
+        &["Z-5 indication: ZSO-5,ZSC-5 |  |  | open"],
+    ),
+    case(
         "split range: one controller, two valves",
         "T-1:tank → PV-1A:control_valve; T-1 → PV-1B:control_valve; PT-1 ⇢ PIC-1 ⇢ PV-1A; PIC-1 ⇢ PV-1B",
         &["P-1 control: PT-1 | PIC-1 | PV-1A,PV-1B | closed"],

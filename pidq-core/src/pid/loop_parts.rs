@@ -211,7 +211,11 @@ pub(crate) fn kind(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts) -> (O
     }
     let functions = || {
         let members = found.members.iter().filter(|node| drawing.topology.roles[**node as usize] == Role::Instrument);
-        members.map(|node| instrument_class::loop_function(drawing, *node))
+        // A switch that reports a position acts on nothing.
+        members.map(|node| match position_feedback::is_position(drawing, *node) {
+            true => LoopFunction::Measures,
+            false => instrument_class::loop_function(drawing, *node),
+        })
     };
     let node_acts = found.node.is_some_and(|node| instrument_class::loop_function(drawing, node) == LoopFunction::Acts);
     match () {
