@@ -71,9 +71,9 @@ const ROWS: &[Row] = &[
         &["warning V-1"],
     ),
     row(
-        "a valve whose position is not drawn is open, and not locked",
+        "a valve whose position is not drawn may be closed",
         "D-1 → RV-1 → V-1 → O-1",
-        &["RV-1 open: not_locked_open V-1"],
+        &["RV-1 unknown: not_locked_open V-1"],
         &["warning V-1"],
     ),
     row(
@@ -330,8 +330,20 @@ const ROWS: &[Row] = &[
     row(
         "a valve to the flare behind a knock-out drum",
         "D-1 → RV-1 → D-9(node_classification=equipment.flare_knockout_drum); D-9 → V-1 → X-1",
+        &["RV-1 unknown: not_locked_open V-1 behind D-9"],
+        &["warning V-1"],
+    ),
+    row(
+        "an open valve to the flare behind a knock-out drum",
+        "D-1 → RV-1 → D-9(node_classification=equipment.flare_knockout_drum); D-9 → V-1(open) → X-1",
         &["RV-1 open: not_locked_open V-1 behind D-9"],
         &["warning V-1"],
+    ),
+    row(
+        "a header of two devices with a valve whose position is not drawn",
+        "D-1 → RV-1 → J-1 → V-9 → D-9(node_classification=equipment.flare_knockout_drum); D-2 → RV-2 → J-1",
+        &["RV-1 unknown: not_locked_open V-9", "RV-2 unknown: not_locked_open V-9"],
+        &["warning V-9", "warning V-9"],
     ),
     row(
         "a closed valve behind equipment that may take in what is relieved",
@@ -377,6 +389,18 @@ const ROWS: &[Row] = &[
     ),
     // Several devices.
     row("a rupture disc in series", "D-1 → RD-1 → RV-1 → O-1", &["RD-1 open:", "RV-1 open:"], &[]),
+    row(
+        "a closed vent between a rupture disc and a relief valve",
+        "D-1 → RD-1 → J-1 → RV-1 → O-1; J-1 → V-1(closed) → O-2",
+        &["RD-1 open:", "RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a closed outlet beside another relief valve",
+        "D-1 → RV-1 → J-1 → V-1(closed) → O-1; J-1 → RV-2 → O-2",
+        &["RV-1 blocked: closed_valve V-1", "RV-2 open:"],
+        &["warning V-1"],
+    ),
     row(
         "a closed valve between a rupture disc and a relief valve",
         "D-1 → RD-1 → V-1(closed) → RV-1 → O-1",
@@ -434,7 +458,7 @@ const ROWS: &[Row] = &[
     row(
         "a ball valve with three ports may close both of its devices",
         "D-1 → V-1(number_of_ports=3) → RV-1 → O-1; V-1 → RV-2 → O-2",
-        &["RV-1 open: several_ways V-1", "RV-2 open: several_ways V-1"],
+        &["RV-1 unknown: several_ways V-1", "RV-2 unknown: several_ways V-1"],
         &["warning V-1", "warning V-1"],
     ),
     row(
@@ -520,7 +544,7 @@ const ROWS: &[Row] = &[
     row(
         "a three-way valve may close both of its devices",
         "D-1 → TW-1 → RV-1 → O-1; TW-1 → RV-2 → O-2",
-        &["RV-1 open: several_ways TW-1", "RV-2 open: several_ways TW-1"],
+        &["RV-1 unknown: several_ways TW-1", "RV-2 unknown: several_ways TW-1"],
         &["warning TW-1", "warning TW-1"],
     ),
     row(
@@ -532,13 +556,13 @@ const ROWS: &[Row] = &[
     row(
         "a valve with a pneumatic operator",
         "D-1 → V-1(operator=pneumatic) → RV-1 → O-1",
-        &["RV-1 open: actuated_valve V-1"],
+        &["RV-1 unknown: actuated_valve V-1"],
         &["warning V-1"],
     ),
     row(
         "a hand valve to which a controller sends a signal",
         "D-1 → V-1 → RV-1 → O-1; I-1(tag=PIC-1) ⇢ V-1",
-        &["RV-1 open: actuated_valve V-1"],
+        &["RV-1 unknown: actuated_valve V-1"],
         &["warning V-1"],
     ),
     row(
@@ -562,7 +586,7 @@ const ROWS: &[Row] = &[
     row(
         "a thermal relief of an exchanger over a valve that is not locked",
         "T-1 → V-1 → E-1.A@c; E-1.B@c → J-2 → V-2 → T-2; J-2 → V-3 → RV-1 → T-2",
-        &["RV-1 open: not_locked_open V-3"],
+        &["RV-1 unknown: not_locked_open V-3"],
         &["warning V-3"],
     ),
     row(
@@ -571,7 +595,174 @@ const ROWS: &[Row] = &[
         &["RV-1 blocked: device_not_installed"],
         &["error RV-1"],
     ),
+    // Machines in the path.
+    row(
+        "a device that is the only outlet of a pump",
+        "D-1 → P-1.N1; P-1.N2 → RV-1 → O-1",
+        &["RV-1 unknown: machine P-1"],
+        &["warning P-1?"],
+    ),
+    row(
+        "a device behind a pump without nozzles",
+        "D-1 → P-1 → RV-1 → O-1",
+        &["RV-1 unknown: machine P-1"],
+        &["warning P-1?"],
+    ),
+    row(
+        "a compressor and a check valve before the device",
+        "D-1 → P-1(node_classification=equipment.reciprocating_compressor) → CK-1 → S-1 → RV-1 → O-1",
+        &["RV-1 unknown: check_valve CK-1, machine P-1"],
+        &["info CK-1", "warning P-1?"],
+    ),
+    row(
+        "two pumps with one device and no other outlet",
+        "D-1 → P-1.N1; D-1 → P-2.N1; P-1.N2 → J-1 → RV-1 → O-1; P-2.N2 → J-1",
+        &["RV-1 unknown: machine P-1"],
+        &["warning P-1?"],
+    ),
+    row(
+        "a pump without directions",
+        "D-1 — P-1.N1; P-1.N2 — RV-1 — O-1",
+        &["RV-1 unknown: machine P-1"],
+        &["warning P-1?"],
+    ),
+    row(
+        "a device on the discharge line of a pump",
+        "D-1 → P-1.N1; P-1.N2 → J-1 → V-1 → X-1; J-1 → RV-1 → O-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a device on the casing of a pump with an outlet of its own",
+        "D-1 → P-1.N1; P-1.N2 → V-1 → X-1; P-1.N3 → RV-1 → O-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "two devices on a compressor, each on its nozzle",
+        "D-1 → P-1.N1; P-1.N2 → RV-1 → O-1; P-1.N3 → RV-2 → O-2",
+        &["RV-1 unknown: machine P-1", "RV-2 unknown: machine P-1"],
+        &["warning P-1?", "warning P-1?"],
+    ),
+    row("a pump that nothing feeds", "P-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
+    row(
+        "an air cooler with a fan is no machine for the fluid",
+        "D-1 → E-1.A; E-1.B → RV-1 → O-1; E-1(node_classification=equipment.fin_fan_air_cooler)",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "an outlet into a compressor alone",
+        "D-1 → RV-1 → P-1(node_classification=equipment.compressor) → D-2",
+        &["RV-1 unknown: machine P-1"],
+        &["warning P-1?"],
+    ),
+    row(
+        "an outlet into the suction line of a pump",
+        "T-1 → J-1 → P-1.N1; P-1.N2 → J-2 → V-1 → X-1; J-2 → RV-1 → J-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    // Devices by their tag.
+    row(
+        "a gate valve with the tag of a relief device",
+        "D-1 → V-1(tag=PSV-1, open) → V-2(closed) → O-1",
+        &["PSV-1 blocked: class_not_stated PSV-1, closed_valve V-2"],
+        &["warning V-2?"],
+    ),
 ];
+
+/// Returns a drawing with fields of one of its pipes.
+fn with_pipe(plant: &str, pipe: &str, fields: &Value) -> String {
+    let mut document: Value = serde_json::from_str(&drawing(plant)).expect("a drawing is JSON");
+    let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+    let edge = edges.iter_mut().find(|edge| edge["id"] == pipe).and_then(Value::as_object_mut).expect("the pipe");
+    edge.extend(fields.as_object().cloned().expect("an object"));
+    document.to_string()
+}
+
+#[test]
+fn a_pipe_that_is_not_there_or_closed_makes_a_relief_path_unknown_or_blocked() {
+    let plant = "D-1 → V-1(lo) → RV-1 → S-1 → O-1";
+    let fields = [
+        (json!({"status": "removed"}), "unknown", "pipe_not_installed"),
+        (json!({"status": "future"}), "unknown", "pipe_not_installed"),
+        (json!({"attributes": [{"name": "Status", "value": "demolished"}]}), "unknown", "pipe_not_installed"),
+        (json!({"installed": false}), "unknown", "pipe_not_installed"),
+        (json!({"status": "to be removed"}), "unknown", "unknown_pipe_status"),
+        (json!({"remarks": "future tie-in"}), "unknown", "unknown_pipe_status"),
+        (json!({"status": "Blanked"}), "blocked", "closed_pipe"),
+        (json!({"normal_position": "closed"}), "blocked", "closed_pipe"),
+        (json!({"closed": true}), "blocked", "closed_pipe"),
+    ];
+    for (pipe, item) in [("e1", "D-1"), ("e2", "V-1"), ("e3", "S-1"), ("e4", "O-1")] {
+        for (fields, state, reason) in &fields {
+            let query = "reliefList().0 | [.relief_path, .certain, .reasons]";
+            let found = answer_of(&with_pipe(plant, pipe, fields), query);
+            assert_eq!([&found[0], &found[1]], [&json!(state), &json!(false)], "{pipe} {fields}");
+            let reasons = found[2].as_str().unwrap_or_default();
+            assert!(reasons.contains(&format!("{reason} {item}")), "{pipe} {fields}: {reasons}");
+        }
+    }
+    for fields in [json!({"status": "existing"}), json!({"status": "in service"}), json!({"closed": false}), json!({})]
+    {
+        let found = answer_of(&with_pipe(plant, "e3", &fields), "reliefList().0 | [.relief_path, .certain]");
+        assert_eq!(found, json!(["open", true]), "{fields}");
+    }
+}
+
+#[test]
+fn a_relief_path_goes_around_a_pipe_that_is_not_there() {
+    let around = |pipe: &str| {
+        let plant = "D-1 → RV-1 → J-1 → S-1 → J-2 → O-1; J-1 → J-2";
+        answer_of(&with_pipe(plant, pipe, &json!({"status": "removed"})), "reliefList().0.relief_path")
+    };
+    assert_eq!(around("e3"), json!("open"));
+    assert_eq!(around("e6"), json!("open"));
+    assert_eq!(around("e2"), json!("unknown"));
+}
+
+#[test]
+fn a_device_protects_nothing_for_certain_behind_a_pipe_that_is_not_there() {
+    let plant = "D-1 → J-1 → RV-1 → O-1; D-2 → J-1; D-1 → V-1 → X-1; D-2 → V-2 → X-2";
+    let protects = |fields: &Value| answer_of(&with_pipe(plant, "e4", fields), "reliefList().0.protects");
+    assert_eq!(protects(&json!({})), json!("D-1, D-2"));
+    assert_eq!(protects(&json!({"status": "future"})), json!("D-1"));
+}
+
+#[test]
+fn the_status_of_a_segment_is_that_of_its_pipes() {
+    let document = |status: &str| {
+        let segment = json!({"id": "S-9", "node_type": "piping_network_segment", "status": status});
+        let mut document: Value = serde_json::from_str(&drawing("D-1 → RV-1 → O-1")).expect("JSON");
+        document["pid_graph"]["nodes"].as_array_mut().expect("nodes").push(segment);
+        document["pid_graph"]["edges"][1]["segment_id"] = json!("S-9");
+        document.to_string()
+    };
+    assert_eq!(answer_of(&document("demolished"), "reliefList().0.relief_path"), json!("unknown"));
+    assert_eq!(answer_of(&document("existing"), "reliefList().0.relief_path"), json!("open"));
+}
+
+#[test]
+fn a_device_by_its_tag_alone_is_listed_everywhere_and_nowhere_certain() {
+    for class in ["piping_component.gate_valve", "piping_component.quux_valve"] {
+        let plant = format!("D-1 → V-1(tag=PSV-101, node_classification={class}) → O-1");
+        assert_eq!(answer(&plant, "reliefList() | map([.tag, .certain])"), json!([["PSV-101", false]]));
+        assert_eq!(safeguards(&plant), json!([["V-1 relief inside?"]]));
+        let sections = answer(&plant, "inventorySections() | map([.certain, .uncertain | map(.reason)])");
+        assert!(sections[0][1].as_array().is_some_and(|reasons| reasons.contains(&json!("possible_relief_device"))));
+        assert_eq!(answer(&plant, r#"isolate("D-1") | [.certain, .barriers | size()]"#), json!([false, 0]));
+    }
+    // It is no spare that makes a closed valve at another device acceptable.
+    let beside = "D-1 → J-1 → V-1(tag=PSV-1) → O-1; J-1 → V-2(lc) → RV-2 → O-2";
+    assert_eq!(lines(beside, r#"validate({rules: "P113"}) | map(.severity)"#), ["error"]);
+}
+
+/// Returns the answer about a document.
+fn answer_of(document: &str, query: &str) -> Value {
+    let graph = Graph::from_json(document).expect("JSON");
+    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {document}: {error}"))
+}
 
 #[test]
 fn relief_paths_are_judged_as_an_engineer_does() {

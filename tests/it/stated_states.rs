@@ -150,3 +150,91 @@ fn remarks_that_an_item_is_not_there_are_read_in_every_spelling() {
         }
     }
 }
+
+#[test]
+fn a_pipe_that_is_not_there_or_closed_separates_nothing_and_makes_an_isolation_uncertain() {
+    let document = |fields: &Value| {
+        let mut document: Value = serde_json::from_str(&plant(&json!({}))).expect("JSON");
+        let edge = document["edges"][1].as_object_mut().expect("a pipe");
+        edge.extend(fields.as_object().cloned().unwrap_or_default());
+        document.to_string()
+    };
+    let query = r#"isolate("P-1") | [.isolated, (.barriers | map(.node.id)), (.uncertain | map([.reason, .edge.id]))]"#;
+    for (status, reason) in [
+        ("removed", "not_installed"),
+        ("Future", "not_installed"),
+        ("to be demolished", "unknown_status"),
+        ("mothballed", "unknown_status"),
+        ("blanked", "closed_pipe"),
+        ("BLINDED", "closed_pipe"),
+        ("closed", "closed_pipe"),
+    ] {
+        for fields in places("Status", &json!(status)) {
+            let expected = json!(["unknown", ["V-1"], [[reason, "e2"]]]);
+            assert_eq!(answer(&document(&fields), query), expected, "{fields}");
+        }
+    }
+    for (name, value) in [("is_closed", json!(true)), ("Blinded", json!("yes")), ("normal_position", json!("NC"))] {
+        for fields in places(name, &value) {
+            let expected = json!(["unknown", ["V-1"], [["closed_pipe", "e2"]]]);
+            assert_eq!(answer(&document(&fields), query), expected, "{fields}");
+        }
+    }
+    for fields in [json!({}), json!({"status": "existing"}), json!({"closed": false}), json!({"state": "open"})] {
+        assert_eq!(answer(&document(&fields), query), json!(["yes", ["V-1"], []]), "{fields}");
+    }
+    // Outside the barriers, the state of a pipe does not matter.
+    let outside = answer(&document(&json!({"status": "removed"})), r#"isolate("T-1") | .isolated"#);
+    assert_eq!(outside, json!("yes"));
+}
+
+#[test]
+fn an_inventory_section_with_a_pipe_that_is_not_there_is_not_certain() {
+    let sections = |status: &str| {
+        let nodes = json!([
+            {"id": "X-1", "class": "off_page_connector"}, {"id": "ESDV-1", "class": "shutdown_valve"},
+            {"id": "T-1", "class": "tank"}, {"id": "P-1", "class": "pump"}
+        ]);
+        let edges = json!([
+            {"id": "e1", "from": "X-1", "to": "ESDV-1"}, {"id": "e2", "from": "ESDV-1", "to": "T-1", "status": status},
+            {"id": "e3", "from": "T-1", "to": "P-1", "status": status}
+        ]);
+        let document = json!({"nodes": nodes, "edges": edges}).to_string();
+        let query =
+            "inventorySections() | map([.equipment | map(.id), .certain, .uncertain | map([.reason, .edge.id])])";
+        answer(&document, query)[1].clone()
+    };
+    assert_eq!(sections("existing"), json!([["T-1", "P-1"], true, []]));
+    let expected = json!([["T-1", "P-1"], false, [["not_installed", "e2"], ["not_installed", "e3"]]]);
+    assert_eq!(sections("planned"), expected);
+    assert_eq!(sections("blanked")[2], json!([["closed_pipe", "e2"], ["closed_pipe", "e3"]]));
+}
+
+#[test]
+fn a_valve_with_a_tag_of_an_actuated_one_may_be_closed_in_an_emergency_however_it_is_written() {
+    let sections = |tag: &str| {
+        let nodes = json!([
+            {"id": "X-1", "class": "off_page_connector"}, {"id": "V", "tag": tag, "class": "ball_valve"},
+            {"id": "T-1", "class": "tank"}, {"id": "ESDV-9", "class": "shutdown_valve"}, {"id": "P-1", "class": "pump"}
+        ]);
+        let edges = json!([{"from": "X-1", "to": "V"}, {"from": "V", "to": "T-1"}, {"from": "T-1", "to": "ESDV-9"},
+            {"from": "ESDV-9", "to": "P-1"}]);
+        let document = json!({"nodes": nodes, "edges": edges}).to_string();
+        let query = r#"inventorySections() | filter((.equipment | size()) > 0)
+            | [.0.esd_valves | map(.id), .0.uncertain | map(.reason)]"#;
+        answer(&document, query)
+    };
+    for tag in ["ESDV-1", "ESD-V-1", "20-ESD-V-101A", "20-ESDV-101A", "20-SD-V-7"] {
+        assert_eq!(sections(tag), json!([["V", "ESDV-9"], []]), "{tag}");
+    }
+    let possible = json!([["ESDV-9"], ["possible_esd_valve", "off_page_connector"]]);
+    for tag in ["XV-1", "20-XV-101", "XY-1", "U2-FV-101", "ESD-HV-101", "20-FV-101A"] {
+        let [found, expected] = [sections(tag), possible.clone()].map(|found| {
+            let mut reasons: Vec<String> = found[1].as_array().into_iter().flatten().map(Value::to_string).collect();
+            reasons.sort();
+            (found[0].clone(), reasons)
+        });
+        assert_eq!(found, expected, "{tag}");
+    }
+    assert_eq!(sections("HV-101")[1], json!(["off_page_connector"]));
+}

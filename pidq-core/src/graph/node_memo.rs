@@ -1,10 +1,11 @@
-//! Memos of properties read from the fields of nodes: small numbers, computed at first use and kept with the network.
+//! Memos of properties read from the fields of nodes and edges: small numbers, computed at first use and kept with the
+//! network.
 //!
 //! They depend on the document and its config only, so that all runs share them.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::adjacency::NodeId;
+use super::adjacency::{EdgeId, NodeId};
 
 /// Property of a node that is kept.
 #[derive(Clone, Copy, Debug)]
@@ -32,16 +33,7 @@ impl NodeMemos {
     /// Returns a property of a node, below 255. It is computed at the first use.
     pub fn get_or_compute(&self, property: Property, node: NodeId, compute: impl FnOnce() -> u8) -> u8 {
         let Some(of_node) = self.0.get(node as usize) else { return compute() };
-        let memo = &of_node[property as usize];
-        // Threads that compute it at the same time store the same number.
-        match memo.load(Ordering::Relaxed) {
-            0 => {
-                let computed = compute();
-                memo.store(computed.saturating_add(1), Ordering::Relaxed);
-                computed
-            }
-            stored => stored - 1,
-        }
+        stored_or_computed(&of_node[property as usize], compute)
     }
 
     /// Returns a property that is true or false.
@@ -50,9 +42,38 @@ impl NodeMemos {
     }
 }
 
+/// One byte by edge for its state; 0 for those that are not computed yet.
+#[derive(Debug, Default)]
+pub(crate) struct EdgeMemos(Box<[AtomicU8]>);
+
+impl EdgeMemos {
+    /// Creates the memos of a number of edges.
+    pub fn new(edges: usize) -> EdgeMemos {
+        EdgeMemos((0..edges).map(|_| AtomicU8::default()).collect())
+    }
+
+    /// Returns the state of an edge, below 255. It is computed at the first use.
+    pub fn get_or_compute(&self, edge: EdgeId, compute: impl FnOnce() -> u8) -> u8 {
+        let Some(memo) = self.0.get(edge as usize) else { return compute() };
+        stored_or_computed(memo, compute)
+    }
+}
+
+fn stored_or_computed(memo: &AtomicU8, compute: impl FnOnce() -> u8) -> u8 {
+    // Threads that compute it at the same time store the same number.
+    match memo.load(Ordering::Relaxed) {
+        0 => {
+            let computed = compute();
+            memo.store(computed.saturating_add(1), Ordering::Relaxed);
+            computed
+        }
+        stored => stored - 1,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{NodeMemos, Property};
+    use super::{EdgeMemos, NodeMemos, Property};
 
     #[test]
     fn a_property_is_computed_once() {
@@ -64,5 +85,13 @@ mod tests {
         assert!(memos.is_or_compute(Property::IsLockedOpen, 1, || true));
         assert!(memos.is_or_compute(Property::IsLockedOpen, 1, || false));
         assert_eq!(memos.get_or_compute(Property::Installation, 9, || 3), 3);
+    }
+
+    #[test]
+    fn the_state_of_an_edge_is_computed_once() {
+        let memos = EdgeMemos::new(1);
+        assert_eq!(memos.get_or_compute(0, || 2), 2);
+        assert_eq!(memos.get_or_compute(0, || 7), 2);
+        assert_eq!(memos.get_or_compute(9, || 3), 3);
     }
 }

@@ -12,7 +12,7 @@ use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::{Names, TopologyConfig};
 use super::field_reader::FieldReader;
 use super::index::{Index, Key};
-use super::node_memo::{self, NodeMemos};
+use super::node_memo::{self, EdgeMemos, NodeMemos};
 use super::roles::Role;
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
@@ -151,6 +151,8 @@ pub(crate) struct Topology {
     pub config_problems: Vec<String>,
     /// Properties read from the fields of nodes; searches need them repeatedly.
     pub memos: NodeMemos,
+    /// States of pipes, read from the fields of edges.
+    pub pipe_states: EdgeMemos,
 }
 
 impl Topology {
@@ -175,6 +177,7 @@ impl Topology {
         let is_relief = |node: &NodeId| topology.roles[*node as usize] == Role::Relief;
         topology.relief_devices = (0..topology.node_count() as u32).filter(is_relief).collect();
         topology.memos = NodeMemos::new(nodes.len());
+        topology.pipe_states = EdgeMemos::new(edges.len());
         Ok(topology)
     }
 
@@ -203,6 +206,7 @@ impl Topology {
             endpoint_pairs_found: Vec::new(),
             config_problems: Vec::new(),
             memos: NodeMemos::default(),
+            pipe_states: EdgeMemos::default(),
         }
     }
 
@@ -215,10 +219,10 @@ impl Topology {
     /// Like [`Topology::size`], for a number of nodes and edges.
     pub fn size_of(nodes: usize, edges: usize) -> usize {
         // Three indexes, seven tables, roles, owners, zones and memos, and the parent field as a pair and in a table; per edge
-        // its arcs in six tables, its ends and its flags.
+        // its arcs in six tables, its ends, its flags and its state.
         const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13 + node_memo::COUNT + MEMBERSHIP;
         const MEMBERSHIP: usize = 5 * size_of::<NodeId>();
-        const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 12;
+        const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 13;
         size_of::<Topology>() + nodes * NODE + edges * EDGE
     }
 

@@ -114,6 +114,16 @@ pub const FLOW_INSTRUMENTS: &[&str] = &["flow", "rotameter", "coriolis", "vortex
 /// Parts of the classes of equipment that raises the pressure: its outlet is not at the pressure of its inlet.
 pub const PRESSURE_RAISING: &[&str] = &["pump", "compressor", "blower", "fan"];
 
+/// Parts of the classes of discs that burst.
+pub const RUPTURE_DISCS: &[&str] = &["rupture", "bursting"];
+
+/// Parts of the classes of machines, through which a fluid may not pass when they stand still.
+pub const MACHINES: &[&str] =
+    &["pump", "compressor", "blower", "fan", "turbine", "expander", "ejector", "centrifuge", "mixer", "agitator"];
+
+/// Parts of the classes of equipment with a fan through which no process fluid flows.
+pub const AIR_COOLED: &[&str] = &["fin_fan", "cooler", "condenser", "heater", "exchanger"];
+
 /// Parts of the classes of pipe spools.
 pub const SPOOLS: &[&str] = &["spool"];
 
@@ -188,6 +198,14 @@ pub const NOT_INSTALLED: &[&str] = &[
     "void",
     "voided",
 ];
+
+/// Statuses of pipes that are closed by a blind or a plug, in snake_case.
+pub const BLANKED: &[&str] =
+    &["blanked", "blanked_off", "blind", "blinded", "blinded_off", "capped", "plugged", "spaded", "isolated"];
+
+/// Fields and attributes that mark a pipe as closed, in snake_case.
+pub const CLOSED_MARKS: &[&str] =
+    &["blanked", "is_blanked", "blinded", "is_blinded", "closed", "is_closed", "isolated", "is_isolated", "spaded"];
 
 /// Words in the statuses of items that something is to be done to.
 pub const INTENTIONS: &[&str] = &["to", "for"];

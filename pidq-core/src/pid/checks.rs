@@ -9,6 +9,7 @@ use super::isolate::expected_pipe_count;
 use super::lists::{EdgeField, distinct_values, is_component, is_property_break, may_change};
 use super::loop_parts::{self, Gap, LoopParts};
 use super::loops::Loops;
+use super::relief::devices::{StatedBy, devices};
 use super::relief::items::{Cause, Effect};
 use super::relief::protected::{EquipmentSide, Protected, has_open_vent, is_driven};
 use super::relief::tails::Tails;
@@ -910,12 +911,16 @@ fn first_exit<'s>(
 /// device may be closed off while another one protects the same equipment.
 fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     let drawing = checker.drawing;
-    let mut paths = Vec::with_capacity(drawing.topology.relief_devices.len());
+    let (mut paths, mut by_tag) = (Vec::new(), Vec::new());
     let mut tails = Tails::default();
-    for device in &drawing.topology.relief_devices {
-        paths.push(ReliefPath::find(drawing, *device, &mut tails, charge)?);
+    for (device, stated_by) in devices(drawing, charge)? {
+        let paths = if stated_by == StatedBy::Class { &mut paths } else { &mut by_tag };
+        paths.push(ReliefPath::find(drawing, device, &mut tails, charge)?);
     }
-    for path in &paths {
+    for path in &mut by_tag {
+        path.reasons.iter_mut().for_each(|reason| reason.is_certain = false);
+    }
+    for path in paths.iter().chain(&by_tag) {
         charge(1 + path.reasons.len() as u64)?;
         let standby = match path.state {
             PathState::Blocked => path.standby(drawing, &paths, charge)?,
@@ -928,7 +933,8 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result
     separated_relief(checker, &paths, charge)
 }
 
-/// Reports what could separate equipment from the only relief device near it, which is on a line to it.
+/// Reports what could separate equipment from the only relief device near it, which is on a line to it. A device that
+/// only its tag states protects nothing for certain, and is not asked for.
 fn separated_relief(checker: &mut Checker<'_, '_>, paths: &[ReliefPath], charge: ChargeFn<'_>) -> Result<()> {
     let drawing = checker.drawing;
     let mut covered: HashSet<EquipmentSide> = HashSet::new();

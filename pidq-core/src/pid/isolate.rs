@@ -29,6 +29,7 @@ use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
 use super::dead_ends::{has_instrument, is_inline_item, is_manhole};
 use super::tag::Tag;
+use super::valve_state::pipes::pipe_state;
 use super::valve_state::{
     self, BlindPosition, Installation, Spool, blind_position, is_closed, is_declared, is_locked_open,
 };
@@ -289,6 +290,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         isolation.find_unknown_connections(visitor)?;
         isolation.find_shared_ids(visitor)?;
         isolation.find_contradicting_joints(visitor)?;
+        isolation.find_absent_pipes(visitor)?;
         isolation.remove_internal_barriers(visitor)?;
         Ok(isolation)
     }
@@ -873,6 +875,23 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 let is_new = seen.insert(edge);
                 if is_new && joints::is_contradicting(self.drawing, edge, &mut |units| visitor.charge(units))? {
                     let reason = "joint_of_different_pipes";
+                    self.uncertainties.push(Uncertainty { reason, at: node, edge });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds pipes at the volume that are not there, are closed, or may be either. They are passed like others: they
+    /// separate nothing, and may be taken for what they are not.
+    fn find_absent_pipes<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let table = self.drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+        let mut seen = HashSet::new();
+        for node in self.inside.iter().copied() {
+            visitor.charge(1 + table.degree(node) as u64)?;
+            for edge in table.edges(node).iter().copied() {
+                let Some(reason) = pipe_state(self.drawing, edge).uncertainty() else { continue };
+                if seen.insert(edge) {
                     self.uncertainties.push(Uncertainty { reason, at: node, edge });
                 }
             }

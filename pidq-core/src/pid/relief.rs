@@ -5,7 +5,9 @@
 //! no inlet or no outlet is unknown, never open (ISO 23251, API 520-2). Everything that judges relief reads these
 //! paths: validation, the relief list, isolation, and the safeguards of a review.
 
+pub(crate) mod devices;
 pub(crate) mod items;
+mod machines;
 pub(crate) mod paths;
 pub(crate) mod protected;
 pub(crate) mod tails;
@@ -14,7 +16,7 @@ use std::collections::VecDeque;
 
 use hashbrown::{HashMap, HashSet};
 
-use self::items::{Cause, Effect, Flow, cause_at, direction};
+use self::items::{Cause, Effect, Flow, cause_at, direction, pipe_cause};
 use self::paths::{Search, path_back};
 use self::protected::EquipmentSide;
 use self::tails::{Tails, Way};
@@ -90,6 +92,8 @@ pub(crate) struct Reason {
     /// The equipment that the outlet leads to, if the item is behind it.
     pub behind: Option<NodeId>,
     pub is_certain: bool,
+    /// False for a valve that could be closed and whose position the drawing does not state.
+    pub is_position_stated: bool,
 }
 
 /// Way from a relief device to what it protects, or to where it discharges.
@@ -145,15 +149,15 @@ impl ReliefPath {
             Installation::NotInstalled => Some(Cause::DeviceNotInstalled),
         };
         if let Some(cause) = cause {
-            path.add(Reason::of_device(device, cause, SideKind::Either));
+            path.add(drawing, Reason::of_device(device, cause, SideKind::Either));
         }
         let has = |kind: SideKind| found.iter().any(|(_, known)| [kind, SideKind::Either].contains(known));
         if !has(SideKind::Inlet) {
-            path.add(Reason::of_device(device, Cause::NoInlet, SideKind::Inlet));
+            path.add(drawing, Reason::of_device(device, Cause::NoInlet, SideKind::Inlet));
         }
         let needs_outlet = !drawing.class_has(device, vocabulary::ATMOSPHERIC_RELIEF);
         if !has(SideKind::Outlet) && needs_outlet || found.len() == 1 && found[0].1 == SideKind::Either {
-            path.add(Reason::of_device(device, Cause::NoOutlet, SideKind::Outlet));
+            path.add(drawing, Reason::of_device(device, Cause::NoOutlet, SideKind::Outlet));
         }
         let avoided = neighbors(drawing, device, charge)?.into_iter().chain([device]).collect();
         for (first, kind) in &found {
@@ -204,7 +208,12 @@ impl ReliefPath {
         Ok(ways)
     }
 
-    fn add(&mut self, reason: Reason) {
+    fn add(&mut self, drawing: &Drawing<'_>, mut reason: Reason) {
+        reason.is_position_stated = match reason.cause {
+            Cause::NotLocked | Cause::Actuated => has_position(drawing, reason.at),
+            Cause::SomeWaysClosed => false,
+            _ => true,
+        };
         self.state = self.state.max(reason.state());
         self.reasons.push(reason);
     }
@@ -310,13 +319,16 @@ impl ReliefPath {
             };
             self.add_shared(drawing, start, &found.path, &shared, charge)?;
             self.add_route(drawing, start, &found, (&shared, &ends), charge)?;
+            if let Some(machine) = machines::only_source(drawing, start, &found.search, &ends, charge)? {
+                self.add(drawing, start.reason_at(machine, &found.path));
+            }
             (shared.iter().map(|at| found.path[*at]).collect(), ends)
         } else {
             self.add_lost(drawing, start, &found.path, charge)?;
             (found.path, Vec::new())
         };
         if is_against_flow {
-            self.add(start.reason(Cause::FlowDirection, &[start.first], true));
+            self.add(drawing, start.reason(Cause::FlowDirection, &[start.first], true));
         }
         self.push_side(start, before, (shared, None), ends);
         Ok(())
@@ -348,7 +360,7 @@ impl ReliefPath {
             let cause = start.cause(drawing, path, *at, charge)?;
             if let Some(cause) = cause.filter(|cause| cause.effect() >= Effect::Unknown) {
                 limit = limit.max(cause.effect());
-                self.add(start.reason(cause, &path[..=*at], true));
+                self.add(drawing, start.reason(cause, &path[..=*at], true));
             }
         }
         self.add_end(drawing, start, path, limit, charge)
@@ -367,7 +379,7 @@ impl ReliefPath {
             let cause = start.cause(drawing, path, *at, charge)?;
             if let Some(cause) = cause.filter(|cause| cause.effect() < Effect::Unknown) {
                 charge(copy_cost(*at))?;
-                self.add(start.reason(cause, &path[..=*at], true));
+                self.add(drawing, start.reason(cause, &path[..=*at], true));
             }
         }
         Ok(())
@@ -391,7 +403,7 @@ impl ReliefPath {
             let cause = start.cause(drawing, &route, at, charge)?;
             if let Some(cause) = cause.filter(|cause| cause.effect() >= Effect::Unknown) {
                 charge(copy_cost(at))?;
-                self.add(start.reason(cause, &route[..=at], is_certain));
+                self.add(drawing, start.reason(cause, &route[..=at], is_certain));
             }
         }
         self.add_end(drawing, start, &route, limit, charge)
@@ -408,9 +420,12 @@ impl ReliefPath {
     ) -> Result<()> {
         let Some(end) = route.last().filter(|_| limit < Effect::Closed) else { return Ok(()) };
         if drawing.topology.roles[*end as usize] == Role::OffPage {
-            self.add(start.reason(Cause::OffSheet, route, true));
+            self.add(drawing, start.reason(Cause::OffSheet, route, true));
         }
         if start.kind == SideKind::Outlet && drawing.topology.is_equipment(*end) {
+            if let Some(machine) = machines::only_receiver(drawing, route, charge)? {
+                self.add(drawing, start.reason_at(machine, route));
+            }
             self.add_behind(drawing, start, route, charge)?;
         }
         Ok(())
@@ -444,12 +459,12 @@ impl ReliefPath {
         for at in 0..path.len() {
             let cause = start.cause(drawing, path, at, charge)?;
             if let Some(cause) = cause.filter(|cause| cause.effect() == Effect::Closed) {
-                self.add(start.reason(cause, &path[..=at], true));
+                self.add(drawing, start.reason(cause, &path[..=at], true));
                 return Ok(());
             }
         }
         let cause = if start.kind == SideKind::Inlet { Cause::NoInlet } else { Cause::NoOutlet };
-        self.add(Reason { path: Vec::new(), ..start.reason(cause, &[start.device], true) });
+        self.add(drawing, Reason { path: Vec::new(), ..start.reason(cause, &[start.device], true) });
         Ok(())
     }
 
@@ -497,7 +512,7 @@ impl ReliefPath {
             let Some(cause) = cause.filter(|cause| cause.effect() > Effect::Open && is_worst(cause)) else { continue };
             charge(copy_cost(at))?;
             let reason = Reason { behind: Some(equipment), ..start.reason(cause, &way[..=at], is_certain) };
-            self.add(reason);
+            self.add(drawing, reason);
             if !is_certain {
                 break;
             }
@@ -510,6 +525,7 @@ impl Reason {
     /// Returns the judgment of a path with this item.
     fn state(&self) -> PathState {
         match (self.is_certain, self.behind) {
+            (true, _) if !self.is_position_stated => PathState::of(self.cause.effect()).max(PathState::Unknown),
             (true, _) => PathState::of(self.cause.effect()),
             (false, None) => PathState::of(self.cause.effect()).min(PathState::Unknown),
             (false, Some(_)) if self.cause.effect() == Effect::Closed => PathState::Unknown,
@@ -517,17 +533,8 @@ impl Reason {
         }
     }
 
-    /// Returns whether the drawing states the position of a valve that could be closed.
-    pub fn is_position_stated(&self, drawing: &Drawing<'_>) -> bool {
-        match self.cause {
-            Cause::NotLocked | Cause::Actuated => has_position(drawing, self.at),
-            Cause::SomeWaysClosed => false,
-            _ => true,
-        }
-    }
-
     fn of_device(device: NodeId, cause: Cause, side: SideKind) -> Reason {
-        Reason { cause, at: device, side, path: Vec::new(), behind: None, is_certain: true }
+        Reason { cause, at: device, side, path: Vec::new(), behind: None, is_certain: true, is_position_stated: true }
     }
 }
 
@@ -592,8 +599,10 @@ impl Start {
             Flow::FromDevice => &[Direction::Down, Direction::Both],
             _ => &[Direction::Both],
         };
+        // A relief valve follows a rupture disc in series, whatever drains the pipe between them.
+        let is_before_valve = drawing.class_has(self.device, vocabulary::RUPTURE_DISCS);
         let skips: [(bool, bool); 4] = match self.kind {
-            SideKind::Outlet => [(true, true), (true, false), (false, true), (false, false)],
+            SideKind::Outlet if !is_before_valve => [(true, true), (true, false), (false, true), (false, false)],
             _ => [(true, true), (false, true), (true, false), (false, false)],
         };
         let mut path = Vec::new();
@@ -617,16 +626,21 @@ impl Start {
         let before = if at == 0 { self.device } else { path[at - 1] };
         let next = path.get(at + 1).copied().unwrap_or(NONE);
         if drawing.topology.is_equipment(path[at]) {
-            return Ok(None);
+            return pipe_cause(drawing, [before, path[at]], charge);
         }
         cause_at(drawing, [before, path[at], next], self.flow, charge)
+    }
+
+    /// Returns a machine as a reason, with the path to its port.
+    fn reason_at(&self, machine: NodeId, path: &[NodeId]) -> Reason {
+        Reason { at: machine, ..self.reason(Cause::Machine, path, true) }
     }
 
     /// Returns a reason at the last item of a path.
     fn reason(&self, cause: Cause, path: &[NodeId], is_certain: bool) -> Reason {
         let at = path.last().copied().unwrap_or(self.device);
         let path = std::iter::once(self.device).chain(path.iter().copied()).collect();
-        Reason { cause, at, side: self.kind, path, behind: None, is_certain }
+        Reason { cause, at, side: self.kind, path, behind: None, is_certain, is_position_stated: true }
     }
 }
 
@@ -775,7 +789,9 @@ fn route_within(
                 continue;
             }
             let cause = cause_at(drawing, [from, node, next], flow, charge)?;
-            if cause.is_none_or(|cause| cause.effect() <= limit) {
+            // Another way may lead to the next item past a pipe that is open.
+            let of_pipe = pipe_cause(drawing, [node, next], charge)?;
+            if [cause, of_pipe].into_iter().flatten().all(|cause| cause.effect() <= limit) {
                 before.insert(next, node);
                 queue.push_back(next);
             }

@@ -111,9 +111,14 @@ fn attribute_fields<'a>(attributes: Value<'a>, depth: usize) -> Vec<Field<'a>> {
 
 /// Returns the values that an item states under some names, in the order of the names; its own before its attributes.
 pub(crate) fn values<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
+    values_of(drawing, drawing.node(node), names)
+}
+
+/// Returns the values that a node or an edge states under some names, in the same order.
+pub(crate) fn values_of<'a>(drawing: &Drawing<'a>, holder: Value<'a>, names: Names) -> impl Iterator<Item = Value<'a>> {
     let words = drawing.topology.config.words_of(names);
     let mut found: Vec<(usize, Value<'a>)> = Vec::new();
-    for field in drawing.node(node).as_object().into_iter().flat_map(fields) {
+    for field in holder.as_object().into_iter().flat_map(fields) {
         if field.name.len() > MAX_CLASS || !may_be_one_of(words, field.name) {
             continue;
         }

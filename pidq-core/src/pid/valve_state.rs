@@ -1,11 +1,12 @@
-//! State of valves, blinds and spools as the drawing gives it: position, lock, removal.
+//! State of valves, blinds, spools and pipes as the drawing gives it: position, lock, removal.
 //!
 //! A field of the item counts, and so does an entry of its attributes: see [`stated_values`](super::stated_values).
 
 pub(crate) mod actuation;
+pub(crate) mod pipes;
 
 use super::Datum;
-use super::stated_values::values;
+use super::stated_values::{values, values_of};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -35,13 +36,18 @@ pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation 
 }
 
 fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
-    let marks = [(Names::RemovedMark, true), (Names::InstalledMark, false)];
-    let is_absent = |(names, absent)| states(drawing, node, names).any(|value| truth(value) == Some(absent));
     let is_removed = |names| states(drawing, node, names).any(|value| is_in(drawing, Some(value), Names::Removed));
-    if marks.into_iter().any(is_absent)
-        || !is_blind_or_spool(drawing, node)
-            && [Names::NormalPosition, Names::BlindPosition].into_iter().any(is_removed)
-    {
+    if !is_blind_or_spool(drawing, node) && [Names::NormalPosition, Names::BlindPosition].into_iter().any(is_removed) {
+        return Installation::NotInstalled;
+    }
+    installation_of(drawing, drawing.node(node))
+}
+
+/// Returns whether an item or a pipe is there, by its status, its remarks and the marks of its own.
+fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
+    let marks = [(Names::RemovedMark, true), (Names::InstalledMark, false)];
+    let is_absent = |(names, absent)| states_of(drawing, holder, names).any(|value| truth(value) == Some(absent));
+    if marks.into_iter().any(is_absent) {
         return Installation::NotInstalled;
     }
     let of_status = |value: Value<'_>| match value {
@@ -49,8 +55,8 @@ fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
         value => value.as_str().map_or(Installation::Installed, |text| installation_by_status(drawing, text.trim())),
     };
     let of_remark = |text: &str| installation_by_remark(drawing, text);
-    let by_remarks = texts(drawing, node, Names::Remarks).map(of_remark);
-    states(drawing, node, Names::Status).map(of_status).chain(by_remarks).max().unwrap_or(Installation::Installed)
+    let by_remarks = values_of(drawing, holder, Names::Remarks).filter_map(Value::as_str).map(of_remark);
+    states_of(drawing, holder, Names::Status).map(of_status).chain(by_remarks).max().unwrap_or(Installation::Installed)
 }
 
 /// Returns what a remark says: one that is nothing but a status, such as `future`, is one. A remark with such a word may
@@ -301,7 +307,12 @@ pub(crate) fn numbers(drawing: &Drawing<'_>, node: NodeId, names: Names) -> impl
 
 /// Returns the strings and Booleans of an item under some names.
 fn states<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
-    values(drawing, node, names).filter(|value| match value {
+    states_of(drawing, drawing.node(node), names)
+}
+
+/// Returns the strings and Booleans of an item or a pipe under some names.
+fn states_of<'a>(drawing: &Drawing<'a>, holder: Value<'a>, names: Names) -> impl Iterator<Item = Value<'a>> {
+    values_of(drawing, holder, names).filter(|value| match value {
         Value::Bool(_) => true,
         value => value.as_str().is_some_and(|text| !text.trim().is_empty()),
     })

@@ -14,10 +14,11 @@ use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
-use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::actuation::is_actuated;
+use crate::pid::valve_state::pipes::{self, PipeState};
 use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_position, has_several_ways};
+use crate::pid::{ChargeFn, joints};
 
 /// Passage of an item or a side, as the drawing states it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -69,6 +70,15 @@ pub(crate) enum Cause {
     UnknownClass,
     NotInstalled,
     UnknownStatus,
+    /// The pipe to the item is closed.
+    ClosedPipe,
+    /// The pipe to the item is not there.
+    PipeNotInstalled,
+    UnknownPipeStatus,
+    /// The pipes of the two connectors of joined sheets differ.
+    DifferentPipes,
+    /// The only way leads through a machine.
+    Machine,
     /// The path continues on another sheet.
     OffSheet,
     /// The pipes lead to an end only against their direction.
@@ -125,6 +135,21 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::UnknownClass, "unknown_class", Effect::Unknown, "is of unknown class"),
     (Cause::NotInstalled, "not_installed", Effect::Unknown, "is not installed"),
     (Cause::UnknownStatus, "unknown_status", Effect::Unknown, "has a status that does not say whether it is installed"),
+    (Cause::ClosedPipe, "closed_pipe", Effect::Closed, "is reached by a pipe that is closed"),
+    (Cause::PipeNotInstalled, "pipe_not_installed", Effect::Unknown, "is reached by a pipe that is not installed"),
+    (
+        Cause::UnknownPipeStatus,
+        "unknown_pipe_status",
+        Effect::Unknown,
+        "is reached by a pipe whose status does not say whether it is installed",
+    ),
+    (
+        Cause::DifferentPipes,
+        "joint_of_different_pipes",
+        Effect::Unknown,
+        "is joined to a connector whose pipe differs, and may be no partner of it",
+    ),
+    (Cause::Machine, "machine", Effect::Unknown, "is a machine, which may let no flow through when it stands still"),
     (Cause::OffSheet, "continues_off_sheet", Effect::Unknown, "is where the sheet ends"),
     (Cause::FlowDirection, "flow_direction", Effect::Unknown, "can be reached only against the direction of the pipes"),
     (Cause::NoInlet, "no_inlet", Effect::Unknown, "has no inlet from anything that it protects"),
@@ -161,6 +186,47 @@ impl Cause {
 /// Returns what may hinder the flow at an item of a path, or be said about it; `None` if it is always open.
 /// `before` is the item next to it towards the device, `next` the one behind it or `NONE`.
 pub(super) fn cause_at(
+    drawing: &Drawing<'_>,
+    [before, node, next]: [NodeId; 3],
+    flow: Flow,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Cause>> {
+    let of_pipe = pipe_cause(drawing, [before, node], charge)?;
+    let of_item = item_cause(drawing, [before, node, next], flow, charge)?;
+    let effect = |cause: &Option<Cause>| cause.map(Cause::effect);
+    Ok(if effect(&of_pipe) > effect(&of_item) { of_pipe } else { of_item })
+}
+
+/// Returns what may hinder the flow in the pipe between two items; `None` if it is open, or one of them is [`NONE`].
+pub(super) fn pipe_cause(drawing: &Drawing<'_>, between: [NodeId; 2], charge: ChargeFn<'_>) -> Result<Option<Cause>> {
+    if between.contains(&NONE) {
+        return Ok(None);
+    }
+    Ok(match pipes::state_between(drawing, between, charge)? {
+        PipeState::Open => joint_cause(drawing, between, charge)?,
+        PipeState::Unknown => Some(Cause::UnknownPipeStatus),
+        PipeState::NotInstalled => Some(Cause::PipeNotInstalled),
+        PipeState::Closed => Some(Cause::ClosedPipe),
+    })
+}
+
+/// Returns whether two connectors are joined whose pipes differ.
+fn joint_cause(drawing: &Drawing<'_>, between: [NodeId; 2], charge: ChargeFn<'_>) -> Result<Option<Cause>> {
+    if between.iter().any(|node| drawing.topology.roles[*node as usize] != Role::OffPage) {
+        return Ok(None);
+    }
+    let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+    let joints = table.arcs(between[0]).filter(|(other, _)| *other == between[1]).map(|(_, edge)| edge);
+    for joint in joints.filter(|edge| drawing.topology.is_joint(*edge)) {
+        if joints::is_contradicting(drawing, joint, charge)? {
+            return Ok(Some(Cause::DifferentPipes));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the same for the item without the pipe to it.
+fn item_cause(
     drawing: &Drawing<'_>,
     [before, node, next]: [NodeId; 3],
     flow: Flow,

@@ -10,6 +10,7 @@ use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
+use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::{ChargeFn, instrument_class, lists};
 
 /// One side of equipment: the equipment, and its chamber or `NONE`.
@@ -128,6 +129,10 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
                 continue;
             }
             for (next, edge) in table.arcs(node) {
+                let is_open = pipe_state(self.drawing, edge) == PipeState::Open;
+                if !is_open && ![node, next].iter().all(|end| self.passed.contains(end)) {
+                    continue;
+                }
                 self.add_pipe(edge);
                 if !enters_pump(self.drawing, next, edge) {
                     self.queue.extend(self.seen.insert(next).then_some(next));
@@ -204,9 +209,10 @@ pub(crate) fn has_open_vent(
         if role == Role::OpenEnd {
             return Ok(true);
         }
+        let open_pipes = table.arcs(node).filter(|(_, pipe)| pipe_state(drawing, *pipe) == PipeState::Open);
         let is_stop = may_block(drawing, node) || role == Role::Relief || topology.is_sheet_end(node);
         if at < start_count || !is_stop && !topology.is_equipment(node) {
-            queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
+            queue.extend(open_pipes.map(|(next, _)| next).filter(|next| seen.insert(*next)));
         }
         at += 1;
     }

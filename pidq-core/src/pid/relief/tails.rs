@@ -13,8 +13,9 @@ use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::Direction;
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
+use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 
 /// Tails of a drawing that have been needed so far.
 #[derive(Default)]
@@ -148,9 +149,16 @@ impl Tails {
     }
 }
 
-/// Returns whether an item may close a relief path or be unknown, whatever is next to it.
+/// Returns whether an item or a pipe of it may close a relief path or be unknown, whatever is next to it.
 fn is_notable(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+    charge(table.degree(node) as u64)?;
+    // A joint may be one of different pipes.
+    if table.edges(node).iter().any(|pipe| drawing.topology.is_joint(*pipe)) {
+        return Ok(true);
+    }
     Ok(may_block(drawing, node)
+        || table.edges(node).iter().any(|pipe| pipe_state(drawing, *pipe) != PipeState::Open)
         || drawing.topology.roles[node as usize] == Role::OneWay
         || cause_at(drawing, [NONE, node, NONE], Flow::FromDevice, charge)?.is_some())
 }

@@ -13,6 +13,7 @@ use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::EdgeFlags;
 use crate::pid::diff::{self, Change, DiffOptions};
+use crate::pid::relief::devices;
 use crate::pid::stated_values::is_called;
 use crate::pid::{Budget, Datum, push_row};
 use crate::value::Value;
@@ -222,7 +223,7 @@ impl<'r, 'a> Revision<'r, 'a> {
             [(Names::LineType, "line"), (Names::SegmentType, "segment"), (Names::LoopType, "loop")];
         let mut subjects = vec![self.drawing.topology.roles[node as usize].name()];
         subjects.extend(GROUPS.iter().filter(|(types, _)| self.drawing.has_type(node, *types)).map(|(_, word)| *word));
-        subjects.extend(relief_devices::is_device_by_tag(self.drawing, node).then_some(Role::Relief.name()));
+        subjects.extend(devices::is_device_by_tag(self.drawing, node).then_some(Role::Relief.name()));
         subjects.extend(trips::trip_reason(self.drawing, node).map(|_| "trip"));
         subjects.extend(self.path.contains(&node).then_some("relief_path"));
         subjects

@@ -7,17 +7,15 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
 use crate::pid::lists::{self, EdgeField};
 use crate::pid::quantity::Stated;
+use crate::pid::relief::devices::{self, StatedBy};
 use crate::pid::relief::paths::is_end;
 use crate::pid::relief::protected::{EquipmentSide, Protected, may_block};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, Reason, ReliefPath, SideKind};
 use crate::pid::stated_values::stated_values;
-use crate::pid::tag::Tag;
 use crate::pid::{Budget, Datum, pipe_lines};
 use crate::value::Value;
 
@@ -67,14 +65,12 @@ pub(crate) fn relief_devices(
     extent: Extent,
     budget: &mut dyn Budget,
 ) -> Result<Vec<ReliefDevice>> {
-    let topology = &drawing.topology;
     let (mut tails, mut outlets) = (Tails::default(), OutletEnds::default());
     let mut followed: HashSet<NodeId> = HashSet::new();
     let mut devices = Vec::new();
-    budget.charge(topology.node_count() as u64)?;
-    let is_device = |node: &NodeId| topology.roles[*node as usize] == Role::Relief || is_device_by_tag(drawing, *node);
-    for node in (0..topology.node_count() as u32).filter(is_device) {
+    for (node, stated_by) in devices::devices(drawing, &mut |units| budget.charge(units))? {
         let mut device = relief_device(drawing, node, &mut tails, budget)?;
+        device.is_by_tag = stated_by == StatedBy::Tag;
         device.discharges_to = outlets.ends(drawing, &device, budget)?;
         if extent == Extent::WithPaths {
             add_paths(drawing, &mut device, &mut followed, budget)?;
@@ -86,14 +82,6 @@ pub(crate) fn relief_devices(
         devices.push(device);
     }
     Ok(devices)
-}
-
-/// Returns whether only the tag of a valve says that it is a relief device, such as that of `PSV-1` of unknown class.
-pub(crate) fn is_device_by_tag(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let topology = &drawing.topology;
-    matches!(topology.roles[node as usize], Role::None | Role::Barrier)
-        && topology.flow_degree(node) > 0
-        && drawing.tag(node).and_then(Tag::parse).is_some_and(|tag| vocabulary::RELIEF_LETTERS.contains(&&*tag.letters))
 }
 
 fn relief_device(
@@ -129,7 +117,7 @@ fn relief_device(
         state: path.state,
         reasons: path.reasons,
         unstated,
-        is_by_tag: topology.roles[node as usize] != Role::Relief,
+        is_by_tag: false,
         // A way along the flow is a part of what the outlet leads to.
         shared: path.sides.into_iter().filter(|side| !side.is_only_way()).flat_map(|side| side.shared).collect(),
     })
@@ -314,9 +302,8 @@ fn row<'a>(
     let sides = device.unstated.iter().map(|port| format!("unstated_side {}", drawing.name(*port)));
     let by_tag = device.is_by_tag.then(|| format!("class_not_stated {}", drawing.name(node)));
     let is_stated = device.has_direction && device.unstated.is_empty() && !device.is_by_tag;
-    let is_certain = is_stated
-        && device.state == PathState::Open
-        && device.reasons.iter().all(|reason| reason.is_position_stated(drawing));
+    let is_certain =
+        is_stated && device.state == PathState::Open && device.reasons.iter().all(|reason| reason.is_position_stated);
     let unit = set_pressure.as_ref().and_then(|stated| stated.unit.clone());
     [
         ("id", Datum::Value(drawing.id(node))),

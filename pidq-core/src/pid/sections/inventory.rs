@@ -15,8 +15,10 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::pid::isolate::connections::unknown_connections;
 use crate::pid::loops::protection;
+use crate::pid::relief::devices::is_device_by_tag;
 use crate::pid::valve_state::is_not_installed;
-use crate::pid::{ChargeFn, Datum, loop_parts, pipe_lines};
+use crate::pid::valve_state::pipes::pipe_state;
+use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
 use super::inner_valves;
 
@@ -61,7 +63,7 @@ pub(crate) fn sections<'a>(
 ) -> Result<Datum<'a>> {
     let topology = &drawing.topology;
     let mut ends: HashMap<NodeId, End> = HashMap::new();
-    let mut possible = HashSet::new();
+    let mut possible: HashMap<NodeId, &'static str> = HashMap::new();
     let moved_by_trips = loop_parts::final_elements_of_trips(drawing, charge)?;
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
@@ -82,7 +84,10 @@ pub(crate) fn sections<'a>(
         ends.extend(end.map(|end| (node, end)));
         let may_be_switched = || moved_by_trips.contains(&node) || inner_valves::may_be_switched(drawing, node);
         if end.is_none() && (kind.is_some() || is_shutdown || cut.is_none() && may_be_switched()) {
-            possible.insert(node);
+            possible.insert(node, "possible_esd_valve");
+        }
+        if end.is_none() && is_device_by_tag(drawing, node) {
+            possible.insert(node, "possible_relief_device");
         }
     }
     let found = collect(drawing, &ends, &possible, charge)?;
@@ -94,7 +99,7 @@ pub(crate) fn sections<'a>(
 fn collect(
     drawing: &Drawing<'_>,
     ends: &HashMap<NodeId, End>,
-    possible: &HashSet<NodeId>,
+    possible: &HashMap<NodeId, &'static str>,
     charge: ChargeFn<'_>,
 ) -> Result<Vec<Section>> {
     let topology = &drawing.topology;
@@ -123,6 +128,7 @@ fn collect(
     }
     for section in &mut sections {
         add_openings(drawing, section, charge)?;
+        add_different_pipes(drawing, section, charge)?;
     }
     add_closed_items(drawing, &mut sections, ends, charge)?;
     Ok(sections)
@@ -172,6 +178,18 @@ fn add_closed_items(
     Ok(())
 }
 
+/// Adds the joints of sheets whose pipes differ: the connectors may be no pair.
+fn add_different_pipes(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'_>) -> Result<()> {
+    let pipes = sorted(section.pipes.iter().copied());
+    charge(pipes.len() as u64)?;
+    for joint in pipes.into_iter().filter(|pipe| drawing.topology.is_joint(*pipe)) {
+        if joints::is_contradicting(drawing, joint, charge)? {
+            section.uncertainties.push(("joint_of_different_pipes", drawing.topology.flow_ends(joint)[0], joint));
+        }
+    }
+    Ok(())
+}
+
 /// Adds the open ends of a section, and the edges of unknown kind that may lead out of it, also at nozzles without
 /// pipes.
 fn add_openings(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'_>) -> Result<()> {
@@ -194,7 +212,7 @@ fn add_item(
     section: &mut Section,
     node: NodeId,
     ends: &HashMap<NodeId, End>,
-    possible: &HashSet<NodeId>,
+    possible: &HashMap<NodeId, &'static str>,
     charge: ChargeFn<'_>,
 ) -> Result<()> {
     let topology = &drawing.topology;
@@ -204,9 +222,7 @@ fn add_item(
     if topology.roles[node as usize] != Role::Equipment {
         section.items.push(node);
     }
-    if possible.contains(&node) {
-        section.uncertainties.push(("possible_esd_valve", node, NONE));
-    }
+    section.uncertainties.extend(possible.get(&node).map(|reason| (*reason, node, NONE)));
     if topology.roles[node as usize] == Role::OffPage && topology.flow_degree(node) < 2 {
         section.continues.push(node);
         section.uncertainties.push(("off_page_connector", node, NONE));
@@ -215,6 +231,9 @@ fn add_item(
     charge(table.degree(node) as u64)?;
     for (other, edge) in table.arcs(node) {
         if topology.edge_flags[edge as usize].contains(EdgeFlags::FLOW) {
+            let is_first_end = topology.ends[edge as usize][0] == node || ends.contains_key(&other);
+            let reason = pipe_state(drawing, edge).uncertainty().filter(|_| is_first_end);
+            section.uncertainties.extend(reason.map(|reason| (reason, node, edge)));
             section.pipes.push(edge);
             section.ends.extend(ends.get(&other).map(|end| (*end, other)));
         }

@@ -12,6 +12,7 @@ use crate::graph::vocabulary;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
 use crate::pid::relief::ReliefPath;
+use crate::pid::relief::devices::{StatedBy, devices};
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::is_not_installed;
@@ -83,18 +84,18 @@ impl Safeguards {
             safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements, acts_on });
         }
         let mut tails = Tails::default();
-        for device in &drawing.topology.relief_devices {
-            safeguards.add_relief(drawing, *device, &mut tails, charge)?;
+        for device in devices(drawing, charge)? {
+            safeguards.add_relief(drawing, device, &mut tails, charge)?;
         }
         Ok(safeguards)
     }
 
     /// Adds a relief device. It is certain only if the drawing shows its path to be open to an end, without a valve that
-    /// is not locked open (API 520-2, ISO 23251).
+    /// is not locked open (API 520-2, ISO 23251), and its class says what it is.
     fn add_relief(
         &mut self,
         drawing: &Drawing<'_>,
-        device: NodeId,
+        (device, stated_by): (NodeId, StatedBy),
         tails: &mut Tails,
         charge: ChargeFn<'_>,
     ) -> Result<()> {
@@ -104,7 +105,7 @@ impl Safeguards {
         for (at, side) in protected.equipment.iter().enumerate() {
             self.protecting.entry(*side).or_default().push((device, at < protected.certain().len()));
         }
-        self.relief.insert(device, path.is_secured());
+        self.relief.insert(device, path.is_secured() && stated_by == StatedBy::Class);
         Ok(())
     }
 
@@ -214,9 +215,9 @@ impl Safeguards {
         let trip = self.acting_on.get(&node).and_then(|trips| trips.first()).map(|at| &self.trips[*at]);
         let role = drawing.topology.roles[node as usize];
         let passive = passive_kind(drawing, node).or((role == Role::OneWay).then_some("check_valve"));
-        let (kind, is_certain) = match (role, passive) {
-            (Role::Relief, _) => ("relief", self.relief.get(&node).copied().unwrap_or(false)),
-            (Role::OneWay, Some(kind)) => {
+        let (kind, is_certain) = match (self.relief.get(&node), passive) {
+            (Some(is_secured), _) => ("relief", *is_secured),
+            (None, Some(kind)) if role == Role::OneWay => {
                 let is_certain = has_one_direction(drawing, node) && !has_open_bypass(drawing, node, charge)?;
                 (kind, is_certain)
             }

@@ -1,0 +1,84 @@
+//! Machines in relief paths: pumps, compressors and others that a relief flow would have to pass.
+//!
+//! A device on the outlet of a running pump protects that outlet. If the pump has no other outlet, the device looks like
+//! the relief of what is before the pump, and nothing states that the flow passes a pump that stands still.
+
+use hashbrown::HashSet;
+
+use super::Start;
+use super::paths::Search;
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
+use crate::pid::ChargeFn;
+use crate::pid::dead_ends::neighbors;
+
+/// Returns the machine that an inlet gets all its flow through: each end is a machine, fed from elsewhere, without an
+/// outlet to anything but the relief devices.
+pub(super) fn only_source(
+    drawing: &Drawing<'_>,
+    start: &Start,
+    search: &Search<'_, '_>,
+    ends: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<Option<NodeId>> {
+    let topology = &drawing.topology;
+    charge(ends.len() as u64)?;
+    if ends.is_empty() || !ends.iter().all(|end| is_machine(drawing, *end)) {
+        return Ok(None);
+    }
+    let mut piping: HashSet<NodeId> = search.predecessors(start.first, charge)?.into_keys().collect();
+    piping.insert(start.device);
+    for end in ends {
+        if !is_passed(drawing, topology.equipment_or_self(*end), &piping, charge)? {
+            return Ok(None);
+        }
+    }
+    Ok(ends.first().map(|end| topology.equipment_or_self(*end)))
+}
+
+/// Returns whether a machine is connected to something beside the piping of an inlet, and no pipe leads from it there.
+fn is_passed(drawing: &Drawing<'_>, machine: NodeId, piping: &HashSet<NodeId>, charge: ChargeFn<'_>) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let ports = topology.ports.nodes(machine);
+    let mut is_fed = false;
+    for port in ports.iter().copied().chain([machine]) {
+        charge(1 + table.degree(port) as u64)?;
+        let leaves = |pipe: EdgeId| !topology.is_assumed(pipe) && topology.flow_ends(pipe)[0] == port;
+        for (other, pipe) in table.arcs(port).filter(|(other, _)| !piping.contains(other)) {
+            if topology.roles[other as usize] == Role::Relief {
+                continue;
+            }
+            if leaves(pipe) {
+                return Ok(false);
+            }
+            is_fed = true;
+        }
+    }
+    Ok(is_fed)
+}
+
+/// Returns the machine into which a pipe without a branch leads from a device.
+pub(super) fn only_receiver(drawing: &Drawing<'_>, route: &[NodeId], charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+    let Some((end, piping)) = route.split_last().filter(|(end, _)| is_machine(drawing, **end)) else {
+        return Ok(None);
+    };
+    for node in piping {
+        if neighbors(drawing, *node, charge)?.len() > 2 {
+            return Ok(None);
+        }
+    }
+    Ok(Some(drawing.topology.equipment_or_self(*end)))
+}
+
+fn is_machine(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let equipment = topology.equipment_or_self(end);
+    topology.is_equipment(end)
+        && drawing.class_has(equipment, vocabulary::MACHINES)
+        && !drawing.class_has(equipment, vocabulary::AIR_COOLED)
+}

@@ -1,0 +1,90 @@
+//! State of a pipe as the drawing gives it: not there, closed, or of a status that does not say so.
+//!
+//! Most drawings state nothing about their pipes, which are open then.
+
+use super::{Installation, installation, installation_of, is_in, states_of, truth};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
+use crate::pid::ChargeFn;
+use crate::pid::stated_values::stated_fields;
+use crate::value::Value;
+
+/// State of a pipe, from open to closed.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum PipeState {
+    /// It is there, or the drawing says nothing.
+    Open,
+    /// Its status does not say whether it is there.
+    Unknown,
+    /// It is not there now: removed, demolished, for the future.
+    NotInstalled,
+    /// It is blanked, or has a position that is closed.
+    Closed,
+}
+
+impl PipeState {
+    /// Returns the word in lists of what an answer is uncertain about; `None` for an open pipe.
+    pub fn uncertainty(self) -> Option<&'static str> {
+        match self {
+            PipeState::Open => None,
+            PipeState::Unknown => Some("unknown_status"),
+            PipeState::NotInstalled => Some("not_installed"),
+            PipeState::Closed => Some("closed_pipe"),
+        }
+    }
+}
+
+/// Returns the state of a pipe: its own, or that of the segment or the line that it names.
+pub(crate) fn pipe_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
+    const ALL: [PipeState; 4] = [PipeState::Open, PipeState::Unknown, PipeState::NotInstalled, PipeState::Closed];
+    let read = || read_state(drawing, pipe) as u8;
+    ALL[usize::from(drawing.topology.pipe_states.get_or_compute(pipe, read))]
+}
+
+fn read_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
+    let edge = drawing.edge(pipe);
+    if is_closed(drawing, edge) {
+        return PipeState::Closed;
+    }
+    let mut positions = POSITIONS.iter().flat_map(|names| states_of(drawing, edge, *names));
+    if positions.any(|position| is_in(drawing, Some(position), Names::Removed)) {
+        return PipeState::NotInstalled;
+    }
+    let groups = [Names::Segment, Names::Line].into_iter().filter_map(|names| drawing.edge_field(pipe, names));
+    let of_groups = groups.filter_map(|id| drawing.by_id(id)).map(|group| installation(drawing, group));
+    match of_groups.chain([installation_of(drawing, edge)]).max() {
+        Some(Installation::NotInstalled) => PipeState::NotInstalled,
+        Some(Installation::Unknown) => PipeState::Unknown,
+        _ => PipeState::Open,
+    }
+}
+
+const POSITIONS: [Names; 3] = [Names::NormalPosition, Names::BlindPosition, Names::Lock];
+
+/// Returns whether a position, a status or a mark says that a pipe is closed.
+fn is_closed(drawing: &Drawing<'_>, edge: Value<'_>) -> bool {
+    let says_closed = |value: Value<'_>| {
+        let is_listed = [Names::Closed, Names::LockedClosed].iter().any(|names| is_in(drawing, Some(value), *names));
+        is_listed || value.as_str().is_some_and(|text| vocabulary::contains(vocabulary::BLANKED, text.trim()))
+    };
+    let is_mark = |name: &str| name.len() <= MAX_CLASS && vocabulary::contains(vocabulary::CLOSED_MARKS, name.trim());
+    let mut names = POSITIONS.into_iter().chain([Names::Status]);
+    names.any(|names| states_of(drawing, edge, names).any(says_closed))
+        || edge.as_object().is_some_and(|edge| {
+            stated_fields(edge).any(|(name, stated)| truth(stated.value) == Some(true) && is_mark(name))
+        })
+}
+
+/// Returns the state of the pipes between two items: that of the most open one.
+pub(crate) fn state_between(drawing: &Drawing<'_>, [from, to]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<PipeState> {
+    let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+    // A header may have many pipes.
+    let [near, far] = if table.degree(to) < table.degree(from) { [to, from] } else { [from, to] };
+    charge(table.degree(near) as u64)?;
+    let pipes = table.arcs(near).filter(|(other, _)| *other == far);
+    Ok(pipes.map(|(_, pipe)| pipe_state(drawing, pipe)).min().unwrap_or(PipeState::Open))
+}
