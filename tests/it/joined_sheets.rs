@@ -120,7 +120,7 @@ fn connectors_are_paired_only_if_nothing_else_is_possible() {
     let found = json!([[], [], ["A#X-1", "B#X-2", "B#X-3"], []]);
     check(&[a("B", "L"), b(&[("X-2", "A", "L"), ("X-3", "A", "L")])], REPORT, found);
     // A connector that names its own sheet.
-    check(&[a("A", "L")], REPORT, json!([[], ["A#X-1"], [], []]));
+    check(&[a("A", "L")], REPORT, json!([[], ["A#X-1"], [], [["A#X-1", "same_sheet"]]]));
     // Labels in another case and spelling are the same; a hyphen between digits tells two numbers apart.
     check(&[a("b", "50-pl 1"), b(&[("X-2", " a ", "50PL-1")])], PAIRS, json!([["A#X-1", "B#X-2"]]));
     let found = json!([["A#X-1", "B#X-2"]]);
@@ -237,4 +237,81 @@ fn a_line_across_sheets_is_listed_once_from_its_start_to_its_end() {
         "hazopNodes() | map(.items | map(.id)) | first()",
         json!(["A#V-1", "A#X-1", "B#X-2", "B#S-1"]),
     );
+}
+
+#[test]
+fn a_line_that_only_passes_through_a_sheet_is_joined_on_both_sides() {
+    let from = sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]);
+    let through = sheet("B", "X-2 → X-3", &[("X-2", "A", "L1"), ("X-3", "C", "L2")]);
+    let to = sheet("C", "X-4 → P-1 → V-2 → T-2", &[("X-4", "B", "L2")]);
+    let sheets = [from.clone(), through.clone(), to.clone()];
+    check(&sheets, PAIRS, json!([["A#X-1", "B#X-2"], ["B#X-3", "C#X-4"]]));
+    let isolation = r#"isolate("P-1") | [.isolated, (.barriers | map(.node.tag))]"#;
+    check(&sheets, isolation, json!(["yes", ["V-2", "V-1"]]));
+    // One after the other.
+    let first: Value = evaluate(&join(&[from, through]), "get()", "{}").expect("a document");
+    check(&[first, to], isolation, json!(["yes", ["V-2", "V-1"]]));
+    // Back to the sheet that it comes from.
+    let sheets = [
+        sheet("A", "T-1 → V-1 → X-1; X-4 → P-1 → V-2 → T-2", &[("X-1", "B", "L1"), ("X-4", "B", "L2")]),
+        sheet("B", "X-2 → X-3", &[("X-2", "A", "L1"), ("X-3", "A", "L2")]),
+    ];
+    check(&sheets, PAIRS, json!([["A#X-1", "B#X-2"], ["B#X-3", "A#X-4"]]));
+    check(&sheets, isolation, json!(["yes", ["V-2", "V-1"]]));
+}
+
+#[test]
+fn the_pipe_of_a_line_through_a_sheet_is_compared_at_both_of_its_ends() {
+    let class = |class: &str| json!({"piping_class": class});
+    let sheets = [
+        with_pipes(sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]), class("A1A")),
+        with_pipes(sheet("B", "X-2 → X-3", &[("X-2", "A", "L1"), ("X-3", "C", "L2")]), class("B3B")),
+        with_pipes(sheet("C", "X-4 → P-1", &[("X-4", "B", "L2")]), class("B3B")),
+    ];
+    check(&sheets, r#"validate({rules: "P120"}) | map(.ids)"#, json!([["A#X-1", "B#X-2"]]));
+}
+
+#[test]
+fn a_link_to_another_sheet_than_the_named_one_joins_nothing() {
+    let linked = |mut sheet: Value, id: &str, own: &str, partner: Option<&str>| {
+        let nodes = sheet["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+        let node = nodes.iter_mut().find(|node| node["id"] == id).expect("a connector");
+        node["persistent_id"] = own.into();
+        if let Some(partner) = partner {
+            node["cross_page"]["linked_persistent_id"] = partner.into();
+        }
+        sheet
+    };
+    let sheets = [
+        linked(sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L")]), "X-1", "g1", Some("g3")),
+        sheet("B", "X-2 → P-1", &[("X-2", "A", "L")]),
+        linked(sheet("C", "X-3 → P-2", &[("X-3", "A", "L")]), "X-3", "g3", None),
+    ];
+    check(&sheets, REPORT, json!([[], [], ["A#X-1", "B#X-2", "C#X-3"], []]));
+    check(&sheets, r#"isolate("P-1").isolated"#, json!("no"));
+}
+
+#[test]
+fn a_relief_path_and_a_section_across_a_contradicting_pair_are_not_certain() {
+    let sheets = |from: &str, to: &str| {
+        [
+            with_pipes(
+                sheet("A", "D-1 → X-1; ESDV-1(node_classification=shutdown_valve) → D-1", &[("X-1", "B", "L")]),
+                json!({"fluid_code": from}),
+            ),
+            with_pipes(sheet("B", "X-2 → RV-1 → O-1", &[("X-2", "A", "L")]), json!({"fluid_code": to})),
+        ]
+    };
+    let relief = "reliefList() | map([.relief_path, .certain, .reasons])";
+    check(&sheets("PL", "PL"), relief, json!([["open", true, ""]]));
+    check(&sheets("PL", "CW"), relief, json!([["unknown", false, "joint_of_different_pipes X-1"]]));
+    let sections = "inventorySections().0.uncertain | map(.reason)";
+    check(&sheets("PL", "PL"), sections, json!([]));
+    check(&sheets("PL", "CW"), sections, json!(["joint_of_different_pipes"]));
+    // The outlets of two devices over the same joint.
+    let outlet = [
+        with_pipes(sheet("A", "D-1 → RV-1 → J-1 → X-1; D-2 → RV-2 → J-1", &[("X-1", "B", "L")]), json!({"line": "1"})),
+        with_pipes(sheet("B", "X-2 → O-1", &[("X-2", "A", "L")]), json!({"line": "2"})),
+    ];
+    check(&outlet, "reliefList() | map(.relief_path)", json!(["unknown", "unknown"]));
 }

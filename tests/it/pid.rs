@@ -900,7 +900,7 @@ fn items_without_an_id_get_none_in_joined_sheets() {
 }
 
 #[test]
-fn a_linked_connector_is_not_also_joined_by_label() {
+fn a_connector_that_is_linked_to_another_sheet_than_the_one_it_names_is_joined_to_neither() {
     let sheet = |name: &str, connector: &str, ends: [&str; 2]| {
         let [from, to] = ends;
         let json = format!(
@@ -922,7 +922,7 @@ fn a_linked_connector_is_not_also_joined_by_label() {
     check_document(
         &joined,
         "graph().metadata.joined | [.pairs | map([.from, .to]), .ambiguous | map([.id, .candidates])]",
-        r##"[[["C#x","B#x"]],[["A#x",["B#x"]]]]"##,
+        r##"[[],[["A#x",["B#x"]],["B#x",["C#x"]],["C#x",["B#x"]]]]"##,
     );
 }
 

@@ -44,6 +44,8 @@ impl EdgeFlags {
     pub const UNDIRECTED: EdgeFlags = EdgeFlags(512);
     /// Has a kind in no list.
     pub const UNKNOWN: EdgeFlags = EdgeFlags(1024);
+    /// Connects the connectors of two sheets, as `joinSheets` writes it.
+    pub const JOINT: EdgeFlags = EdgeFlags(2048);
 
     /// Returns whether all flags of another set are set.
     pub fn contains(self, other: EdgeFlags) -> bool {
@@ -313,9 +315,25 @@ impl Topology {
         self.roles[node as usize] == Role::OffPage && self.flow_degree(node) < 2
     }
 
-    /// Returns whether an edge connects two off-page connectors.
+    /// Returns whether an edge connects the off-page connectors of two sheets. On one sheet, a pipe may lead from one
+    /// connector to another; without an edge of the class of a joint, it is taken as a joint if it goes on at both.
     pub fn is_joint(&self, edge: EdgeId) -> bool {
-        self.ends[edge as usize].iter().all(|end| *end != NONE && self.roles[*end as usize] == Role::OffPage)
+        let ends = self.ends[edge as usize];
+        let is_between_connectors = ends.iter().all(|end| *end != NONE && self.roles[*end as usize] == Role::OffPage);
+        is_between_connectors
+            && match self.all_flags.contains(EdgeFlags::JOINT) {
+                true => self.edge_flags[edge as usize].contains(EdgeFlags::JOINT),
+                false => ends.iter().all(|end| self.goes_on_at(*end)),
+            }
+    }
+
+    /// Returns whether several pipes or signals end at a connector.
+    fn goes_on_at(&self, connector: NodeId) -> bool {
+        let is_line = |edge: &&EdgeId| {
+            let flags = self.edge_flags[**edge as usize];
+            flags.contains(EdgeFlags::FLOW) || flags.contains(EdgeFlags::SIGNAL)
+        };
+        self.table(EdgeFilter::All, Direction::Both).edges(connector).iter().filter(is_line).nth(1).is_some()
     }
 
     /// Returns whether a node is an off-page connector that is joined to one of another sheet.
@@ -424,7 +442,9 @@ impl Topology {
             let class = classes.first(edge).and_then(Value::as_str);
             let direction = directions.first(edge).and_then(Value::as_str);
             self.ends.push(edge_ends);
-            self.edge_flags.push(classifier.flags(kind, class)?.union(classifier.direction(direction)?));
+            let joint = if class == Some(vocabulary::JOINT_CLASS) { EdgeFlags::JOINT } else { EdgeFlags::default() };
+            let flags = classifier.flags(kind, class)?.union(classifier.direction(direction)?);
+            self.edge_flags.push(flags.union(joint));
         }
         self.all_flags = self.edge_flags.iter().copied().fold(EdgeFlags::default(), EdgeFlags::union);
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.has_both_ends(*edge)).collect();

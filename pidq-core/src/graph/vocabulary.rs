@@ -199,6 +199,9 @@ pub const NOT_INSTALLED: &[&str] = &[
     "voided",
 ];
 
+/// Class of the edges between the connectors of joined sheets.
+pub const JOINT_CLASS: &str = "off_page_connection";
+
 /// Statuses of pipes that are closed by a blind or a plug, in snake_case.
 pub const BLANKED: &[&str] =
     &["blanked", "blanked_off", "blind", "blinded", "blinded_off", "capped", "plugged", "spaded", "isolated"];

@@ -16,6 +16,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::tag_spelling;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
 use crate::value::{Object, Value, compare, convert, write};
 
 /// Criterion for pairing the connectors of two sheets.
@@ -126,7 +127,8 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
     let partners = partners(&connectors, &index, by, budget)?;
     let config_source = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
     let config = config_source.map_or(TopologyConfig::shared_default(), |sheet| &sheet.topology.config);
-    let pairing = Pairing { sheets: &prefixed_sheets, connectors: &connectors, partners: &partners };
+    let pairing =
+        Pairing { sheets: &prefixed_sheets, sheet_index: &sheet_index, connectors: &connectors, partners: &partners };
     let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
     let (mut differences, mut missing_partners) = (Vec::new(), Vec::new());
     for (at, candidates) in partners.iter().enumerate() {
@@ -174,6 +176,7 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
 /// The connectors of all sheets, and their possible partners.
 struct Pairing<'s, 'a> {
     sheets: &'s [Sheet<'s, 'a>],
+    sheet_index: &'s SheetIndex,
     connectors: &'s [Connector],
     partners: &'s [Vec<(usize, &'static str)>],
 }
@@ -185,12 +188,21 @@ impl<'a> Pairing<'_, 'a> {
         sheet.node_id(sheet.drawing.id(connector.node))
     }
 
-    /// Returns the connector that a connector is joined to, and the criterion: each must reference only the other.
+    /// Returns the connector that a connector is joined to, and the criterion: each must reference only the other, and
+    /// none may name another one of the sheets.
     fn partner(&self, at: usize) -> Option<(usize, &'static str)> {
         let [(other, criterion)] = *self.partners[at].as_slice() else { return None };
         let is_pair = is_only_candidate(&self.partners[other], at)
-            && links_agree(&self.connectors[at], &self.connectors[other], criterion);
+            && links_agree(&self.connectors[at], &self.connectors[other], criterion)
+            && self.may_name(at, other)
+            && self.may_name(other, at);
         is_pair.then_some((other, criterion))
+    }
+
+    /// Returns whether a connector names the sheet of another one, or none of the sheets.
+    fn may_name(&self, at: usize, other: usize) -> bool {
+        let named = self.connectors[at].named;
+        named.is_none_or(|name| self.sheet_index.names_of[self.connectors[other].sheet].contains(&name))
     }
 
     /// Returns whether the flow goes from `at` to `other`. If unknown, it goes from the first one.
@@ -277,16 +289,20 @@ impl<'a> Pairing<'_, 'a> {
         let connector = &self.connectors[at];
         let is_compared = by != JoinBy::Link || connector.linked.is_some();
         let Some(name) = connector.named.filter(|_| is_compared) else { return Ok(None) };
-        let Some(sheet) = index.sheets.first_other(name, connector.sheet) else { return Ok(None) };
+        let own = connector.has_id.then(|| self.id(at));
+        let Some(sheet) = index.sheets.first_other(name, connector.sheet) else {
+            let texts = [own, Some(self.sheets[connector.sheet].name.to_owned()), connector.label.clone()];
+            return Ok(Some(texts.map(Datum::string).into_iter().chain([Datum::Word("same_sheet")]).collect()));
+        };
         let linked = connector.linked.as_deref().and_then(|id| index.by_id.get(id));
-        let own = Group::of(connector);
+        let group_of_own = Group::of(connector);
         let (mut is_found, mut is_same_medium, mut is_opposite) = (false, false, false);
         for group in linked.into_iter().chain(index.with_label(connector)).flat_map(Groups::keys) {
             budget.charge(1)?;
-            if group.sheet != own.sheet && index.names_sheet(name, group.sheet) {
+            if group.sheet != group_of_own.sheet && index.names_sheet(name, group.sheet) {
                 is_found = true;
-                is_same_medium |= !own.is_other_medium(*group);
-                is_opposite |= !own.is_other_medium(*group) && !own.is_same_direction(*group);
+                is_same_medium |= !group_of_own.is_other_medium(*group);
+                is_opposite |= !group_of_own.is_other_medium(*group) && !group_of_own.is_same_direction(*group);
             }
         }
         let reason = match (is_found, is_same_medium, is_opposite) {
@@ -296,7 +312,6 @@ impl<'a> Pairing<'_, 'a> {
             (true, true, false) => "same_direction",
             (true, true, true) => "no_reference_back",
         };
-        let own = connector.has_id.then(|| self.id(at));
         let texts = [own, Some(self.sheets[sheet].name.to_owned()), connector.label.clone()].map(Datum::string);
         Ok(Some(texts.into_iter().chain([Datum::Word(reason)]).collect()))
     }
@@ -477,7 +492,7 @@ impl Joint<'_> {
         let fields = [
             (first(Names::EdgeId), format!("{JOINT}#{}{part}", self.number)),
             (first(Names::EdgeKind), first(if self.is_signal { Names::Signal } else { Names::Flow })),
-            (first(Names::EdgeClass), "off_page_connection".into()),
+            (first(Names::EdgeClass), vocabulary::JOINT_CLASS.into()),
             (from_key, from.into()),
             (to_key, to.into()),
         ];
