@@ -425,7 +425,21 @@ pub const SYMBOLS: &[Symbol] = &[
     stretched("column", &["column", "tower", "distillation", "scrubber"], (16.0, 52.0), column, Shape::Cylinder),
     stretched("standing_drum", &["vertical drum"], (20.0, 34.0), vessel, Shape::Cylinder),
     stretched("drum", &["drum", "accumulator"], (34.0, 16.0), drum, Shape::Cylinder),
-    stretched("reactor", &["reactor", "agitat", "mixer"], (20.0, 32.0), reactor, Shape::Cylinder),
+    stretched(
+        "reactor",
+        &["reactor", "agitated", "vessel agitat", "tank agitat", "drum agitat", "mixer"],
+        (20.0, 32.0),
+        reactor,
+        Shape::Cylinder,
+    ),
+    // The agitator of a vessel is drawn without the vessel.
+    upright(
+        "agitator",
+        &["agitator", "stirrer"],
+        (10.0, 20.0),
+        "<path class=\"n\" d=\"M0 -20V15M-10 11L10 19V11L-10 19Z\"/>",
+        Shape::Box,
+    ),
     stretched("cyclone", &["cyclone"], (14.0, 28.0), cyclone, Shape::Cylinder),
     stretched("filter", &["filter"], (16.0, 18.0), filter, Shape::Box),
     stretched("vessel", &["vessel", "separator", "receiver", "knock_out"], (20.0, 34.0), vessel, Shape::Cylinder),
@@ -646,15 +660,24 @@ pub fn find(class: &str) -> &'static Symbol {
 
 /// Returns the symbol of a valve whose outlet turns clockwise from its inlet, by right angles.
 pub fn with_outlet(symbol: &'static Symbol, right_angles: i32) -> &'static Symbol {
-    let name = match (symbol.name, right_angles.rem_euclid(4)) {
-        ("safety_valve", 1) => "angle_safety_valve",
-        ("safety_valve", 3) => "angle_safety_valve_left",
-        ("angle_valve", 1) => "angle_valve_right",
-        ("angle_valve", 3) => "angle_valve_left",
-        _ => return symbol,
-    };
-    SYMBOLS.iter().find(|other| other.name == name).unwrap_or(symbol)
+    let turn = right_angles.rem_euclid(4);
+    let is_turned = |row: &&(&str, i32, &str)| row.0 == symbol.name && row.1 == turn;
+    let name = TURNED_OUTLETS.iter().find(is_turned).map(|(_, _, name)| *name);
+    SYMBOLS.iter().find(|other| name == Some(other.name)).unwrap_or(symbol)
 }
+
+/// Returns the right angles by which the outlet of a symbol turns clockwise from its inlet.
+pub fn outlet_turn(symbol: &Symbol) -> i32 {
+    TURNED_OUTLETS.iter().find(|(_, _, name)| *name == symbol.name).map_or(0, |(_, turn, _)| *turn)
+}
+
+/// Valves, the right angles by which their outlet turns clockwise, and their symbols.
+const TURNED_OUTLETS: &[(&str, i32, &str)] = &[
+    ("safety_valve", 1, "angle_safety_valve"),
+    ("safety_valve", 3, "angle_safety_valve_left"),
+    ("angle_valve", 1, "angle_valve_right"),
+    ("angle_valve", 3, "angle_valve_left"),
+];
 
 /// Heights above the axis and lengths to the right of springs, stems and the like that extend beyond the size of a symbol.
 const STEMS: &[(&str, (f64, f64))] = &[
@@ -718,6 +741,11 @@ mod tests {
             ("equipment.air_cooled_heat_exchanger", "air_cooler"),
             ("equipment.electric_motor", "motor"),
             ("equipment.motor_driven_pump", "pump"),
+            ("equipment.agitator", "agitator"),
+            ("equipment.vessel_with_agitator", "reactor"),
+            ("equipment.agitated_vessel", "reactor"),
+            ("equipment.tank_agitator", "reactor"),
+            ("equipment.mixer", "reactor"),
             ("instrument.motor_actuator", "actuator"),
             ("instrument.motor_starter", "instrument"),
             ("piping_component.motor_operated_valve", "valve"),
@@ -730,7 +758,7 @@ mod tests {
             ("instrument.process_instrumentation_function", "instrument"),
             ("instrument.operated_valve_reference", "actuator"),
             ("instrument.flow_controller", "instrument"),
-            ("equipment.agitator_thing", "reactor"),
+            ("equipment.agitator_thing", "agitator"),
             ("tank atmospheric", "tank"),
             ("", "other"),
         ] {

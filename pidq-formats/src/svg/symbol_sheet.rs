@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::style::Style;
-use crate::symbols::{Body, Placement, SYMBOLS, Symbol};
+use crate::symbols::{Body, Placement, SYMBOLS, Symbol, outlet_turn};
 
 const COLUMNS: usize = 8;
 /// Width and height of the field of a symbol, and the height of its center in it.
@@ -42,12 +42,17 @@ pub fn symbol_sheet(style: Style) -> String {
 
 /// Draws the field of a symbol, whose top center is at a point.
 fn field(symbol: &Symbol, (x, y): (f64, f64)) -> String {
-    let (half_width, _) = symbol.half;
+    let (half_width, half_height) = symbol.half;
     let mut svg = format!("<g transform=\"translate({x} {:.1})\">", y + CENTER);
     if symbol.placement == Placement::Inline {
         let end = half_width + PIPE;
+        let outlet = match outlet_turn(symbol) {
+            1 => format!("M0 {half_height}V{}", half_height + PIPE),
+            3 => format!("M0 -{half_height}V-{}", half_height + PIPE),
+            _ => format!("M{half_width} 0H{end}"),
+        };
         // Writing to a `String` cannot fail.
-        let _ = write!(svg, "<path class=\"n\" d=\"M-{end} 0H-{half_width}M{half_width} 0H{end}\"/>");
+        let _ = write!(svg, "<path class=\"n\" d=\"M-{end} 0H-{half_width}{outlet}\"/>");
     }
     match symbol.body {
         Body::Fixed(body) => svg.push_str(body),
@@ -76,6 +81,11 @@ mod tests {
             assert!(svg.contains(&format!(">{}</text>", symbol.name)), "{}", symbol.name);
             let (width, height) = symbol.half;
             assert!(width + PIPE <= FIELD.0 / 2.0 && height <= CENTER, "{}", symbol.name);
+        }
+        // The outlet of an angle valve leaves at its side.
+        for (name, outlet) in [("angle_valve_right", "M0 10V32"), ("angle_safety_valve_left", "M0 -10V-32")] {
+            let field = svg.split("<g ").find(|field| field.contains(&format!(">{name}<"))).unwrap_or_default();
+            assert!(field.contains(&format!("M-32 0H-10{outlet}\"")), "{field}");
         }
         let count = |tag: &str| svg.matches(tag).count();
         assert_eq!((count("<g "), count("</g>"), count("<text ")), (SYMBOLS.len(), SYMBOLS.len(), 2 * SYMBOLS.len()));
