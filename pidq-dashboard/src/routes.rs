@@ -75,6 +75,8 @@ pub(crate) const ROUTES: &[Route<Dashboard>] = &[
     with_token(Method::PUT, "/graph/{*path}"),
     with_token(Method::PATCH, "/graph/{*path}"),
     with_token(Method::DELETE, "/graph/{*path}"),
+    with_token(Method::GET, "/account"),
+    with_token(Method::PUT, "/account/{*path}"),
     with_token(Method::GET, "/accounts"),
     with_token(Method::POST, "/accounts"),
     with_token(Method::POST, "/accounts/{*path}"),
@@ -131,7 +133,7 @@ const fn without_token(path: &'static str) -> Route<Dashboard> {
 }
 
 /// Paths of the API below which the front end has no pages.
-const API_PREFIXES: &[&str] = &["/api/", "/graph/", "/accounts/", "/clients/"];
+const API_PREFIXES: &[&str] = &["/api/", "/graph/", "/account/", "/accounts/", "/clients/"];
 
 fn page(dashboard: &Arc<Dashboard>, request: Request) -> pidq_http::Fut<'_, Result<Response, Problem>> {
     Box::pin(async move {

@@ -54,6 +54,7 @@ mod graph_grants;
 mod login_throttle;
 mod master_credentials;
 mod oidc;
+mod own_password;
 mod password;
 mod readable_graphs;
 mod secret;
@@ -88,6 +89,7 @@ pub use oidc::{
     Algorithm, AuthorizationReply, ClaimMap, LoginError, LoginSecrets, Provider, ProviderLogin, ProviderSettings,
     RelyingParty, RelyingPartySettings, TenantSource, TokenError, TokenProfile, TokenReply,
 };
+pub use own_password::{PasswordChange, PasswordChangeError};
 pub use password::{HashCost, check_password};
 pub use secret::Secret;
 pub use timestamp::Timestamp;

@@ -7,4 +7,5 @@ pub(crate) mod clients;
 pub(crate) mod functions;
 pub(crate) mod graphs;
 pub(crate) mod oauth;
+pub(crate) mod own_account;
 pub(crate) mod query;

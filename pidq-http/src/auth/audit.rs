@@ -30,6 +30,11 @@ pub(crate) fn account_changed(event: &'static str, subject: &str) {
     tracing::info!(target: TARGET, event, subject);
 }
 
+/// Logs a rejected change of the own password.
+pub(crate) fn password_change_rejected(outcome: &'static str, user: &str, network: ClientNetwork) {
+    tracing::info!(target: TARGET, event = "password-change", outcome, user, network = %network);
+}
+
 /// Logs a rejected token of an identity provider.
 pub(crate) fn provider_token_rejected(issuer: &str, error: impl Debug) {
     tracing::info!(target: TARGET, event = "sso-token-refused", issuer, ?error);

@@ -130,6 +130,10 @@ problem_codes! {
         "Use a login of `GET /accounts`.";
     OWN_ACCOUNT "own-account" [409] "Own account"
         "Ask another administrator, or use the command `pidq users` on the server.";
+    WRONG_PASSWORD "wrong-password" [403] "Wrong password"
+        "Send the current password of the account; after a change by an administrator, that is the new one.";
+    NO_PASSWORD "no-password" [409] "Account without a password"
+        "Change the password at the identity provider that the account signs in with.";
     CLIENT_NOT_FOUND "client-not-found" [404] "Client not found"
         "Use an id of `GET /clients`.";
     INVALID_CREDENTIALS "invalid-credentials" [401] "Invalid credentials"

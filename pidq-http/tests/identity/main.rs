@@ -11,6 +11,7 @@ mod grants;
 mod master;
 mod metadata;
 mod oidc;
+mod own_password;
 mod password_logins;
 mod provider;
 mod real_provider;

@@ -12,7 +12,8 @@ use crate::handlers::accounts::{AccountEntry, AccountList, AccountPatch, Account
 use crate::handlers::batch_query::{BatchRequest, BatchRowJson};
 use crate::handlers::clients::{ClientEntry, ClientList, ClientPatch, ClientRequest};
 use crate::handlers::graphs::{GraphPage, GraphVersions, PutResult};
-use crate::handlers::{self, accounts, batch_query, clients, functions, graphs, query};
+use crate::handlers::own_account::{OwnAccount, PasswordRequest};
+use crate::handlers::{self, accounts, batch_query, clients, functions, graphs, own_account, query};
 use crate::query::request::QueryRequest;
 use crate::server::Server;
 use crate::upload::FILE_TYPES;
@@ -177,6 +178,28 @@ pub const ROUTES: &[Route<Server>] = &[
         body: None,
         replies: &[Reply::json::<GraphVersions<'_>>(200, "Versions.")],
         handler: |server, request| Box::pin(graphs::versions(server, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/account",
+        access: Access::Scope("read"),
+        action: Action::None,
+        summary: "Returns the account of the caller.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply::json::<OwnAccount<'_>>(200, "Account.")],
+        handler: |server, request| Box::pin(own_account::show(server, request)),
+    },
+    Route {
+        method: Method::PUT,
+        path: "/account/password",
+        access: Access::Scope("read"),
+        action: Action::None,
+        summary: "Changes the password of the caller and revokes the tokens of all other logins.",
+        parameters: &[],
+        body: Some(Accepts::json::<PasswordRequest>(ACCOUNT_BODY)),
+        replies: &[Reply::empty(204, "The password was changed.")],
+        handler: |server, request| Box::pin(own_account::change_password(server, request)),
     },
     Route {
         method: Method::GET,

@@ -153,3 +153,44 @@ async fn others_manage_nothing() {
     desk.delete("/clients/viewer").await.expect_problem(403, "forbidden");
     service.anonymous().get("/accounts").await.expect_problem(401, "unauthenticated");
 }
+
+#[tokio::test]
+async fn a_viewer_changes_the_own_password() {
+    let service = TestService::start().await;
+    let admin = administrator(&service).await;
+    let user = json!({"login": "vic", "role": "viewer", "groups": ["safety"], "password": PASSWORD});
+    admin.post("/accounts", user).await.is(201);
+    let (own, other) = (login(&service, "vic", PASSWORD).await, login(&service, "vic", PASSWORD).await);
+    let (own, other) = (service.bearer(&own.expect("a token")), service.bearer(&other.expect("a token")));
+    let account = own.get("/account").await.is(200).json();
+    assert_eq!((&account["name"], &account["groups"]), (&json!("vic"), &json!(["safety"])));
+    assert_eq!((&account["admin"], &account["has_password"]), (&json!(false), &json!(true)));
+
+    let change = async |current: &str, new: &str| {
+        own.put("/account/password", &json!({"current_password": current, "new_password": new}).to_string()).await
+    };
+    change("wrong", "red-valve-shut").await.expect_problem(403, "wrong-password");
+    let short = change(PASSWORD, "short").await.expect_problem(422, "validation").json();
+    assert_eq!(short["errors"][0]["pointer"], "/new_password");
+    own.put("/account/password", r#"{"new_password": "red-valve-shut"}"#).await.expect_problem(400, "invalid-request");
+    assert!(other.get("/graph").await.status == 200, "rejected changes end no session");
+
+    change(PASSWORD, "red-valve-shut").await.is(204);
+    own.get("/graph").await.is(200);
+    other.get("/graph").await.expect_problem(401, "invalid-token");
+    assert!(login(&service, "vic", "red-valve-shut").await.is_some());
+    let wrong = [change("wrong", PASSWORD).await, change("wrong", PASSWORD).await, change("wrong", PASSWORD).await];
+    let [.., throttled] = wrong;
+    throttled.expect_problem(429, "rate-limited").header("retry-after").parse::<u64>().expect("seconds");
+}
+
+#[tokio::test]
+async fn a_client_has_no_password_to_change() {
+    let service = TestService::start().await;
+    let desk = service.client("desk").await;
+    let account = desk.get("/account").await.is(200).json();
+    assert_eq!((&account["account"], &account["has_password"]), (&json!("client:desk"), &json!(false)));
+    let body = json!({"current_password": PASSWORD, "new_password": "red-valve-shut"}).to_string();
+    desk.put("/account/password", &body).await.expect_problem(409, "no-password");
+    service.anonymous().get("/account").await.expect_problem(401, "unauthenticated");
+}

@@ -16,6 +16,7 @@ fn calls() -> Vec<(&'static str, &'static str, &'static str, String, u16)> {
     let token = format!("token=unknown&{client}");
     let query = json!({"query": ".pid_graph.nodes"}).to_string();
     let batch = json!({"query": "size()", "graphs": {"prefix": ""}}).to_string();
+    let password_change = json!({"current_password": PASSWORD, "new_password": "red valve, shut"}).to_string();
     let none = String::new;
     vec![
         ("POST", "/o/token/", "/o/token/", password, 200),
@@ -31,6 +32,8 @@ fn calls() -> Vec<(&'static str, &'static str, &'static str, String, u16)> {
         ("POST", "/graph/{job_id}", "/graph/J-1", query, 200),
         ("GET", "/graph/{job_id}/versions", "/graph/J-1/versions", none(), 200),
         ("DELETE", "/graph/{job_id}", "/graph/J-1", none(), 204),
+        ("GET", "/account", "/account", none(), 200),
+        ("PUT", "/account/password", "/account/password", password_change, 204),
         ("GET", "/accounts", "/accounts", none(), 200),
         ("POST", "/accounts", "/accounts", json!({"login": "max", "role": "viewer"}).to_string(), 201),
         ("PATCH", "/accounts/{login}", "/accounts/max", "{}".into(), 200),
@@ -52,7 +55,7 @@ async fn every_route_responds_with_the_shared_headers() {
         let media = if path.starts_with("/o/") { FORM } else { "application/json" };
         let client = match path.split('/').nth(1) {
             Some("graph") => &desk,
-            Some("accounts" | "clients") => &admin,
+            Some("account" | "accounts" | "clients") => &admin,
             _ => &anonymous,
         };
         let response = client.send(method, path, &[&format!("content-type: {media}")], body).await.is(status);

@@ -190,7 +190,8 @@ impl Identities {
         Ok(self.throttle.start_attempt(account, network, network_trust, now).await?)
     }
 
-    async fn network_trust(
+    /// Returns whether the account logged in from the network before.
+    pub(in crate::auth) async fn network_trust(
         &self,
         account: &str,
         network: ClientNetwork,
