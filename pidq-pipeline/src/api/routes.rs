@@ -17,7 +17,9 @@ use crate::api::handlers::documents::{
 use crate::api::handlers::events::ServerSentEvent;
 use crate::api::handlers::license::{LicenseRequest, LicenseResponse};
 use crate::api::handlers::limits::{JSON_SIZE, LimitsResponse, MAX_JSON_SIZE, UPLOAD_SIZE};
-use crate::api::handlers::llm_connections::{ConnectionPatch, ConnectionRequest, ConnectionResponse, ConnectionTest};
+use crate::api::handlers::llm_connections::{
+    ConnectionPatch, ConnectionRequest, ConnectionResponse, ConnectionTest, LanguageModel,
+};
 use crate::api::handlers::operations::ReindexRequest;
 use crate::api::handlers::pipelines::{PipelinePatch, PipelineRequest, PipelineResponse};
 use crate::api::handlers::search::{SearchRequest, SearchResponse};
@@ -398,6 +400,17 @@ pub const ROUTES: &[Route<Platform>] = &[
         body: None,
         replies: &[Reply::json::<ConnectionTest>(200, "The server responds.")],
         handler: |platform, request| Box::pin(llm_connections::test(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/language-models",
+        access: Access::Scope("query"),
+        action: Action::None,
+        summary: "Lists the LLM connections that questions can name by `llm_connection`, oldest first.",
+        parameters: &[LIMIT, CURSOR],
+        body: None,
+        replies: &[Reply::json::<Page<LanguageModel<'_>>>(200, "A page of the list.")],
+        handler: |platform, request| Box::pin(llm_connections::list_models(platform, request)),
     },
     Route {
         method: Method::GET,

@@ -85,6 +85,27 @@ async fn a_connection_can_be_managed_and_its_key_is_never_returned() {
 }
 
 #[tokio::test]
+async fn who_may_ask_sees_the_models_but_not_their_addresses() {
+    on_each_url(async |url| {
+        let platform =
+            TestPlatform::at(url, &[APP, ("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]);
+        let platform = platform.await;
+        let root = format!("Bearer {}", platform.token(SECRET).await.json()["access_token"].as_str().unwrap());
+        let json_headers = [("authorization", root.as_str()), ("content-type", "application/json")];
+        let stored = connection("local", "http://127.0.0.1:11434/v1").to_string();
+        let created = platform.send("POST", CONNECTIONS, &json_headers, stored).await.json();
+        let new_key = json!({"name": "asks", "scopes": ["query"]}).to_string();
+        let key = platform.send("POST", "/api/keys", &json_headers, new_key).await.json();
+        let key = format!("Bearer {}", key["key"].as_str().unwrap());
+        let get = async |path| platform.send("GET", path, &[("authorization", &key)], "").await;
+        let models = get("/api/language-models").await.json();
+        assert_eq!(models["data"], json!([{"id": created["id"], "name": "local", "model": "plant-model"}]));
+        assert_eq!(get(CONNECTIONS).await.status, 403);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_invalid_connection_is_rejected() {
     let platform = TestPlatform::sqlite(&[APP]).await;
     for (field, value, code) in [

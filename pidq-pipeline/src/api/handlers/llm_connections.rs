@@ -134,6 +134,24 @@ impl<'a> From<&'a LlmConnection> for ConnectionResponse<'a> {
     }
 }
 
+/// Language model that questions can name by `llm_connection`.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct LanguageModel<'a> {
+    /// Id of the connection.
+    #[schemars(with = "Uuid")]
+    id: &'a str,
+    /// Name of the connection.
+    name: &'a str,
+    /// Name of the model.
+    model: &'a str,
+}
+
+impl<'a> From<&'a LlmConnection> for LanguageModel<'a> {
+    fn from(connection: &'a LlmConnection) -> LanguageModel<'a> {
+        LanguageModel { id: &connection.id, name: &connection.name, model: &connection.model }
+    }
+}
+
 /// Result of the test of an LLM connection.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct ConnectionTest {
@@ -253,13 +271,24 @@ pub(crate) fn validate_endpoint(endpoint: &Endpoint, base: &str) -> Result<(), P
 
 /// `GET /api/llm-connections`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let page = platform.cursors.page(&request, "llm-connections", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
+    let (connections, next) = page(platform, &request).await?;
+    page_response(&request, connections.iter().map(ConnectionResponse::from).collect(), next)
+}
+
+/// `GET /api/language-models`: what a question needs, without the addresses of the servers.
+pub(crate) async fn list_models(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (connections, next) = page(platform, &request).await?;
+    page_response(&request, connections.iter().map(LanguageModel::from).collect(), next)
+}
+
+/// Returns a page of the connections, and the cursor of the next one.
+async fn page(platform: &Arc<Platform>, request: &Request) -> Result<(Vec<LlmConnection>, Option<String>), Problem> {
+    let page = platform.cursors.page(request, "llm-connections", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)?;
     let after = page.after.unwrap_or_default();
-    let page_rows = platform.store.connections(&after, page.limit + 1).await.map_err(store_problem)?;
-    let next =
-        (page_rows.len() > page.limit).then(|| platform.cursors.sign("llm-connections", &page_rows[page.limit - 1].id));
-    let data = page_rows.iter().take(page.limit).map(ConnectionResponse::from).collect();
-    page_response(&request, data, next)
+    let mut rows = platform.store.connections(&after, page.limit + 1).await.map_err(store_problem)?;
+    let next = (rows.len() > page.limit).then(|| platform.cursors.sign("llm-connections", &rows[page.limit - 1].id));
+    rows.truncate(page.limit);
+    Ok((rows, next))
 }
 
 /// `GET /api/llm-connections/{connection_id}`.
