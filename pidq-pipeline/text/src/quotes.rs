@@ -2,6 +2,9 @@
 //!
 //! A sentence is scored like a document in BM25, among all sentences of the passages, and its passage supports it: a row
 //! of a table rarely repeats the name of the equipment that the data sheet is about.
+//!
+//! A question that names equipment and asks nothing particular of it, such as what the documents say about a pump, is
+//! answered by the sentences about the equipment.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -33,26 +36,29 @@ const OTHERS: f64 = 0.7;
 /// equipment is no answer.
 const OTHER_PASSAGES: f64 = 0.9;
 
+/// Words of questions that ask nothing particular, such as: What do the documents say about P-101A?
+const GENERAL_WORDS: &str = "about all any me us you we they them please could would
+    document documents documentation file files text passage passages source sources
+    say says said tell tells know known mention mentions mentioned describe describes described description
+    write written contain contains information info detail details overview summary summarize summarise explain
+    show give everything anything something
+    was wissen wir über den dem die das alles mir bitte dokument dokumente dokumenten unterlagen sagen sagt steht stehen
+    informationen erzähle beschreibe beschreiben beschreibung";
+
 /// Returns up to `limit` sentences that answer the question, in the order of the passages; none if no passage contains
 /// enough of what the question names.
 pub fn best_quotes(question: &str, passages: &[&str], limit: usize) -> Vec<Quote> {
     let sentences = Sentences::new(passages);
     let query_terms = analyzer::query_terms(question);
-    let weights = sentences.term_weights(&query_terms);
-    let total: f64 = weights.values().sum();
     let asked = Asked::new(question, &query_terms);
-    let candidates = (0..sentences.list.len()).filter(|index| asked.is_said_by(&sentences, *index));
-    let mut scored: Vec<Score> = candidates.filter_map(|index| sentences.score(index, &weights)).collect();
-    scored.sort_by(|a, b| b.supported.total_cmp(&a.supported).then(a.sentence.cmp(&b.sentence)));
-    let Some(&best) = scored.first() else { return Vec::new() };
-    if best.covered < total * COVERAGE {
-        return Vec::new();
-    }
+    let ranked = match asked.is_general() {
+        true => sentences.about(&asked),
+        false => sentences.answering(&asked, &query_terms),
+    };
     let mut seen = HashSet::new();
-    let mut quotes: Vec<Quote> = scored
+    let mut quotes: Vec<Quote> = ranked
         .into_iter()
-        .filter(|score| score.own >= best.own * OTHERS && score.covered >= best.covered * OTHER_PASSAGES)
-        .map(|score| sentences.list[score.sentence].quote.clone())
+        .map(|sentence| sentences.list[sentence].quote.clone())
         // The same sentence in overlapping chunks is quoted once.
         .filter(|quote| seen.insert(&passages[quote.passage][quote.span.clone()]))
         .take(limit)
@@ -83,11 +89,10 @@ const QUANTITIES: &[(&str, &str)] = &[
 
 impl Asked {
     fn new(question: &str, query_terms: &[String]) -> Asked {
-        let tags = analyzer::tags(question);
-        let names: Vec<String> = tags.iter().map(|tag| tag.name.to_lowercase()).collect();
-        let name_terms: HashSet<String> = tags.iter().flat_map(|tag| analyzer::index_terms(&tag.name)).collect();
-        let mut terms: HashSet<String> =
-            query_terms.iter().filter(|term| !name_terms.contains(*term)).cloned().collect();
+        let names = analyzer::query_tags(question);
+        let name_terms: HashSet<String> = names.iter().flat_map(|name| analyzer::index_terms(name)).collect();
+        let is_of_name = |term: &String| name_terms.contains(term) || names.iter().any(|name| is_part(term, name));
+        let mut terms: HashSet<String> = query_terms.iter().filter(|term| !is_of_name(term)).cloned().collect();
         for (quantity, units) in QUANTITIES {
             if analyzer::index_terms(quantity).iter().any(|term| terms.contains(term)) {
                 terms.extend(analyzer::index_terms(units));
@@ -96,15 +101,30 @@ impl Asked {
         Asked { names, terms }
     }
 
-    /// Returns whether a sentence speaks of the equipment, and says what is asked. The heading of a passage names the
-    /// equipment for all of its sentences.
-    fn is_said_by(&self, sentences: &Sentences, index: usize) -> bool {
-        let sentence = &sentences.list[index];
-        let names_it = |terms: &HashSet<String>| self.names.iter().any(|name| terms.contains(name));
+    /// Returns whether the question asks nothing particular of the equipment that it names.
+    fn is_general(&self) -> bool {
+        let general: HashSet<String> = analyzer::index_terms(GENERAL_WORDS).into_iter().collect();
+        !self.names.is_empty() && self.terms.is_subset(&general)
+    }
+
+    /// Returns whether terms have a name of the equipment.
+    fn is_named_by(&self, terms: &HashSet<String>) -> bool {
+        self.names.iter().any(|name| terms.contains(name))
+    }
+
+    /// Returns whether a sentence speaks of the equipment, and says what is asked. The headings above a sentence name
+    /// the equipment as well.
+    fn is_said_by(&self, sentence: &Sentence) -> bool {
         let speaks_of_it =
-            self.names.is_empty() || names_it(&sentence.terms) || names_it(&sentences.headings[sentence.quote.passage]);
+            self.names.is_empty() || self.is_named_by(&sentence.terms) || self.is_named_by(&sentence.headings);
         speaks_of_it && (self.terms.is_empty() || self.terms.iter().any(|term| sentence.terms.contains(term)))
     }
+}
+
+/// Returns whether a term is a part of a name, as P 101 A is written with the parts P and P 101.
+fn is_part(term: &str, name: &str) -> bool {
+    let may_be_part = term.chars().nth(1).is_none() || term.bytes().any(|byte| byte.is_ascii_digit());
+    may_be_part && name.replace('-', "").contains(&term.replace('-', ""))
 }
 
 /// Score of a sentence.
@@ -124,31 +144,67 @@ struct Sentences {
     list: Vec<Sentence>,
     /// Terms by passage.
     passages: Vec<HashSet<String>>,
-    /// Terms of the headings by passage.
-    headings: Vec<HashSet<String>>,
     average_length: f64,
 }
 
 struct Sentence {
     quote: Quote,
     terms: HashSet<String>,
+    /// Terms of the headings above it.
+    headings: HashSet<String>,
     length: usize,
 }
 
 impl Sentences {
     fn new(passages: &[&str]) -> Sentences {
+        let set = |text: &str| analyzer::index_terms(text).into_iter().collect();
         let mut list = Vec::new();
         for (passage, text) in passages.iter().enumerate() {
+            let headings = headings(text);
             list.extend(sentence_spans(text).into_iter().map(|span| {
                 let terms = analyzer::index_terms(&text[span.clone()]);
-                Sentence { length: terms.len(), terms: terms.into_iter().collect(), quote: Quote { passage, span } }
+                let headings = set(&headings_above(&headings, span.start).join("\n"));
+                let length = terms.len();
+                Sentence { length, terms: terms.into_iter().collect(), headings, quote: Quote { passage, span } }
             }));
         }
         let average_length = list.iter().map(|sentence| sentence.length as f64).sum::<f64>() / list.len().max(1) as f64;
-        let terms = |text: &str| analyzer::index_terms(text).into_iter().collect();
-        let passage_terms = passages.iter().map(|text| terms(text)).collect();
-        let headings = passages.iter().map(|text| terms(&headings_of(text))).collect();
-        Sentences { list, passages: passage_terms, headings, average_length }
+        Sentences { list, passages: passages.iter().map(|text| set(text)).collect(), average_length }
+    }
+
+    /// Returns the sentences that answer a question, best first; none if their passage does not contain enough of it.
+    fn answering(&self, asked: &Asked, query_terms: &[String]) -> Vec<usize> {
+        let weights = self.term_weights(query_terms);
+        let total: f64 = weights.values().sum();
+        let candidates = (0..self.list.len()).filter(|index| asked.is_said_by(&self.list[*index]));
+        let mut scored: Vec<Score> = candidates.filter_map(|index| self.score(index, &weights)).collect();
+        scored.sort_by(|a, b| b.supported.total_cmp(&a.supported).then(a.sentence.cmp(&b.sentence)));
+        let Some(&best) = scored.first() else { return Vec::new() };
+        if best.covered < total * COVERAGE {
+            return Vec::new();
+        }
+        let is_as_good =
+            |score: &Score| score.own >= best.own * OTHERS && score.covered >= best.covered * OTHER_PASSAGES;
+        scored.into_iter().filter(is_as_good).map(|score| score.sentence).collect()
+    }
+
+    /// Returns the sentences about the equipment: the best of each passage first, then the second best of each, and so
+    /// on. A sentence that names the equipment is better than one below a heading that does, and earlier ones are better.
+    fn about(&self, asked: &Asked) -> Vec<usize> {
+        let is_unnamed = |index: usize| !asked.is_named_by(&self.list[index].terms);
+        let mut found: Vec<usize> = (0..self.list.len())
+            .filter(|&index| !is_unnamed(index) || asked.is_named_by(&self.list[index].headings))
+            .collect();
+        found.sort_by_key(|&index| (self.list[index].quote.passage, is_unnamed(index), index));
+        let mut turns = vec![0; self.passages.len()];
+        let mut ranked: Vec<(usize, bool, usize)> = Vec::with_capacity(found.len());
+        for index in found {
+            let turn = &mut turns[self.list[index].quote.passage];
+            ranked.push((*turn, is_unnamed(index), index));
+            *turn += 1;
+        }
+        ranked.sort_unstable();
+        ranked.into_iter().map(|(_, _, index)| index).collect()
     }
 
     /// Returns the weights of the terms of a question: rare terms weigh more, and names twice, as the query has them.
@@ -184,12 +240,44 @@ impl Sentences {
     }
 }
 
-/// Returns the headings of a text, one a line.
-fn headings_of(text: &str) -> String {
-    text.lines().filter(|line| line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n")
+/// Heading of a text.
+struct Heading<'a> {
+    start: usize,
+    /// Number of marks: 1 for the heading of a document.
+    level: usize,
+    text: &'a str,
 }
 
-/// Returns the sentences of a text, without headings. A row of a table and an item of a list is a sentence.
+/// Returns the headings of a text.
+fn headings(text: &str) -> Vec<Heading<'_>> {
+    let mut headings = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let text = line.trim();
+        let level = text.bytes().take_while(|byte| *byte == b'#').count();
+        if level > 0 {
+            headings.push(Heading { start, level, text });
+        }
+        start += line.len();
+    }
+    headings
+}
+
+/// Returns the headings above a place in a text: the last one, and those of the sections around it.
+fn headings_above<'a>(headings: &[Heading<'a>], place: usize) -> Vec<&'a str> {
+    let mut level = usize::MAX;
+    let mut above = Vec::new();
+    for heading in headings.iter().rev().filter(|heading| heading.start < place) {
+        if heading.level < level {
+            level = heading.level;
+            above.push(heading.text);
+        }
+    }
+    above
+}
+
+/// Returns the sentences of a text, without headings. A row of a table and an item of a list is a sentence; the titles of
+/// the columns are none.
 fn sentence_spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     for block in blocks(text) {
@@ -211,11 +299,12 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut continues = false;
     let mut start = 0;
-    for line in text.split_inclusive('\n') {
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
         let end = start + line.len();
         let trimmed = line.trim();
-        let is_heading = trimmed.starts_with('#');
         let is_row = trimmed.starts_with('|');
+        let is_heading = trimmed.starts_with('#') || is_row && lines.peek().is_some_and(|next| is_separator(next));
         let is_item = item_mark(trimmed) > 0;
         if trimmed.is_empty() || is_heading {
             continues = false;
@@ -235,6 +324,11 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
         start = end;
     }
     blocks
+}
+
+/// Returns whether a line of a table separates the titles of the columns from the rows.
+fn is_separator(line: &str) -> bool {
+    line.trim().strip_prefix('|').is_some_and(|cells| cells.contains('-') && cells.chars().all(|c| "|-: ".contains(c)))
 }
 
 /// Returns the length of the mark of a list item, such as `- ` or `12. `; 0 without one.
@@ -265,7 +359,6 @@ mod tests {
     fn sentences_rows_and_items_are_quoted_as_they_are() {
         let all: Vec<&str> = sentence_spans(SHEET).into_iter().map(|span| &SHEET[span]).collect();
         let expected = [
-            "item | value",
             "volume | 12.5 m³",
             "design pressure | 16 bar",
             "PSV-1106 is sized for fire.",
@@ -291,6 +384,43 @@ mod tests {
         let relief = ["# V-101\n\nPSV-1106 is set at 15.2 bar. The design pressure is 16 bar."];
         let quote = &best_quotes("At what pressure does PSV-1106 open?", &relief, 3)[0];
         assert_eq!(&relief[0][quote.span.clone()], "PSV-1106 is set at 15.2 bar.");
+    }
+
+    #[test]
+    fn a_question_about_nothing_particular_is_answered_by_sentences_about_the_equipment() {
+        const TANK: &str = "# Tank T-7\n\nThe tank is vented. Blind the line from P-101A at N3.\n";
+        const UNIT: &str = "# Unit 100\n\n## P-101A\n\nIt delivers condensate.\n\n## T-8\n\nIt stores condensate.";
+        let ask = |question: &str| {
+            let passages = [SHEET, MANUAL, TANK, UNIT];
+            let quotes = best_quotes(question, &passages, 4).into_iter();
+            quotes.map(|quote| &passages[quote.passage][quote.span]).collect::<Vec<_>>()
+        };
+        let expected = [
+            "The pump is started with a closed discharge valve.",
+            "Check the seal pot first.",
+            "Blind the line from P-101A at N3.",
+            "It delivers condensate.",
+        ];
+        for tag in ["P-101A", "p-101a", "P101A", "P 101 A", "P-101-A", "P\u{2011}101A", "P_101A"] {
+            for question in [
+                format!("What do the documents say about {tag}?"),
+                format!("Tell me everything about {tag}."),
+                format!("What information is there about {tag}?"),
+                format!("{tag}"),
+                format!("Was steht in den Dokumenten über {tag}?"),
+            ] {
+                assert_eq!(ask(&question), expected, "{question}");
+            }
+        }
+        assert_eq!(ask("What do the documents say about V-101?")[0], "volume | 12.5 m³", "no title of a column");
+        for question in [
+            "What do the documents say about P-101C?",
+            "What do the documents say about P-101?",
+            "What do the documents say?",
+            "What do the documents say about the color of P-101A?",
+        ] {
+            assert_eq!(ask(question), [""; 0], "{question}");
+        }
     }
 
     #[test]
