@@ -281,8 +281,8 @@ fn metadata(objects: &Objects<'_>, diagram: &mut Diagram<'_>, values: Vec<values
         named.filter_map(|value| value.value.as_deref()).find(|value| !value.trim().is_empty())
     };
     let name = diagram.name(objects).filter(|name| !name.trim().is_empty());
-    let name = name.or(value("DrawingName")).or(value("FileName")).unwrap_or("drawing");
-    let mut metadata = new_metadata(name);
+    let name = name.or(value("DrawingName")).or(value("DrawingNumber")).or(value("FileName"));
+    let mut metadata = new_metadata(name, "drawing");
     metadata.add_optional_text("title", value("DrawingName"));
     metadata.add_optional_text("revision", value("RevisionNumber"));
     metadata.add_optional_text("size", value("SheetFormat"));

@@ -115,11 +115,13 @@ pub struct Diagnostic {
     pub count: usize,
 }
 
-/// Returns the metadata of an imported drawing of some name: its first version.
-pub(crate) fn new_metadata(name: &str) -> Fields {
-    let entries = [("drawing_name", name), ("job_id", name), ("schema_version", "1.0.0"), ("change_version", "1")];
+/// Returns the metadata of an imported drawing: its first version. A drawing whose file names none has no name, so that
+/// lists show its id; `default_id` is its id until it is stored under another.
+pub(crate) fn new_metadata(name: Option<&str>, default_id: &str) -> Fields {
+    let id = name.unwrap_or(default_id);
     let mut metadata = Fields::default();
-    for (key, text) in entries {
+    metadata.add_optional_text("drawing_name", name);
+    for (key, text) in [("job_id", id), ("schema_version", "1.0.0"), ("change_version", "1")] {
         metadata.add(key, Json::text(text));
     }
     metadata

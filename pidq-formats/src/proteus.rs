@@ -103,16 +103,14 @@ fn add_metadata(plant: &mut PlantImport<'_>) {
     let information = first(tree, "PlantInformation").map(|(_, element)| element);
     let drawing = first(tree, "Drawing");
     let drawing_attribute = |name| drawing.and_then(|(_, element)| element.get(name));
-    let name = drawing_attribute("Name").or(drawing_attribute("Title")).unwrap_or("drawing");
-    let mut metadata = new_metadata(name);
+    let drawing_attributes = drawing.map(|(index, _)| attributes::collect(plant, index)).unwrap_or_default();
+    let number = attributes::value(&drawing_attributes, &["DrawingNumberAssignmentClass", "DrawingNumber"]);
+    let names = [drawing_attribute("Name"), drawing_attribute("Title"), number];
+    let mut metadata = new_metadata(names.into_iter().flatten().find(|name| !name.trim().is_empty()), "drawing");
     metadata.add_optional_text("title", drawing_attribute("Title"));
     metadata.add_optional_text("revision", drawing_attribute("Revision"));
     metadata.add_optional_text("size", drawing_attribute("Size"));
-    let drawing_attributes = drawing.map(|(index, _)| attributes::collect(plant, index)).unwrap_or_default();
-    metadata.add_optional_text(
-        "drawing_number",
-        attributes::value(&drawing_attributes, &["DrawingNumberAssignmentClass", "DrawingNumber"]),
-    );
+    metadata.add_optional_text("drawing_number", number);
     metadata.add("source", Json::Object(source(tree, information)));
     metadata.add("coordinate_system", Json::Object(coordinates(tree, information)));
     metadata.add_optional(

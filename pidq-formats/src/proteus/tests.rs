@@ -856,3 +856,20 @@ fn tags_of_real_drawings_are_found_with_and_without_blank_or_hyphen() {
         }
     }
 }
+
+#[test]
+fn a_drawing_is_named_by_its_name_title_or_number_or_not_at_all() {
+    let number = "<GenericAttributes><GenericAttribute Name='DrawingNumberAssignmentClass' Value='100-PID-1'/></GenericAttributes>";
+    for (drawing, expected) in [
+        (format!("<Drawing Name='Feed' Title='Unit 100'>{number}</Drawing>"), Some("Feed")),
+        (format!("<Drawing Name=' ' Title='Unit 100'>{number}</Drawing>"), Some("Unit 100")),
+        (format!("<Drawing Name='' Title=''>{number}</Drawing>"), Some("100-PID-1")),
+        ("<Drawing Name=''/>".to_owned(), None),
+        (String::new(), None),
+    ] {
+        let xml = format!("<PlantModel><PlantInformation SchemaVersion='4.0.1'/>{drawing}</PlantModel>");
+        let metadata = &graph(&import(&xml))["pid_graph"]["metadata"];
+        assert_eq!(metadata.get("drawing_name").and_then(Value::as_str), expected, "{drawing}");
+        assert_eq!(metadata["job_id"], expected.unwrap_or("drawing"), "{drawing}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::import::{Finding, Import, ImportBuilder};
+use crate::import::{Finding, Import, ImportBuilder, new_metadata};
 use crate::json::{Fields, Json};
 use crate::model::{Direction, Edge, EdgeRole, Model, Node};
 
@@ -135,10 +135,7 @@ impl Flowsheet {
             }
             builder.edges.push(edge);
         }
-        for (key, text) in [("drawing_name", "flowsheet"), ("job_id", "flowsheet"), ("schema_version", "1.0.0")] {
-            builder.metadata.add(key, Json::text(text));
-        }
-        builder.metadata.add("change_version", Json::text("1"));
+        builder.metadata = new_metadata(None, "flowsheet");
         builder.finish()
     }
 
