@@ -75,7 +75,7 @@ pub struct ClaimMap {
     pub scope: String,
     /// Scopes and roles of the provider, each with the local scope: `read` or `write`.
     pub scopes: Vec<(String, String)>,
-    /// Claim with the roles.
+    /// Claim with the roles; like the others, it may be inside of another one, as in `realm_access.roles`.
     pub roles: String,
     /// Roles with all rights in their tenant.
     pub admin_roles: Vec<String>,
@@ -272,6 +272,13 @@ fn check(settings: &ProviderSettings) -> Result<(), IdentityError> {
     }
     if matches!(&settings.profile, TokenProfile::Entra { directories } if directories.is_empty()) {
         return refuse("no Entra directory (tenant) is listed");
+    }
+    let is_for_several = |part: &str| ["common", "organizations", "consumers", "{tenantid}"].contains(&part);
+    if matches!(settings.profile, TokenProfile::Entra { .. }) && settings.issuer.split('/').any(is_for_several) {
+        return refuse(
+            "the issuer must name one Entra directory, as its tokens do: `https://login.microsoftonline.com/DIRECTORY/v2.0`; \
+             people of other directories are invited as guests",
+        );
     }
     let is_local_scope = |scope: &str| ["read", "write"].contains(&scope);
     if !settings.claims.scopes.iter().all(|(_, scope)| is_local_scope(scope)) {

@@ -498,6 +498,38 @@ async fn a_custom_profile_maps_claims_as_configured() {
     assert_eq!(sso.verify_error(&sso.signer.sign_token(&header, &claims.to_string()), NOW).await, Some(Type));
 }
 
+#[tokio::test]
+async fn keycloak_access_tokens_are_told_from_id_tokens_and_have_nested_roles() {
+    let sso = SsoFixture::with(|settings| {
+        settings.profile = TokenProfile::Custom { types: vec!["JWT".into()] };
+        settings.claims.roles = "realm_access.roles".into();
+        settings.claims.groups = "resource_access.pidq.v1.roles".into();
+        settings.claims.admin_roles = vec!["pidq-admin".into()];
+    })
+    .await;
+    let token = |changes: Value| {
+        let mut claims = json!({
+            "iss": sso.idp.issuer, "aud": [AUDIENCE, "account"], "sub": "s", "typ": "Bearer", "azp": "pidq-dashboard",
+            "iat": 1_700_000_000, "exp": 1_700_000_300, "jti": "onrtac:1", "scope": "openid read profile",
+            "realm_access": {"roles": ["default-roles-plant", "pidq-admin"]},
+            "resource_access": {"pidq.v1": {"roles": ["safety"]}, "account": {"roles": ["view-profile"]}},
+            "preferred_username": "ann",
+        });
+        claims.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        sso.signer.sign_token(&json!({"alg": "RS256", "typ": "JWT", "kid": "k1"}).to_string(), &claims.to_string())
+    };
+    let caller = sso.verifier.verify(&token(json!({})), NOW).await.unwrap();
+    assert_eq!((caller.name.as_str(), caller.is_admin, caller.scopes.join(" ")), ("ann", true, "read".to_owned()));
+    assert_eq!((caller.groups, caller.client_id.as_deref()), (vec!["safety".to_owned()], Some("pidq-dashboard")));
+    for roles in [json!({"roles": ["other"]}), json!(["pidq-admin"]), json!("pidq-admin"), Value::Null] {
+        let caller = sso.verifier.verify(&token(json!({"realm_access": roles})), NOW).await.unwrap();
+        assert!(!caller.is_admin, "{roles}");
+    }
+    for purpose in ["ID", "Refresh", "Offline", "Logout"] {
+        assert_eq!(sso.verify_error(&token(json!({"typ": purpose})), NOW).await, Some(Type), "{purpose}");
+    }
+}
+
 #[test]
 fn insecure_provider_settings_are_rejected() {
     let good = ProviderSettings::rfc9068("https://login.example", AUDIENCE, TenantSource::Fixed("acme".into()));
@@ -514,6 +546,7 @@ fn insecure_provider_settings_are_rejected() {
         ProviderSettings { algorithms: vec![], ..good.clone() },
         ProviderSettings { clock_skew: Duration::from_secs(61), ..good.clone() },
         ProviderSettings { profile: TokenProfile::Entra { directories: vec![] }, ..good.clone() },
+        ProviderSettings::entra("organizations", AUDIENCE, TenantSource::Claim("tid".into())),
         ProviderSettings {
             root_certificates: Some("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----".into()),
             ..good.clone()

@@ -74,8 +74,16 @@ fn check_profile(settings: &ProviderSettings, claims: &Claims) -> Result<(), Tok
     match &settings.profile {
         TokenProfile::Rfc9068 => check_rfc9068(claims),
         TokenProfile::Entra { directories } => check_entra(settings, claims, directories),
-        TokenProfile::Custom { .. } => Ok(()),
+        TokenProfile::Custom { .. } => check_purpose(claims),
     }
+}
+
+/// Purposes in the claim `typ` of Keycloak, whose access tokens have `Bearer`. Types in the headers do not tell them apart.
+const OTHER_PURPOSES: [&str; 4] = ["ID", "Refresh", "Offline", "Logout"];
+
+fn check_purpose(claims: &Claims) -> Result<(), TokenError> {
+    let is_other = text(claims, "typ").is_some_and(|purpose| OTHER_PURPOSES.contains(&purpose));
+    if is_other { Err(TokenError::Type) } else { Ok(()) }
 }
 
 fn check_rfc9068(claims: &Claims) -> Result<(), TokenError> {
@@ -142,7 +150,14 @@ fn scopes(settings: &ProviderSettings, claims: &Claims, roles: &[&str]) -> Vec<S
 }
 
 pub(super) fn text<'a>(claims: &'a Claims, name: &str) -> Option<&'a str> {
-    claims.get(name).and_then(Value::as_str)
+    claim(claims, name).and_then(Value::as_str)
+}
+
+/// Returns a claim by its name or, with dots, one inside of others, such as `realm_access.roles` of Keycloak. Names may
+/// have dots themselves.
+fn claim<'a>(claims: &'a Claims, name: &str) -> Option<&'a Value> {
+    let inside = |at: usize| claim(claims.get(&name[..at])?.as_object()?, &name[at + 1..]);
+    claims.get(name).or_else(|| name.match_indices('.').find_map(|(at, _)| inside(at)))
 }
 
 /// Returns a string claim that is safe to store and log: OpenID Connect allows 255 characters for a subject.
@@ -156,7 +171,7 @@ fn is_name(text: &str) -> bool {
 
 /// Returns an array of strings; or the words of a string, except for an audience, which is one value.
 pub(super) fn list<'a>(claims: &'a Claims, name: &str) -> Vec<&'a str> {
-    match claims.get(name) {
+    match claim(claims, name) {
         Some(Value::String(text)) if name == "aud" => vec![text],
         Some(Value::String(text)) => text.split_whitespace().collect(),
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
