@@ -402,7 +402,7 @@ impl Arena {
 }
 
 /// Returns `.key`, quoted if necessary.
-fn path_step(key: &str) -> String {
+pub(crate) fn path_step(key: &str) -> String {
     let is_word = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$')
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$');
     if is_word { format!(".{key}") } else { format!(".{key:?}") }

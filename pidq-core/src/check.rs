@@ -10,6 +10,7 @@ mod result_types;
 mod types;
 
 use crate::error::{Code, Error, Span, Warning};
+use crate::eval::plan::custom_function::CustomBody;
 use crate::eval::plan::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
 use crate::graph::Graph;
@@ -40,6 +41,18 @@ pub(crate) fn check(plan: &Plan) -> Findings {
 /// Checks a plan for a document. Returns `None` if examining the document exceeds the limits.
 pub(crate) fn check_against(plan: &Plan, document: &Graph, limits: &Limits<'_>) -> Option<Findings> {
     Some(run(plan, Some(DataGuide::build(document, limits)?)))
+}
+
+/// Returns the kind of a type name.
+fn named_kind(type_name: &str) -> Kinds {
+    match type_name {
+        "null" => Kinds::NULL,
+        "boolean" => Kinds::BOOL,
+        "number" => Kinds::NUMBER,
+        "string" => Kinds::STRING,
+        "array" => Kinds::ARRAY,
+        _ => Kinds::OBJECT,
+    }
 }
 
 fn run<'p>(plan: &'p Plan, guide: Option<DataGuide<'p>>) -> Findings {
@@ -209,7 +222,9 @@ impl<'p> Checker<'p> {
             Plan::Object(fields) => self.object(fields, input),
             Plan::Let(values, body) => self.bind(values, body, input),
             Plan::Variable(index) => self.scope.get(*index).copied().unwrap_or(Type::ANY),
-            Plan::Parameter(cell) => Type::from_kinds(data_guide::kinds_of(*cell)),
+            Plan::Parameter(parameter) => {
+                parameter.type_name.map_or(Type::ANY, |name| Type::from_kinds(named_kind(name)))
+            }
             Plan::Root => self.root,
             Plan::GraphParameter(_) | Plan::Pattern(_) => Type::ANY,
         }
@@ -474,7 +489,7 @@ impl<'p> Checker<'p> {
             Some(false) if matches!(plan, Plan::Constant(_)) => "no item: the condition is constant",
             _ => return,
         };
-        let name = call.function.row().name;
+        let name = call.function.row().name();
         let help = match plan {
             Plan::Constant(constant) if name == "nodes" && constant.value().as_str().is_some() => {
                 Some("`node(…)` finds a node by id or tag".to_owned())
@@ -522,7 +537,7 @@ impl<'p> Checker<'p> {
         {
             return;
         }
-        let name = call.function.row().name;
+        let name = call.function.row().name();
         let help = if items.intersects(Kinds::OBJECT) {
             format!("take a field first: `map(.a) | {name}()`")
         } else {
@@ -634,6 +649,8 @@ fn rule(call: &Call) -> &'static Rule {
     match (rule, &call.function.row().body) {
         (Some(rule), _) => rule,
         (None, Body::Piped(_) | Body::Counted(..)) => &PIPED,
+        // It evaluates its arguments on values of its choice.
+        (None, Body::Custom(function)) if matches!(function.body, CustomBody::Lazy(_)) => &PIPED,
         (None, _) => &STRICT,
     }
 }
@@ -682,7 +699,7 @@ fn compare_constants(name: &str, a: &Constant, b: &Constant) -> Option<bool> {
 /// Returns the error of a call that fails for every value.
 fn failure(call: &Call, found: Kinds) -> Error {
     let takes_objects = rule(call).accepts.intersects(Kinds::OBJECT);
-    let (code, message) = match call.function.row().name {
+    let (code, message) = match call.function.row().name() {
         "size" => (Code::ArrayExpected, "Array expected".to_owned()),
         _ if takes_objects => (Code::ObjectExpected, format!("Object expected, not {found}")),
         _ => (Code::ArrayExpected, "Array expected".to_owned()),

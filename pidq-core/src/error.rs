@@ -64,6 +64,7 @@ codes! {
     OptionsExpected      "PQ1010" Compile "Options must be an object literal.";
     UnknownOption        "PQ1011" Compile "No option has this name.";
     BadOption            "PQ1012" Compile "An option has an invalid value.";
+    MissingParameter     "PQ1013" Compile "A parameter of a prepared query has no value.";
     PatternSyntax        "PQ1020" Compile "A graph pattern is malformed.";
     ArrayExpected        "PQ2001" Eval    "An array was expected.";
     StringExpected       "PQ2002" Eval    "A string was expected.";
@@ -73,6 +74,7 @@ codes! {
     EntryExpected        "PQ2006" Eval    "An entry `{key, value}` was expected.";
     NumberExpected       "PQ2007" Eval    "A number was expected.";
     InvalidValue         "PQ2008" Eval    "A value has the right type, but is malformed or out of range.";
+    ResultType           "PQ2009" Eval    "A result does not fit the type that the program asked for.";
     NotANode             "PQ3001" Eval    "The value is not a node of the graph.";
     UnknownNode          "PQ3002" Eval    "No node has this id or tag.";
     NoStart              "PQ3003" Eval    "There is no node to start from.";
@@ -92,6 +94,7 @@ codes! {
     InputTooLarge        "PQ5002" Input   "The input is larger than allowed.";
     InputTooDeep         "PQ5003" Input   "The input is nested deeper than allowed.";
     NotUtf8              "PQ5004" Input   "The input is not UTF-8.";
+    InputUnreadable      "PQ5005" Input   "The input could not be read.";
     Panic                "PQ9001" Input   "A defect in the engine; please report it.";
 }
 
@@ -153,6 +156,7 @@ impl Span {
 
 /// A replacement that corrects the query.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Suggestion {
     /// The replacement.
     pub text: String,
@@ -162,6 +166,7 @@ pub struct Suggestion {
 
 /// Start of a span, for people (`line`, `column`: from 1, in characters) and for UTF-16 programs (`pos16`: from 0).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Location {
     /// The line, from 1.
     pub line: usize,
@@ -289,7 +294,8 @@ impl Error {
         self.0.pointer.as_deref()
     }
 
-    /// Returns the path of the value of the document that the query failed on, such as `.pid_graph.nodes[17].tags`.
+    /// Returns the path of the value of the document that the query failed on, such as `.pid_graph.nodes[17].tags`. For
+    /// `PQ2009` it is the path in the result.
     pub fn data_path(&self) -> Option<&str> {
         self.0.data_path.as_deref()
     }
@@ -367,6 +373,12 @@ impl Error {
     /// Sets the path into the data if there is none yet.
     pub fn with_data_path(mut self, path: impl Into<String>) -> Error {
         self.0.data_path.get_or_insert_with(|| path.into());
+        self
+    }
+
+    /// Adds a step before the path of the value that does not fit a type: `[3]`, `.tag`.
+    pub(crate) fn within(mut self, step: &str) -> Error {
+        self.0.data_path.get_or_insert_default().insert_str(0, step);
         self
     }
 
@@ -502,6 +514,7 @@ fn did_you_mean(texts: &[String]) -> String {
 
 /// A likely mistake that does not change the result.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Warning {
     /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
     /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of an

@@ -24,7 +24,7 @@ mod vectorized_pipe;
 
 use std::sync::Arc;
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Kind};
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
 use crate::graph::config::TopologyConfig;
@@ -37,7 +37,8 @@ use crate::value::{Keys, Value};
 
 use budget::CHECK_INTERVAL;
 use call_stats::{CallStats, Strategy};
-use plan::function::{Body, CustomBody, SearchBody, StrictBody};
+use plan::custom_function::{Arguments, CustomBody, CustomFunction};
+use plan::function::{Body, SearchBody, StrictBody};
 use plan::fusion::Fusion;
 use plan::{Call, Plan, Stage};
 use property::KeyCache;
@@ -53,6 +54,28 @@ pub(crate) struct PlanSizes {
     pub records: usize,
 }
 
+/// Values of the parameters of a run, in the order of their names.
+#[derive(Clone, Copy)]
+pub(crate) enum Parameters<'a> {
+    /// Fields of an object.
+    Stored(&'a Arena),
+    Bound(&'a [Value<'a>]),
+}
+
+impl<'a> Parameters<'a> {
+    fn value(self, slot: usize) -> Value<'a> {
+        match self {
+            Parameters::Bound(values) => values.get(slot).copied().unwrap_or(Value::Undefined),
+            Parameters::Stored(arena) => match arena.root().kind() {
+                Kind::Object(id) => {
+                    arena.fields(id).get(slot).map_or(Value::Undefined, |cell| Value::stored(arena, *cell))
+                }
+                _ => Value::Undefined,
+            },
+        }
+    }
+}
+
 /// Context of one run: everything that a function may use.
 pub struct EvalContext<'a> {
     graph: &'a Graph,
@@ -61,7 +84,7 @@ pub struct EvalContext<'a> {
     drawing: Option<Drawing<'a>>,
     /// Pooled scratch memory of graph traversals, between two of them.
     walk_scratch: Option<Box<PooledScratch<'a>>>,
-    params: &'a Arena,
+    params: Parameters<'a>,
     graph_params: &'a [&'a Graph],
     root: Value<'a>,
     scratch: &'a Scratch,
@@ -102,7 +125,7 @@ pub struct EvalContext<'a> {
 impl<'a> EvalContext<'a> {
     pub(crate) fn new(
         graph: &'a Graph,
-        params: &'a Arena,
+        params: Parameters<'a>,
         scratch: &'a Scratch,
         limits: Limits<'a>,
         sizes: PlanSizes,
@@ -277,7 +300,7 @@ impl<'a> EvalContext<'a> {
             Plan::Object(fields) => self.object(fields, input),
             Plan::Let(values, body) => self.bind(values, body, input),
             Plan::Variable(index) => Ok(self.variables[*index]),
-            Plan::Parameter(cell) => Ok(Value::stored(self.params, *cell)),
+            Plan::Parameter(parameter) => Ok(self.params.value(parameter.slot)),
             Plan::GraphParameter(index) => {
                 Ok(self.graph_params.get(*index).map_or(Value::Undefined, |graph| graph.root()))
             }
@@ -357,7 +380,7 @@ impl<'a> EvalContext<'a> {
     fn call_rest(&mut self, body: &'a Body, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         match body {
             Body::Search(body) => self.call_search(*body, plans, input),
-            Body::Custom(body) => self.call_custom(&**body, plans, input),
+            Body::Custom(function) => self.call_custom(function, plans, input),
             _ => Ok(Value::Undefined),
         }
     }
@@ -411,12 +434,30 @@ impl<'a> EvalContext<'a> {
         body(self, text, pattern)
     }
 
-    fn call_custom(&mut self, body: &'a CustomBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
-        let mut args = Vec::with_capacity(plans.len());
-        for plan in plans {
-            args.push(self.eval(plan, input)?);
+    fn call_custom(&mut self, function: &'a CustomFunction, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        let arguments = Arguments { function, plans };
+        match &function.body {
+            CustomBody::Lazy(body) => body(self, input, arguments),
+            CustomBody::Strict(body) => {
+                let mut args = Vec::with_capacity(plans.len());
+                for at in 0..plans.len() {
+                    args.push(self.eval_argument(arguments, at, input)?);
+                }
+                body(self, input, &args)
+            }
         }
-        body(self, input, &args)
+    }
+
+    /// Evaluates an argument of a lazy function on a value, and checks the declared type of the result. The argument of
+    /// an index that the query does not give is `undefined`.
+    ///
+    /// # Errors
+    /// As [`Query::run`](crate::Query::run).
+    pub fn eval_argument(&mut self, arguments: Arguments<'a>, index: usize, input: Value<'a>) -> Result<Value<'a>> {
+        let Some(plan) = arguments.plans.get(index) else { return Ok(Value::Undefined) };
+        let value = self.eval(plan, input)?;
+        arguments.function.check(index, value)?;
+        Ok(value)
     }
 
     /// Returns the position on the value stack at which collecting begins.

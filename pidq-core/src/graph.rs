@@ -26,12 +26,13 @@ pub(crate) mod trip_words;
 pub mod vocabulary;
 pub(crate) mod walk;
 
+use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
 use crate::arena::{Arena, ContainerId, Layout, load};
-use crate::error::{Result, Warning};
+use crate::error::{Code, Error, Result, Warning};
 use crate::limits::{Limits, MAX_DOCUMENT_DEPTH};
-use crate::value::{Array, Value};
+use crate::value::{Array, Value, write};
 
 use column::Column;
 use column_ref::ColumnRef;
@@ -82,6 +83,49 @@ impl Graph {
     pub(crate) fn from_arena(arena: Arena) -> Graph {
         let (columns, drawing_parts, topology) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Graph { arena, columns, config: None, drawing_parts, topology, scratch_pool: ScratchPool::default() }
+    }
+
+    /// Reads a document to its end and parses it. The reader needs no buffer of its own.
+    ///
+    /// ```
+    /// use pidq_core::Graph;
+    ///
+    /// # let file = std::io::Cursor::new(r#"{"nodes": []}"#);
+    /// let graph = Graph::from_reader(file)?;
+    /// assert_eq!(graph.source(), r#"{"nodes": []}"#);
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `PQ5005` with the text of an error of the reader, and those of [`Graph::from_json`].
+    pub fn from_reader(reader: impl Read) -> Result<Graph> {
+        let mut json = Vec::new();
+        // One byte more than a document may have, so that a longer one is an error.
+        let read = reader.take(u64::from(u32::MAX) + 1).read_to_end(&mut json);
+        read.map_err(|error| Error::new(Code::InputUnreadable, format!("The input could not be read: {error}")))?;
+        Graph::from_json(json)
+    }
+
+    /// Creates a document from a value: the result of a query, an [`OwnedValue`](crate::OwnedValue), or a part of
+    /// another document. Numbers keep their source text.
+    ///
+    /// ```
+    /// use pidq_core::{Graph, Limits, Query, Scratch};
+    ///
+    /// let plant = Graph::from_json(r#"{"nodes": [{"id": 1, "area": "A"}, {"id": 2, "area": "B"}], "edges": []}"#)?;
+    /// let query = Query::parse(r#"{nodes: .nodes | filter(.area == "A"), edges: .edges}"#)?;
+    /// let scratch = Scratch::new();
+    /// let area = Graph::from_value(query.run(&plant, &scratch, Limits::default())?.value)?;
+    /// assert_eq!(Query::parse("nodes() | size()")?.to_json(&area, Limits::default())?, "1");
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `PQ4003` above the default of [`Limits::output`](crate::Limits), and those of [`Graph::from_json`].
+    pub fn from_value<'v>(value: impl Into<Value<'v>>) -> Result<Graph> {
+        let mut json = Vec::new();
+        write::append_json(value.into(), Limits::default().output, &mut json)?;
+        Graph::from_json(json)
     }
 
     /// Returns the same document with other field names and class words. The document's own `metadata.topology` takes

@@ -17,16 +17,36 @@
 //!
 //! | task | items |
 //! |---|---|
-//! | load a document | [`Graph::from_json`], [`Query::load`] for one query, [`TopologyConfig`] for other field names |
-//! | compile a query | [`Query::parse`], [`Query::with_params`], [`Query::from_json`] |
-//! | run it | [`Query::to_json`], or [`Query::run`] with a [`Scratch`] for the [`RunResult`] |
+//! | load a document | [`Graph::from_json`], [`Graph::from_reader`], [`Graph::from_value`], [`Query::load`] for one query |
+//! | compile a query | [`Query::parse`], [`Query::prepare`] for many runs with different parameters, [`Query::from_json`] |
+//! | set parameters | [`Query::bind`] for a [`BoundQuery`], [`Query::with_params`], [`Query::with_graphs`] |
+//! | run it | [`Query::run_as`] for a Rust type, [`Query::to_json`], or [`Query::run`] with a [`Scratch`] for the [`RunResult`] |
 //! | bound it | [`Limits`], [`Cancel`] |
 //! | read a result | [`Value`], [`Array`], [`Object`], [`Number`], [`ColumnRef`] |
+//! | keep a result | [`OwnedValue`] |
 //! | find mistakes | [`Query::check`], [`Graph::warnings`], [`Error`] |
 //! | understand its cost | [`Query::plan`], [`Query::explain`] |
-//! | extend the language | [`Dialect`], [`Function`], [`Operator`], [`EvalContext`] |
+//! | extend the language | [`Dialect`], [`Function`], [`CustomParam`], [`Operator`], [`EvalContext`] |
 //! | walk the graph in Rust | [`Graph::node`], [`Graph::find`], [`Graph::outgoing`], [`NodeId`], [`Edge`] |
 //! | compare and join drawings | [`diff`], [`join_sheets`] |
+//!
+//! # All items
+//!
+//! | of | items |
+//! |---|---|
+//! | documents | [`Graph`], [`ProjectedDocument`], [`TopologyConfig`], [`vocabulary`] |
+//! | their nodes and edges | [`NodeId`], [`EdgeId`], [`Edge`] |
+//! | queries | [`Query`], [`BoundQuery`], [`Scratch`], [`RunResult`], [`OutputChunk`] |
+//! | their cost | [`QueryPlan`], [`PlanStep`], [`RunProfile`], [`ProfileStep`] |
+//! | values | [`Value`], [`Array`], [`Object`], [`Number`], [`ColumnRef`] |
+//! | owned values | [`OwnedValue`], [`OwnedObject`], [`OwnedNumber`] |
+//! | limits | [`Limits`], [`Cancel`], [`limits`] |
+//! | errors | [`Error`], [`Result`], [`error`] with codes, spans and warnings |
+//! | warnings about a drawing | [`GraphWarning`], [`ItemRef`], [`graph_warnings`] |
+//! | languages | [`Dialect`], [`Profile`], [`Operator`], [`Precedence`], [`PrintOptions`] |
+//! | functions | [`Function`], [`Param`], [`CustomParam`], [`EvalContext`], [`Arguments`] |
+//! | several drawings | [`diff`], [`DiffOptions`], [`join_sheets`], [`JoinBy`] |
+//! | guides | [`guide`] |
 //!
 //! # Guides
 //!
@@ -51,6 +71,7 @@ mod syntax;
 mod value;
 
 pub use error::{Error, Result};
+pub use eval::plan::custom_function::{Arguments, CustomParam};
 pub use eval::plan::function::{Function, Param};
 pub use eval::{EvalContext, Scratch};
 pub use graph::Graph;
@@ -63,11 +84,13 @@ pub use pid::data_quality::{GraphWarning, ItemRef};
 pub use pid::diff::DiffOptions;
 pub use pid::join::JoinBy;
 pub use pid::json_results::{diff, graph_warnings, join_sheets};
-pub use query::{Dialect, PlanStep, ProfileStep, ProjectedDocument, Query, QueryPlan, RunProfile, RunResult};
+pub use query::{
+    BoundQuery, Dialect, PlanStep, ProfileStep, ProjectedDocument, Query, QueryPlan, RunProfile, RunResult,
+};
 pub use syntax::Profile;
 pub use syntax::operators::{Operator, Precedence};
 pub use syntax::print::PrintOptions;
-pub use value::{Array, Number, Object, OutputChunk, Value};
+pub use value::{Array, Number, Object, OutputChunk, OwnedNumber, OwnedObject, OwnedValue, Value};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

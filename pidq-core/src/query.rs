@@ -1,6 +1,7 @@
 //! Entry points of the engine: `Dialect` defines a language, `Query` is a compiled query, `RunResult` the result of a
 //! run.
 
+mod bound_query;
 mod dialect_json;
 mod projected_document;
 mod projection;
@@ -12,6 +13,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashSet;
+use serde::de::{Deserialize, DeserializeOwned};
 
 use crate::arena::projection::Projection;
 use crate::arena::{Arena, load};
@@ -20,7 +22,7 @@ use crate::error::{Code, Error, Result, Span, Warning};
 use crate::eval::compile::{Compiled, Environment, compile};
 use crate::eval::plan::FunctionRef;
 use crate::eval::plan::function::Function;
-use crate::eval::{EvalContext, Scratch, planned_strategies};
+use crate::eval::{EvalContext, Parameters, Scratch, planned_strategies};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_GRAPH_PARAMS, MAX_PARAMS, MAX_PARAMS_SIZE};
@@ -29,8 +31,9 @@ use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
 use crate::syntax::text::{self, hints};
 use crate::syntax::{Expr, Profile, format, json, print};
-use crate::value::{OutputChunk, Value, write};
+use crate::value::{Array, OutputChunk, OwnedValue, Value, write};
 
+pub use bound_query::BoundQuery;
 pub use projected_document::ProjectedDocument;
 pub use query_plan::{PlanStep, QueryPlan};
 pub use run_profile::{ProfileStep, RunProfile};
@@ -56,6 +59,7 @@ impl Dialect {
 
     /// Returns the dialect with one more function, which replaces a function of the same name.
     pub fn with_function(mut self, function: Function) -> Dialect {
+        self.custom.retain(|known| known.name() != function.name());
         self.custom.insert(0, Arc::new(function));
         self
     }
@@ -102,12 +106,33 @@ impl Dialect {
         self.parse_with_graphs(text, params, &[])
     }
 
+    /// Compiles a query for many runs with different parameters: every `$name` that the query itself does not bind is a
+    /// parameter, which [`Query::bind`] sets.
+    ///
+    /// # Errors
+    /// As [`Dialect::parse`], and `PQ5002` for more than 64 names.
+    pub fn prepare(&self, text: &str) -> Result<Query> {
+        self.compile_text(text, None, &[])
+    }
+
+    /// Compiles a query in JSON format for many runs with different parameters, as [`Dialect::prepare`].
+    ///
+    /// # Errors
+    /// As [`Dialect::prepare`].
+    pub fn prepare_json(&self, json_query: &str) -> Result<Query> {
+        self.compile(QuerySource::json(json::from_json(json_query)?, json_query), None, &[])
+    }
+
     /// Compiles a query with parameters that are graphs, in addition to values: `$name` is the whole document of the
     /// graph. Each run gets the graphs, in the order of the names.
     ///
     /// # Errors
     /// As [`Dialect::parse_with`]; `PQ1005` if a name is also a value, `PQ5002` for too many names.
     pub fn parse_with_graphs(&self, text: &str, params: &str, graph_params: &[&str]) -> Result<Query> {
+        self.compile_text(text, Some(params), graph_params)
+    }
+
+    fn compile_text(&self, text: &str, params: Option<&str>, graph_params: &[&str]) -> Result<Query> {
         let result = text::parse_with_comments(text, &self.operators, self.profile);
         let (expr, comments) = result.map_err(|error| self.with_known_calls(error))?;
         let mut query = self.compile(QuerySource::text(expr, text), params, graph_params)?;
@@ -128,7 +153,7 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse_with`].
     pub fn compile_json_with(&self, json_query: &str, params: &str) -> Result<Query> {
-        self.compile(QuerySource::json(json::from_json(json_query)?, json_query), params, &[])
+        self.compile(QuerySource::json(json::from_json(json_query)?, json_query), Some(params), &[])
     }
 
     /// Converts a query from text format to JSON format. Function names are not resolved.
@@ -164,42 +189,68 @@ impl Dialect {
         const MIN_LEN: usize = 4;
         let [property, call] = error.suggestions() else { return error };
         let Some(name) = call.text.strip_suffix("()").filter(|name| self.find(name).is_none()) else { return error };
-        let known = self.functions().map(|function| function.name).filter(|_| name.len() >= MIN_LEN);
+        let known = self.functions().map(Function::name).filter(|_| name.len() >= MIN_LEN);
         let similar = suggest::nearest(name, known).first().map(|similar| format!("{similar}()"));
         let texts: Vec<String> = std::iter::once(property.text.to_string()).chain(similar).collect();
         error.with_help(format!("did you mean `{}`?", texts.join("` or `"))).with_suggestions(texts)
     }
 
-    fn compile(&self, origin: QuerySource, params: &str, graph_params: &[&str]) -> Result<Query> {
-        let params = read_params(params)?;
+    /// Compiles a query with parameters; without them, for runs with different ones.
+    fn compile(&self, source: QuerySource, params: Option<&str>, graph_params: &[&str]) -> Result<Query> {
+        let stored = read_params(params.unwrap_or("{}"))?;
         if graph_params.len() > MAX_GRAPH_PARAMS {
             let message = format!("There are more than {MAX_GRAPH_PARAMS} graph parameters");
             return Err(Error::new(Code::InputTooLarge, message));
         }
+        let graph_params: Box<[Box<str>]> = graph_params.iter().map(|name| (*name).into()).collect();
+        let values: Vec<_> = match Value::stored(&stored, stored.root()).as_object() {
+            Some(fields) => fields.iter().collect(),
+            None => Vec::new(),
+        };
+        let compiled = self.compile_tree(&source, &values, &graph_params, params.is_none())?;
+        Ok(Query { params: Some(stored), ..self.query(compiled, Arc::new(source), &graph_params) })
+    }
+
+    fn compile_tree(
+        &self,
+        source: &QuerySource,
+        params: &[(&str, Value<'_>)],
+        graph_params: &[Box<str>],
+        is_prepared: bool,
+    ) -> Result<Compiled> {
         let find = |name: &str| self.find(name);
-        let function_names = || self.functions().map(|function| function.name).collect();
-        let is_extended = self.profile == Profile::Pidq;
-        let function_names = &function_names;
-        let environment = Environment { find: &find, function_names, params: &params, graph_params, is_extended };
-        let compiled = compile(&origin.expr, &environment).map_err(|error| origin.locate(error))?;
-        let findings = check::check(&compiled.plan);
-        let graph_params = graph_params.iter().map(|name| (*name).into()).collect();
-        let operators = self.operators.clone();
-        let projection = OnceLock::new();
-        Ok(Query {
+        let function_names = || self.functions().map(Function::name).collect();
+        let graph_params: Vec<&str> = graph_params.iter().map(|name| &**name).collect();
+        let environment = Environment {
+            find: &find,
+            function_names: &function_names,
+            params,
+            is_prepared,
+            graph_params: &graph_params,
+            is_extended: self.profile == Profile::Pidq,
+        };
+        compile(&source.expr, &environment).map_err(|error| source.locate(error))
+    }
+
+    /// Returns a compiled query without stored parameters.
+    fn query(&self, compiled: Compiled, source: Arc<QuerySource>, graph_params: &[Box<str>]) -> Query {
+        // A placeholder has nothing to check.
+        let is_plan = !compiled.prepared.are_in_plan;
+        let findings = if is_plan { check::check(&compiled.plan) } else { Findings::default() };
+        Query {
             compiled,
             findings,
-            source: origin,
-            params,
-            graph_params,
-            operators,
+            source,
+            params: None,
+            graph_params: graph_params.into(),
+            dialect: self.clone(),
             is_optimized: true,
-            projection,
-        })
+            projection: OnceLock::new(),
+        }
     }
 
     fn find(&self, name: &str) -> Option<FunctionRef> {
-        if let Some(custom) = self.custom.iter().find(|function| function.name == name) {
+        if let Some(custom) = self.custom.iter().find(|function| function.name() == name) {
             return Some(FunctionRef::Custom(custom.clone()));
         }
         functions::find(name, self.profile == Profile::Pidq)
@@ -269,11 +320,12 @@ pub struct Query {
     compiled: Compiled,
     /// Findings of the check without a document.
     findings: Findings,
-    source: QuerySource,
-    params: Arena,
+    source: Arc<QuerySource>,
+    /// Parameters that the query is compiled with.
+    params: Option<Arena>,
     /// Names of the parameters that are graphs.
     graph_params: Box<[Box<str>]>,
-    operators: Arc<Operators>,
+    dialect: Dialect,
     is_optimized: bool,
     /// The values that the query reads, once a document is loaded for it.
     projection: OnceLock<Projection>,
@@ -294,6 +346,27 @@ impl Query {
     /// As [`Dialect::parse_with`].
     pub fn with_params(text: &str, params: &str) -> Result<Query> {
         Dialect::standard().parse_with(text, params)
+    }
+
+    /// Compiles a query for many runs with different parameters: every `$name` that the query itself does not bind is a
+    /// parameter, which [`Query::bind`] sets.
+    ///
+    /// ```
+    /// use pidq_core::{Graph, Limits, Query};
+    ///
+    /// let graph = Graph::from_json(r#"[{"tag": "P-101", "kw": 15}, {"tag": "P-102", "kw": 7.5}]"#)?;
+    /// let power = Query::prepare("filter(.tag == $tag) | map(.kw)")?;
+    /// for (tag, kw) in [("P-101", 15.0), ("P-102", 7.5)] {
+    ///     let result: Vec<f64> = power.bind([("tag", tag)])?.run_as(&graph, Limits::default())?;
+    ///     assert_eq!(result, [kw]);
+    /// }
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::parse`].
+    pub fn prepare(text: &str) -> Result<Query> {
+        Dialect::standard().prepare(text)
     }
 
     /// Compiles a query with parameters that are graphs.
@@ -345,7 +418,27 @@ impl Query {
         scratch: &'a Scratch,
         limits: Limits<'a>,
     ) -> Result<RunResult<'a>> {
-        let mut cx = self.context(graph, graph_params, scratch, limits)?;
+        self.run_with_parameters(graph, graph_params, self.stored_parameters()?, scratch, limits)
+    }
+
+    /// Returns the parameters that the query was compiled with.
+    fn stored_parameters(&self) -> Result<Parameters<'_>> {
+        match &self.params {
+            _ if !self.compiled.prepared.names.is_empty() => Err(self.missing_parameters(|_| true)),
+            Some(params) => Ok(Parameters::Stored(params)),
+            None => Ok(Parameters::Bound(&[])),
+        }
+    }
+
+    fn run_with_parameters<'a>(
+        &'a self,
+        graph: &'a Graph,
+        graph_params: &'a [&'a Graph],
+        params: Parameters<'a>,
+        scratch: &'a Scratch,
+        limits: Limits<'a>,
+    ) -> Result<RunResult<'a>> {
+        let mut cx = self.context(graph, graph_params, params, scratch, limits)?;
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let spent_most = self.spent_most(&cx);
@@ -365,9 +458,38 @@ impl Query {
     /// As [`Query::run`].
     pub fn to_json(&self, graph: &Graph, limits: Limits<'_>) -> Result<String> {
         let scratch = Scratch::new();
-        let mut text = Vec::new();
-        self.run(graph, &scratch, limits)?.write_json(&mut text)?;
-        String::from_utf8(text).map_err(|_| Error::new(Code::Panic, "the result is not UTF-8"))
+        self.run(graph, &scratch, limits)?.to_json()
+    }
+
+    /// Runs the query and converts its result to a type with serde's `Deserialize`, without JSON text in between.
+    ///
+    /// Integers are never rounded: see [`Value::deserialize`]. For a type that borrows its strings, use [`Query::run`] and
+    /// [`RunResult::deserialize`].
+    ///
+    /// ```
+    /// use pidq_core::{Graph, Limits, Query};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Pump {
+    ///     tag: String,
+    ///     kw: f64,
+    /// }
+    ///
+    /// let graph = Graph::from_json(r#"[{"tag": "P-101", "kw": 15}, {"tag": "P-102", "kw": "7.5"}]"#)?;
+    /// let large: Vec<Pump> = Query::parse("filter(.kw == 15)")?.run_as(&graph, Limits::default())?;
+    /// assert_eq!((large[0].tag.as_str(), large[0].kw), ("P-101", 15.0));
+    ///
+    /// let error = Query::parse("get()")?.run_as::<Vec<Pump>>(&graph, Limits::default()).err();
+    /// let text = error.map(|error| error.to_string());
+    /// assert_eq!(text.as_deref(), Some("PQ2009: expected f64, found a string at [1].kw"));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::run`], and `PQ2009` if the result does not fit the type.
+    pub fn run_as<T: DeserializeOwned>(&self, graph: &Graph, limits: Limits<'_>) -> Result<T> {
+        let scratch = Scratch::new();
+        self.run(graph, &scratch, limits)?.deserialize()
     }
 
     /// Runs the query and returns its profile: rows, fuel and strategy of each call, and the warnings of the run.
@@ -388,8 +510,18 @@ impl Query {
         graph_params: &[&Graph],
         limits: Limits<'_>,
     ) -> Result<RunProfile> {
+        self.explain_with_parameters(graph, graph_params, self.stored_parameters()?, limits)
+    }
+
+    fn explain_with_parameters(
+        &self,
+        graph: &Graph,
+        graph_params: &[&Graph],
+        params: Parameters<'_>,
+        limits: Limits<'_>,
+    ) -> Result<RunProfile> {
         let scratch = Scratch::new();
-        let mut cx = self.context(graph, graph_params, &scratch, limits)?;
+        let mut cx = self.context(graph, graph_params, params, &scratch, limits)?;
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let rows = value.as_array().map(|rows| rows.len() as u64);
@@ -470,13 +602,14 @@ impl Query {
         &'a self,
         graph: &'a Graph,
         graph_params: &'a [&'a Graph],
+        params: Parameters<'a>,
         scratch: &'a Scratch,
         limits: Limits<'a>,
     ) -> Result<EvalContext<'a>> {
         if let Some(name) = self.graph_params.get(graph_params.len()) {
             return Err(Error::new(Code::UnknownVariable, format!("The graph of the parameter '${name}' is missing")));
         }
-        let cx = EvalContext::new(graph, &self.params, scratch, limits, self.compiled.sizes);
+        let cx = EvalContext::new(graph, params, scratch, limits, self.compiled.sizes);
         let cx = cx.with_graph_params(graph_params);
         Ok(if self.is_optimized { cx } else { cx.without_optimizations() })
     }
@@ -625,7 +758,7 @@ impl fmt::Display for Query {
     /// Writes the query as text; compiling it again gives the same query. A query that can only be written in JSON
     /// format, such as `["get", {}]`, is written in that.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match format::print(&self.source.expr, &self.operators) {
+        match format::print(&self.source.expr, &self.dialect.operators) {
             Ok(text) => f.write_str(&text),
             Err(_) => f.write_str(&self.tree()),
         }
@@ -648,7 +781,26 @@ pub struct RunResult<'a> {
     spent_most: Option<(&'a str, u64)>,
 }
 
-impl RunResult<'_> {
+impl<'a> RunResult<'a> {
+    /// Converts the result to a type with serde's `Deserialize`, whose strings may borrow from the result; at most
+    /// `Limits::output` bytes. See [`Value::deserialize`].
+    ///
+    /// ```
+    /// use pidq_core::{Graph, Limits, Query, Scratch};
+    ///
+    /// let graph = Graph::from_json(r#"[{"tag": "P-101"}, {"tag": "P-102"}]"#)?;
+    /// let (query, scratch) = (Query::parse("map(.tag)")?, Scratch::new());
+    /// let result = query.run(&graph, &scratch, Limits::default())?;
+    /// assert_eq!(result.deserialize::<Vec<&str>>()?, ["P-101", "P-102"]);
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `PQ2009` if the result does not fit the type, `PQ4003` above the limit.
+    pub fn deserialize<T: Deserialize<'a>>(&self) -> Result<T> {
+        self.value.deserialize_within(self.output_limit).map_err(|error| self.explain_error(error))
+    }
+
     /// Names the call that used the most fuel in an error of a caller that writes the value itself.
     pub fn explain_error(&self, error: Error) -> Error {
         let is_limit = error.code().stage() == crate::error::Stage::Limit;
@@ -656,6 +808,32 @@ impl RunResult<'_> {
             Some(call) => error.with_spent_most(call_cost_text(call)),
             None => error,
         }
+    }
+
+    /// Copies the result into a value that owns its parts, at most `Limits::output` bytes.
+    ///
+    /// # Errors
+    /// As [`Value::into_owned`].
+    pub fn into_owned(self) -> Result<OwnedValue> {
+        self.value.into_owned_within(self.output_limit).map_err(|error| self.explain_error(error))
+    }
+
+    /// Iterates over the rows of the result: the items of an array, or the value itself.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
+        let value = self.value;
+        let len = value.as_array().map_or(1, Array::len);
+        (0..len)
+            .map(move |row| if let Value::Array(array) = value { array.get(row).unwrap_or(Value::Null) } else { value })
+    }
+
+    /// Returns the result as JSON, at most `Limits::output` bytes.
+    ///
+    /// # Errors
+    /// `PQ4003`.
+    pub fn to_json(&self) -> Result<String> {
+        let mut text = Vec::new();
+        self.write_json(&mut text)?;
+        String::from_utf8(text).map_err(|_| Error::new(Code::Panic, "the result is not UTF-8"))
     }
 
     /// Writes the result as JSON, at most `Limits::output` bytes.

@@ -2,8 +2,11 @@
 
 pub(crate) mod compare;
 pub(crate) mod convert;
+mod deserialize;
 pub(crate) mod js_number_format;
 mod keys;
+mod owned;
+mod pointer;
 pub(crate) mod prototype;
 pub(crate) mod write;
 
@@ -13,6 +16,7 @@ use crate::arena::{Arena, Cell, ContainerId, Kind, Layout};
 use crate::error::Result;
 
 pub(crate) use keys::{Index, KeyIndex, KeyLookup, Keys};
+pub use owned::{OwnedNumber, OwnedObject, OwnedValue};
 pub use write::OutputChunk;
 
 /// A JSON value or `undefined`. Borrows from the graph or from the scratch memory of its run.
@@ -55,6 +59,71 @@ impl<'a> Value<'a> {
     #[inline]
     pub(crate) fn number(value: f64) -> Value<'a> {
         Value::Number(Number(NumberRepr::Computed(value)))
+    }
+
+    /// Returns the value of a key; `None` for a missing one, and for a value that is not an object.
+    ///
+    /// ```
+    /// use pidq_core::{Graph, Value};
+    ///
+    /// let graph = Graph::from_json(r#"{"nodes": [{"tag": "P-101"}]}"#)?;
+    /// let node = graph.root().get("nodes").and_then(|nodes| nodes.at(0));
+    /// assert_eq!(node.and_then(|node| node.get("tag")).and_then(Value::as_str), Some("P-101"));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn get(self, key: &str) -> Option<Value<'a>> {
+        self.as_object().and_then(|object| object.get(key))
+    }
+
+    /// Returns the item at an index, from 0; `None` for a missing one, and for a value that is not an array.
+    pub fn at(self, index: usize) -> Option<Value<'a>> {
+        self.as_array().and_then(|array| array.get(index))
+    }
+
+    /// Returns the value at a JSON Pointer (RFC 6901), such as `/nodes/0/tag`.
+    ///
+    /// ```
+    /// use pidq_core::{Graph, Value};
+    ///
+    /// let graph = Graph::from_json(r#"{"nodes": [{"line no.": 7}]}"#)?;
+    /// assert_eq!(graph.root().pointer("/nodes/0/line no.").and_then(Value::as_i64), Some(7));
+    /// assert!(graph.root().pointer("/nodes/1").is_none());
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn pointer(self, pointer: &str) -> Option<Value<'a>> {
+        pointer::find(self, pointer, |value, step| match value {
+            Value::Array(array) => array.get(pointer::index(step)?),
+            Value::Object(object) => object.get(step),
+            _ => None,
+        })
+    }
+
+    /// Iterates over the items of an array; over nothing for any other value.
+    pub fn items(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
+        self.as_array().unwrap_or(Array(Items::Built(&[]))).iter()
+    }
+
+    /// Iterates over the keys and values of an object; over nothing for any other value.
+    pub fn entries(self) -> impl ExactSizeIterator<Item = (&'a str, Value<'a>)> + Clone {
+        self.as_object()
+            .unwrap_or(Object(Fields::Built(&Record { keys: &Keys { names: &[], index: None }, values: &[] }, 0)))
+            .iter()
+    }
+
+    /// Returns the value if it is a boolean.
+    pub fn as_bool(self) -> Option<bool> {
+        match self {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns the value if it is a whole number that an `i64` can hold, exactly.
+    pub fn as_i64(self) -> Option<i64> {
+        match self {
+            Value::Number(number) => deserialize::whole(number).and_then(deserialize::Whole::as_i64),
+            _ => None,
+        }
     }
 
     /// Returns the value if it is a number.
@@ -166,6 +235,31 @@ impl<'a> From<&'a str> for Value<'a> {
     }
 }
 
+impl From<i32> for Value<'_> {
+    fn from(number: i32) -> Self {
+        Value::number(number.into())
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Value::number(number.into())
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Value::String(text)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    /// Returns null for `None`.
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
 impl fmt::Debug for Value<'_> {
     /// Writes the value as JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,6 +275,7 @@ pub struct Number<'a>(NumberRepr<'a>);
 enum NumberRepr<'a> {
     Computed(f64),
     Stored(&'a Arena, u32),
+    Owned(&'a OwnedNumber),
 }
 
 impl<'a> Number<'a> {
@@ -189,6 +284,7 @@ impl<'a> Number<'a> {
         match self.0 {
             NumberRepr::Computed(value) => value,
             NumberRepr::Stored(arena, index) => arena.lexeme_value(index),
+            NumberRepr::Owned(number) => number.value(),
         }
     }
 
@@ -197,6 +293,7 @@ impl<'a> Number<'a> {
         match self.0 {
             NumberRepr::Computed(_) => None,
             NumberRepr::Stored(arena, index) => Some(arena.lexeme(index).1),
+            NumberRepr::Owned(number) => number.lexeme(),
         }
     }
 }
@@ -227,6 +324,8 @@ pub(crate) enum Items<'a> {
     Built(&'a [Value<'a>]),
     /// The objects of all rows of a record.
     Records(&'a Record<'a>),
+    /// Values of the embedding program.
+    Owned(&'a [OwnedValue]),
 }
 
 /// Selected items of a stored array, in any order.
@@ -306,6 +405,7 @@ impl<'a> Array<'a> {
             Items::Slice { len, .. } => len as usize,
             Items::Built(items) => items.len(),
             Items::Records(record) => record.rows(),
+            Items::Owned(items) => items.len(),
         }
     }
 
@@ -327,6 +427,7 @@ impl<'a> Array<'a> {
             }
             Items::Built(items) => items.get(index).copied(),
             Items::Records(record) => (index < record.rows()).then(|| record.row(index as u32)),
+            Items::Owned(items) => items.get(index).map(OwnedValue::as_value),
         }
     }
 
@@ -349,7 +450,7 @@ impl<'a> Array<'a> {
             Items::Slice { arena, base, first, len } => Iter::Cells(arena, slice_cells(arena, base, first, len).iter()),
             Items::Cells(list) => Iter::Cells(list.arena, list.cells.iter()),
             Items::Built(items) => Iter::Values(items.iter()),
-            Items::Table(_) | Items::Records(_) => Iter::Indexed(self, 0..self.len()),
+            Items::Table(_) | Items::Records(_) | Items::Owned(_) => Iter::Indexed(self, 0..self.len()),
         }
     }
 }
@@ -407,6 +508,8 @@ pub(crate) enum Fields<'a> {
     Row(&'a Table<'a>, u32),
     /// A row of a record.
     Built(&'a Record<'a>, u32),
+    /// An object of the embedding program.
+    Owned(&'a OwnedObject),
 }
 
 /// Objects built by a run, one per row. Those of one `map` or `pick` share their keys.
@@ -447,6 +550,7 @@ impl<'a> Object<'a> {
             Fields::Stored(arena, id) => arena.keys(id).len(),
             Fields::Row(table, _) => table.keys.names.len(),
             Fields::Built(record, _) => record.keys.names.len(),
+            Fields::Owned(object) => object.len(),
         }
     }
 
@@ -463,6 +567,7 @@ impl<'a> Object<'a> {
                 table.keys.slot(key).map(|slot| Value::stored(table.arena, table.row(row)[slot]))
             }
             Fields::Built(record, row) => record.keys.slot(key).map(|slot| record.value(row, slot)),
+            Fields::Owned(object) => object.get(key).map(OwnedValue::as_value),
         }
     }
 
@@ -477,6 +582,7 @@ impl<'a> Object<'a> {
             Fields::Stored(arena, id) => arena.symbol_text(arena.keys(id)[slot]),
             Fields::Row(table, _) => table.keys.names[slot],
             Fields::Built(record, _) => record.keys.names[slot],
+            Fields::Owned(object) => object.key(slot),
         }
     }
 
@@ -486,6 +592,7 @@ impl<'a> Object<'a> {
             Fields::Stored(arena, id) => Value::stored(arena, arena.cell(arena.container(id).first + slot as u32)),
             Fields::Row(table, row) => Value::stored(table.arena, table.row(row)[slot]),
             Fields::Built(record, row) => record.value(row, slot),
+            Fields::Owned(object) => object.values()[slot].as_value(),
         }
     }
 
@@ -509,6 +616,7 @@ impl<'a> Object<'a> {
             Fields::Stored(arena, id) => Iter::Cells(arena, arena.fields(id).iter()),
             Fields::Row(table, row) => Iter::Cells(table.arena, table.row(row).iter()),
             Fields::Built(record, row) => Iter::Values(record.values(row).iter()),
+            Fields::Owned(object) => Iter::Indexed(Array(Items::Owned(object.values())), 0..object.len()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Documentation of functions: every function is documented, and its example returns the documented result.
 
-use pidq::{Dialect, Graph, Limits};
+use pidq::{Dialect, Function, Graph, Limits};
 use serde_json::json;
 
 /// The drawing of the examples.
@@ -12,10 +12,10 @@ fn every_example_returns_its_documented_result() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     let mut wrong = Vec::new();
     for function in dialect.functions() {
-        let (query, expected) = function.example.split_once(" => ").expect("an example is `query => result`");
+        let (query, expected) = function.example().split_once(" => ").expect("an example is `query => result`");
         let result = dialect.parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
         if result.as_deref().ok() != Some(expected) {
-            wrong.push(format!("{}: {query}: {result:?}", function.name));
+            wrong.push(format!("{}: {query}: {result:?}", function.name()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -24,9 +24,9 @@ fn every_example_returns_its_documented_result() {
 #[test]
 fn every_function_is_documented_and_named_once() {
     let dialect = Dialect::standard();
-    let mut names: Vec<&str> = dialect.functions().map(|function| function.name).collect();
+    let mut names: Vec<&str> = dialect.functions().map(Function::name).collect();
     for function in dialect.functions() {
-        assert!(function.summary.ends_with('.'), "{}: a summary is a sentence", function.name);
+        assert!(function.summary().ends_with('.'), "{}: a summary is a sentence", function.name());
     }
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name occurs twice: {names:?}");
@@ -40,7 +40,7 @@ fn the_dialect_as_json_lists_functions_and_operators() {
         let rows = listed[list].as_array().expect("a list").iter();
         rows.map(|row| row[field].as_str().expect("a text").to_owned()).collect()
     };
-    let names: Vec<_> = Dialect::standard().functions().map(|function| function.name.to_owned()).collect();
+    let names: Vec<_> = Dialect::standard().functions().map(|function| function.name().to_owned()).collect();
     assert_eq!(values("functions", "name"), names);
     assert!(values("operators", "function").iter().all(|name| names.contains(name)));
     let isolate = names.iter().position(|name| name == "isolate").expect("a function of drawings");

@@ -54,10 +54,10 @@ fn every_graph_function_is_tested() {
     let dialect = pidq::Dialect::standard();
     let groups = dialect.groups().filter(|(group, _)| ["graph", "pid", "pid_reports"].contains(group));
     for function in groups.flat_map(|(_, rows)| rows) {
-        let call = format!("{}(", function.name);
+        let call = format!("{}(", function.name());
         let is_covered = graph::QUERIES.iter().any(|query| {
             query.match_indices(&call).any(|(at, _)| !query[..at].ends_with(|c: char| c.is_alphanumeric()))
         });
-        assert!(is_covered, "no query calls `{}`", function.name);
+        assert!(is_covered, "no query calls `{}`", function.name());
     }
 }

@@ -17,7 +17,7 @@ fn every_example_stops_without_fuel() {
     let dialect = Dialect::standard();
     let graph = Graph::from_json(crate::functions::DRAWING).expect("the drawing is JSON");
     for function in dialect.functions() {
-        let (text, _) = function.example.split_once(" => ").expect("an example is `query => result`");
+        let (text, _) = function.example().split_once(" => ").expect("an example is `query => result`");
         let query = dialect.parse(text).expect("an example compiles");
         let scratch = Scratch::new();
         let needed = query.run(&graph, &scratch, Limits::default()).expect("an example runs").fuel;

@@ -107,7 +107,7 @@ fn nestings() -> Vec<(String, &'static str, &'static str)> {
     ];
     let constructs = constructs.map(|(open, inner, close)| (open.to_owned(), inner, close));
     let dialect = Dialect::standard();
-    let functions = dialect.functions().filter(|function| function.params.len() <= 2);
-    let calls = functions.flat_map(|function| ["", "$root | "].map(|start| format!("{start}{}(", function.name)));
+    let functions = dialect.functions().filter(|function| function.params().len() <= 2);
+    let calls = functions.flat_map(|function| ["", "$root | "].map(|start| format!("{start}{}(", function.name())));
     constructs.into_iter().chain(calls.map(|open| (open, ".b", ")"))).collect()
 }

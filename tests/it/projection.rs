@@ -122,7 +122,7 @@ fn every_function_returns_the_result_of_the_whole_document() {
     let json = format!(r#"{{"list": [{}], "one": {}, "lists": [[{}], []]}}"#, items.join(","), items[1], items[2]);
     let graph = Graph::from_json(json.as_str()).expect("valid JSON");
     let dialect = Dialect::standard();
-    let calls = dialect.functions().flat_map(|function| ARGUMENTS.map(|args| format!("{}({args})", function.name)));
+    let calls = dialect.functions().flat_map(|function| ARGUMENTS.map(|args| format!("{}({args})", function.name())));
     let texts = calls.flat_map(|call| {
         let calls_on_inputs =
             [".list | ", ".one | ", ".lists | ", ".list | map(.b) | "].map(|input| format!("{input}{call}"));

@@ -279,7 +279,7 @@ impl Visit {
 }
 
 /// Returns the kind of a value.
-pub(super) fn kinds_of(cell: Cell) -> Kinds {
+fn kinds_of(cell: Cell) -> Kinds {
     match cell.kind() {
         Kind::Null => Kinds::NULL,
         Kind::Bool(_) => Kinds::BOOL,

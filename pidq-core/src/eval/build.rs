@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::EvalContext;
 use super::plan::{self, Plan};
-use crate::arena::load::array_index;
 use crate::arena::{Arena, ContainerId, Layout};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::MIN_ROWS;
@@ -126,6 +125,7 @@ impl<'a> EvalContext<'a> {
             Items::Stored(arena, base) => Items::Slice { arena, base, first: start, len },
             Items::Slice { arena, base, first, .. } => Items::Slice { arena, base, first: first + start, len },
             Items::Built(items) => Items::Built(&items[first..end]),
+            Items::Owned(items) => Items::Owned(&items[first..end]),
             Items::Cells(list) => {
                 let list = CellList { cells: &list.cells[first..end], ..*list };
                 Items::Cells(self.scratch.alloc(list).ok_or_else(|| self.out_of_memory())?)
@@ -245,6 +245,10 @@ impl<'a> EvalContext<'a> {
             Fields::Built(record, _) => Ok(record.keys),
             Fields::Row(table, _) => Ok(table.keys),
             Fields::Stored(arena, id) => Ok(self.shape_keys(arena, id)?.keys),
+            Fields::Owned(owned) => {
+                let names: Vec<&'a str> = owned.iter().map(|(name, _)| name).collect();
+                self.intern_keys(&names)
+            }
         }
     }
 
@@ -266,6 +270,10 @@ impl<'a> EvalContext<'a> {
             Fields::Built(record, row) => {
                 self.charge(record.values(row).len() as u64)?;
                 return self.list_from_slice(record.values(row));
+            }
+            Fields::Owned(owned) => {
+                self.charge(owned.len() as u64)?;
+                return Ok(Value::Array(Array(Items::Owned(owned.values()))));
             }
             Fields::Row(table, row) => (table.arena, table.row(row)),
             Fields::Stored(arena, id) => (arena, arena.fields(id)),
@@ -603,12 +611,7 @@ impl<'a, T> Entries<'a, T> {
     }
 
     fn sort_js_order(self) -> (Vec<&'a str>, Vec<T>) {
-        if !write::needs_reordering(&self.names) {
-            return (self.names, self.values);
-        }
-        let mut pairs: Vec<(&'a str, T)> = self.names.into_iter().zip(self.values).collect();
-        pairs.sort_by_key(|(name, _)| array_index(name).map_or(u64::MAX, u64::from));
-        pairs.into_iter().unzip()
+        write::in_js_order(self.names, self.values)
     }
 }
 

@@ -4,11 +4,10 @@ use super::PlanSizes;
 use super::option_spec::OptionSpec;
 use super::plan::common_subexpr;
 use super::plan::function::{Body, Function, Param, ParamKind};
-use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
-use crate::arena::{Arena, Kind as CellKind};
+use super::plan::{Call, Constant, Fields, FunctionRef, Key, Parameter, Path, Pattern, Plan};
 use crate::error::{Code, Error, Result, Span, Warning};
 use crate::graph::pattern::Pattern as GraphPattern;
-use crate::limits::MAX_REGEX_TOTAL_SIZE;
+use crate::limits::{MAX_PARAMS, MAX_REGEX_TOTAL_SIZE};
 use crate::suggest;
 use crate::syntax::{self, Expr, Node, json};
 use crate::value::{Value, convert, prototype};
@@ -16,9 +15,11 @@ use crate::value::{Value, convert, prototype};
 /// Functions, parameters and dialect that a query is compiled with.
 pub(crate) struct Environment<'n> {
     pub find: &'n dyn Fn(&str) -> Option<FunctionRef>,
-    pub function_names: &'n dyn Fn() -> Vec<&'static str>,
-    /// Values of the parameters: an object.
-    pub params: &'n Arena,
+    pub function_names: &'n dyn Fn() -> Vec<&'n str>,
+    /// Names and values of the parameters.
+    pub params: &'n [(&'n str, Value<'n>)],
+    /// Makes every other name that is not bound a parameter, whose value is known when the query runs.
+    pub is_prepared: bool,
     /// Names of the parameters that are graphs, which are known at run time.
     pub graph_params: &'n [&'n str],
     /// Allows a parameter as a key of a path. The reference implementation treats it as a plain string there.
@@ -28,7 +29,7 @@ pub(crate) struct Environment<'n> {
 impl Environment<'_> {
     /// Returns the names of all parameters.
     fn parameter_names(&self) -> impl Iterator<Item = &str> {
-        parameter_names(self.params).chain(self.graph_params.iter().copied())
+        self.params.iter().map(|(name, _)| *name).chain(self.graph_params.iter().copied())
     }
 }
 
@@ -43,6 +44,48 @@ pub(crate) struct Compiled {
     pub properties: Vec<(Box<str>, Span)>,
     /// Warnings about the query text itself.
     pub warnings: Vec<Warning>,
+    /// Parameters of a prepared query.
+    pub prepared: PreparedParameters,
+}
+
+/// Parameters of a prepared query, which get their values when it is bound.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedParameters {
+    /// The names, in the order of their first use.
+    pub names: Vec<Box<str>>,
+    /// True if a value is part of the plan: a regular expression, a key of a path, a constant argument. Then the plan is
+    /// a placeholder that must not run; binding compiles one with the values.
+    pub are_in_plan: bool,
+    /// Checks of arguments that a function makes before it runs.
+    checks: Vec<PendingCheck>,
+}
+
+/// Check of a parameter that is the argument of a function.
+#[derive(Debug)]
+struct PendingCheck {
+    param: Param,
+    slot: usize,
+    span: Span,
+}
+
+impl PreparedParameters {
+    /// Checks values that are arguments of functions, as the compiler does for constants.
+    pub fn check(&self, values: &[Value<'_>]) -> Result<()> {
+        for check in &self.checks {
+            let value = values.get(check.slot).copied().unwrap_or(Value::Null);
+            check_value(&check.param, value).map_err(|error| error.with_span(check.span))?;
+        }
+        Ok(())
+    }
+}
+
+/// Value of a parameter or another name where the compiler needs a constant.
+enum StaticValue<'v> {
+    Known(Value<'v>),
+    /// Known when the prepared query is bound.
+    Bound,
+    /// Known only when the query runs.
+    Computed,
 }
 
 /// Kind of a call.
@@ -53,7 +96,7 @@ enum Target {
 }
 
 /// Compiles a query. Recursive: the depth of a tree is at most `limits::MAX_QUERY_DEPTH`.
-pub(crate) fn compile(expr: &Expr, environment: &Environment<'_>) -> Result<Compiled> {
+pub(crate) fn compile<'n>(expr: &Expr, environment: &'n Environment<'n>) -> Result<Compiled> {
     for name in environment.parameter_names() {
         check_name(name)?;
     }
@@ -66,13 +109,14 @@ pub(crate) fn compile(expr: &Expr, environment: &Environment<'_>) -> Result<Comp
         records: 0,
         warnings: Vec::new(),
         patterns: Vec::new(),
+        prepared: PreparedParameters::default(),
     };
     let plan = compiler.compile_query(expr)?;
     compile_patterns(&compiler.patterns)?;
-    let Compiler { calls, properties, records, mut warnings, .. } = compiler;
+    let Compiler { calls, properties, records, mut warnings, prepared, .. } = compiler;
     warnings.extend(unused_parameters(expr, environment));
     let sizes = PlanSizes { calls: calls.len(), properties: properties.len(), records };
-    Ok(Compiled { plan, sizes, calls, properties, warnings })
+    Ok(Compiled { plan, sizes, calls, properties, warnings, prepared })
 }
 
 /// Compiles the patterns of a query, which share one budget.
@@ -100,13 +144,23 @@ struct Compiler<'n> {
     warnings: Vec<Warning>,
     /// Patterns still to be compiled.
     patterns: Vec<PendingPattern>,
+    prepared: PreparedParameters,
 }
 
 /// Name bound by `let`.
 struct Binding {
     name: Box<str>,
-    /// The value, if it is known before the run.
-    constant: Option<Constant>,
+    value: BindingValue,
+}
+
+/// Value of a name bound by `let`.
+#[derive(Clone)]
+enum BindingValue {
+    Known(Constant),
+    /// A parameter, known when the prepared query is bound.
+    Bound,
+    /// Known only when the query runs.
+    Computed,
 }
 
 /// Pattern with its flags and their spans.
@@ -127,7 +181,7 @@ impl PendingPattern {
     }
 }
 
-impl Compiler<'_> {
+impl<'n> Compiler<'n> {
     fn compile_query(&mut self, expr: &Expr) -> Result<Plan> {
         match &expr.node {
             Node::Array(items) => self.compile_call(expr, items),
@@ -220,9 +274,7 @@ impl Compiler<'_> {
     fn compile_key(&mut self, expr: &Expr) -> Result<Key> {
         let name = match &expr.node {
             Node::Array(items) if self.environment.is_extended && expr.head() == Some("$") => {
-                let value = self.parameter_at(&items[1..], expr.span)?;
-                let value = constant_of(value).ok_or_else(|| key_expected(value, expr.span))?;
-                convert::to_text(value.value())
+                self.parameter_key(&items[1..], expr.span)?
             }
             node => {
                 self.warnings.extend(uncomputed_key(expr));
@@ -230,6 +282,19 @@ impl Compiler<'_> {
             }
         };
         Ok(Key { index: json::array_index(&name), name: name.into(), span: expr.span })
+    }
+
+    /// Returns the key that a parameter stands for; empty if it is known when the query is bound.
+    #[inline(never)]
+    fn parameter_key(&mut self, items: &[Expr], span: Span) -> Result<String> {
+        match self.parameter_at(items, span)? {
+            StaticValue::Known(value) => match constant_of(value) {
+                Some(constant) => Ok(convert::to_text(constant.value())),
+                None => Err(key_expected(Some(value), span)),
+            },
+            StaticValue::Bound => Ok(String::new()),
+            StaticValue::Computed => Err(key_expected(None, span)),
+        }
     }
 
     fn compile_object(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
@@ -269,19 +334,23 @@ impl Compiler<'_> {
         for (key, value) in entries {
             check_name(&key.name).map_err(|error| error.with_span(key.span))?;
             let value = self.compile_query(value)?;
-            self.scope.push(Binding { name: key.name.clone(), constant: self.known_constant(&value) });
+            self.scope.push(Binding { name: key.name.clone(), value: self.known_value(&value) });
             values.push(value);
         }
         Ok(values.into())
     }
 
-    /// Returns the value of a plan if it is known before the run.
-    fn known_constant(&self, plan: &Plan) -> Option<Constant> {
+    /// Returns the value of a plan as far as it is known before the run.
+    fn known_value(&self, plan: &Plan) -> BindingValue {
+        let known = |constant: Option<Constant>| constant.map_or(BindingValue::Computed, BindingValue::Known);
         match plan {
-            Plan::Constant(constant) => Some(constant.clone()),
-            Plan::Parameter(cell) => constant_of(Some(Value::stored(self.environment.params, *cell))),
-            Plan::Variable(index) => self.scope.get(*index)?.constant.clone(),
-            _ => None,
+            Plan::Constant(constant) => BindingValue::Known(constant.clone()),
+            Plan::Parameter(Parameter { type_name: None, .. }) => BindingValue::Bound,
+            Plan::Parameter(parameter) => known(constant_of(self.environment.params[parameter.slot].1)),
+            Plan::Variable(index) => {
+                self.scope.get(*index).map_or(BindingValue::Computed, |bound| bound.value.clone())
+            }
+            _ => BindingValue::Computed,
         }
     }
 
@@ -300,20 +369,37 @@ impl Compiler<'_> {
         Ok(Plan::pipe([base, Plan::Get(path)]))
     }
 
-    fn binding(&self, name: &str, span: Span) -> Result<Plan> {
+    fn binding(&mut self, name: &str, span: Span) -> Result<Plan> {
         if let Some(index) = self.scope.iter().rposition(|bound| *bound.name == *name) {
             return Ok(Plan::Variable(index));
         }
-        if let Some(cell) = parameter(self.environment.params, name) {
-            return Ok(Plan::Parameter(cell));
+        if let Some(slot) = self.environment.params.iter().position(|(known, _)| *known == name) {
+            let type_name = Some(self.environment.params[slot].1.type_name());
+            return Ok(Plan::Parameter(Parameter { slot, type_name }));
         }
         if let Some(index) = self.environment.graph_params.iter().position(|known| *known == name) {
             return Ok(Plan::GraphParameter(index));
         }
         match name {
             "root" => Ok(Plan::Root),
+            _ if self.environment.is_prepared => self.prepared_parameter(name, span),
             _ => Err(self.unknown_variable(name, span)),
         }
+    }
+
+    /// Returns a parameter of a prepared query. Its first use declares it.
+    fn prepared_parameter(&mut self, name: &str, span: Span) -> Result<Plan> {
+        let names = &mut self.prepared.names;
+        let slot = names.iter().position(|known| **known == *name).unwrap_or(names.len());
+        if slot == names.len() {
+            check_name(name).map_err(|error| error.with_span(span))?;
+            if slot == MAX_PARAMS {
+                let message = format!("There are more than {MAX_PARAMS} parameters");
+                return Err(Error::new(Code::InputTooLarge, message).with_span(span));
+            }
+            names.push(name.into());
+        }
+        Ok(Plan::Parameter(Parameter { slot, type_name: None }))
     }
 
     fn unknown_variable(&self, name: &str, span: Span) -> Error {
@@ -339,14 +425,16 @@ impl Compiler<'_> {
         for at in 0..args.len() {
             let Some(param) = self.param(&function, args, at) else { break };
             if !matches!(param.kind, ParamKind::Flags) {
-                plans.push(self.compile_argument(function.row(), param, args, at)?);
+                let plan = self.compile_argument(function.row(), param, args, at)?;
+                check_custom_argument(function.row(), at, &plan, args[at].span)?;
+                plans.push(plan);
             }
         }
         Ok(Plan::Call(Box::new(Call::new(function, plans.into(), id, expr.span))))
     }
 
     fn register_call(&mut self, function: &FunctionRef, span: Span) -> usize {
-        self.calls.push((function.row().name.into(), span));
+        self.calls.push((function.row().name().into(), span));
         self.calls.len() - 1
     }
 
@@ -395,10 +483,14 @@ impl Compiler<'_> {
     /// Checks an argument that is a constant or a parameter, and the items of a list literal. A function of its own, so
     /// that deep queries fit on a small stack.
     #[inline(never)]
-    fn check_argument(&self, param: &Param, plan: &Plan, arg: &Expr) -> Result<()> {
+    fn check_argument(&mut self, param: &Param, plan: &Plan, arg: &Expr) -> Result<()> {
         let fits = match plan {
             Plan::Constant(constant) => check_value(param, constant.value()),
-            Plan::Parameter(cell) => check_value(param, Value::stored(self.environment.params, *cell)),
+            Plan::Parameter(Parameter { slot, type_name: None }) => {
+                self.prepared.checks.push(PendingCheck { param: *param, slot: *slot, span: arg.span });
+                Ok(())
+            }
+            Plan::Parameter(parameter) => check_value(param, self.environment.params[parameter.slot].1),
             Plan::Array(items) => return check_items(param, items, arg),
             _ => Ok(()),
         };
@@ -423,13 +515,15 @@ impl Compiler<'_> {
     }
 
     /// Checks the value of an option. Numbers, keywords and flags must be constants of the expected kind.
-    fn check_option(&self, function: &Function, spec: &OptionSpec, value: &Expr) -> Result<()> {
+    fn check_option(&mut self, function: &Function, spec: &OptionSpec, value: &Expr) -> Result<()> {
         let not_fixed = || option_constant_expected(function, spec, value.span);
         let fits = match &value.node {
             _ if spec.is_query() => return Ok(()),
-            Node::Array(items) if value.head() == Some("$") => {
-                spec.check(self.parameter_at(&items[1..], value.span)?.ok_or_else(not_fixed)?)
-            }
+            Node::Array(items) if value.head() == Some("$") => match self.parameter_at(&items[1..], value.span)? {
+                StaticValue::Known(value) => spec.check(value),
+                StaticValue::Bound => Ok(()),
+                StaticValue::Computed => return Err(not_fixed()),
+            },
             Node::Array(items) if value.head() == Some("array") && spec.is_list() => {
                 return items[1..].iter().try_for_each(|item| self.check_option(function, spec, item));
             }
@@ -457,10 +551,11 @@ impl Compiler<'_> {
         let name = items.get(1).filter(|_| arg.head() == Some("$"));
         let Some(Node::String(name)) = name.map(|name| &name.node) else { return false };
         let bound = self.scope.iter().rev().find(|bound| bound.name == *name);
-        bound.is_some_and(|bound| bound.constant.is_none())
+        bound.is_some_and(|bound| matches!(bound.value, BindingValue::Computed))
     }
 
-    /// Returns a constant argument; checked against the option specification if there is one.
+    /// Returns a constant argument; checked against the option specification if there is one. Null stands for a value
+    /// that is known when the query is bound.
     fn checked_constant(
         &mut self,
         function: &Function,
@@ -468,49 +563,67 @@ impl Compiler<'_> {
         spec: Option<&OptionSpec>,
         arg: &Expr,
     ) -> Result<Constant> {
-        let constant = self.static_value(function, param, arg)?;
+        let Some(constant) = self.static_value(function, param, arg)? else { return Ok(Constant::Null) };
         let fits = spec.map_or(Ok(()), |spec| spec.check(constant.value()));
         fits.map_err(|error| error.with_span(arg.span))?;
         Ok(constant)
     }
 
-    /// Returns the value of a constant or of a parameter.
-    fn static_value(&mut self, function: &Function, param: &Param, arg: &Expr) -> Result<Constant> {
+    /// Returns the value of a constant or of a parameter; `None` if it is known when the query is bound.
+    fn static_value(&mut self, function: &Function, param: &Param, arg: &Expr) -> Result<Option<Constant>> {
         match &arg.node {
             Node::Array(items) if arg.head() == Some("$") => self.static_parameter(function, param, items, arg.span),
             Node::Array(_) | Node::Object(_) => Err(static_expected(function, param, arg.span)),
-            node => Ok(constant(node)),
+            node => Ok(Some(constant(node))),
         }
     }
 
-    fn static_parameter(&self, function: &Function, param: &Param, items: &[Expr], span: Span) -> Result<Constant> {
-        let value = self.parameter_at(&items[1..], span)?;
-        constant_of(value).ok_or_else(|| match value {
-            Some(value) => scalar_expected(function, param, value, span),
-            None => static_expected(function, param, span),
-        })
+    fn static_parameter(
+        &mut self,
+        function: &Function,
+        param: &Param,
+        items: &[Expr],
+        span: Span,
+    ) -> Result<Option<Constant>> {
+        match self.parameter_at(&items[1..], span)? {
+            StaticValue::Known(value) => match constant_of(value) {
+                Some(constant) => Ok(Some(constant)),
+                None => Err(scalar_expected(function, param, value, span)),
+            },
+            StaticValue::Bound => Ok(None),
+            StaticValue::Computed => Err(static_expected(function, param, span)),
+        }
     }
 
-    /// Returns the value of a parameter, or of a name that `let` binds to a constant, at a path; `None` if it is only
-    /// known at run time.
-    fn parameter_at(&self, items: &[Expr], span: Span) -> Result<Option<Value<'_>>> {
+    /// Returns the value of a parameter, or of a name that `let` binds to a constant, at a path.
+    fn parameter_at(&mut self, items: &[Expr], span: Span) -> Result<StaticValue<'_>> {
         let (name, keys) = name_and_keys(items, span)?;
-        let value = match self.binding(name, span)? {
-            Plan::Parameter(cell) => Value::stored(self.environment.params, cell),
-            Plan::Variable(index) => match self.scope.get(index).and_then(|bound| bound.constant.as_ref()) {
-                Some(constant) => constant.value(),
-                None => return Ok(None),
+        let plan = self.binding(name, span)?;
+        if let BindingValue::Bound = self.known_value(&plan) {
+            self.prepared.are_in_plan = true;
+            return Ok(StaticValue::Bound);
+        }
+        let value = match plan {
+            Plan::Parameter(parameter) => self.environment.params[parameter.slot].1,
+            Plan::Variable(index) => match self.scope.get(index).map(|bound| &bound.value) {
+                Some(BindingValue::Known(constant)) => constant.value(),
+                _ => return Ok(StaticValue::Computed),
             },
-            _ => return Ok(None),
+            _ => return Ok(StaticValue::Computed),
         };
-        Ok(Some(keys.iter().fold(value, |value, key| child_value(value, &literal_text(&key.node)))))
+        Ok(StaticValue::Known(keys.iter().fold(value, |value, key| child_value(value, &literal_text(&key.node)))))
     }
 
     fn compile_pattern(&mut self, function: &Function, param: &Param, args: &[Expr], at: usize) -> Result<Plan> {
+        let plan = Pattern::default();
         let pattern = self.static_value(function, param, &args[at])?;
         let flags_at = function.params.iter().position(|param| matches!(param.kind, ParamKind::Flags));
         let flags_arg = flags_at.and_then(|at| args.get(at));
         let flags = flags_arg.map(|flags| self.static_value(function, param, flags)).transpose()?;
+        let (Some(pattern), false) = (pattern, flags.as_ref().is_some_and(Option::is_none)) else {
+            return Ok(Plan::Pattern(plan));
+        };
+        let flags = flags.flatten();
         let text = |constant: &Constant| convert::to_text(constant.value());
         // `matchAll` appends its own flag. There null means no flags; elsewhere it is the string `null`.
         let is_all = function.name == "matchAll";
@@ -519,7 +632,6 @@ impl Compiler<'_> {
         if is_all {
             flags.push('g');
         }
-        let plan = Pattern::default();
         self.patterns.push(PendingPattern {
             plan: plan.clone(),
             pattern: text(&pattern),
@@ -618,22 +730,6 @@ fn literal_text(node: &Node) -> String {
     }
 }
 
-/// Returns the cell of a parameter.
-fn parameter(params: &Arena, name: &str) -> Option<crate::arena::Cell> {
-    match params.root().kind() {
-        CellKind::Object(id) => params.field(id, name),
-        _ => None,
-    }
-}
-
-fn parameter_names(params: &Arena) -> impl Iterator<Item = &str> {
-    let keys = match params.root().kind() {
-        CellKind::Object(id) => params.keys(id),
-        _ => &[],
-    };
-    keys.iter().map(|key| params.symbol_text(*key))
-}
-
 /// PQW15: parameters that the query does not use, such as a mistyped option of a library call.
 fn unused_parameters(expr: &Expr, environment: &Environment<'_>) -> Vec<Warning> {
     let mut unused: Vec<&str> = environment.parameter_names().collect();
@@ -654,8 +750,8 @@ fn unused_parameters(expr: &Expr, environment: &Environment<'_>) -> Vec<Warning>
 }
 
 /// Converts a parameter to a constant; `None` for arrays and objects.
-fn constant_of(value: Option<Value<'_>>) -> Option<Constant> {
-    match value? {
+fn constant_of(value: Value<'_>) -> Option<Constant> {
+    match value {
         Value::Array(_) | Value::Object(_) => None,
         Value::Bool(value) => Some(Constant::Bool(value)),
         Value::Number(number) => Some(Constant::Number(number.value())),
@@ -769,7 +865,7 @@ fn check_name(name: &str) -> Result<()> {
 
 /// Checks that no parameter is both a value and a graph.
 fn check_unique(environment: &Environment<'_>) -> Result<()> {
-    let is_value = |name: &&&str| parameter(environment.params, name).is_some();
+    let is_value = |name: &&&str| environment.params.iter().any(|(known, _)| known == *name);
     match environment.graph_params.iter().find(is_value) {
         Some(name) => Err(Error::new(Code::UnknownVariable, format!("The parameter '${name}' is a value and a graph"))),
         None => Ok(()),
@@ -778,21 +874,46 @@ fn check_unique(environment: &Environment<'_>) -> Result<()> {
 
 /// Checks the number of arguments of pidq's own functions. JSON Query functions accept missing and surplus arguments.
 fn check_count(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<()> {
-    let FunctionRef::Extension(function) = function else { return Ok(()) };
-    let min_count = function.params.iter().filter(|param| !param.is_optional).count();
-    let is_open = function.params.last().is_some_and(|param| param.is_many);
-    let max_count = if is_open { usize::MAX } else { function.params.len() };
+    if let FunctionRef::Standard(_) = function {
+        return Ok(());
+    }
+    let function = function.row();
+    let (min_count, max_count) = argument_counts(function);
     match (min_count..=max_count).contains(&args.len()) {
         true => Ok(()),
         false => Err(count_error(
             &function.signature(),
-            function.name,
+            function.name(),
             &counted(min_count, max_count),
             expr,
             args,
             max_count,
         )),
     }
+}
+
+/// Returns the smallest and the largest number of arguments of a function.
+fn argument_counts(function: &Function) -> (usize, usize) {
+    if let Body::Custom(function) = &function.body {
+        return function.argument_counts();
+    }
+    let min_count = function.params.iter().filter(|param| !param.is_optional).count();
+    let is_open = function.params.last().is_some_and(|param| param.is_many);
+    (min_count, if is_open { usize::MAX } else { function.params.len() })
+}
+
+/// Checks the declared type of an argument of a custom function, if it is known before the run.
+#[inline(never)]
+fn check_custom_argument(function: &Function, at: usize, plan: &Plan, span: Span) -> Result<()> {
+    let Body::Custom(function) = &function.body else { return Ok(()) };
+    let type_name = match plan {
+        Plan::Constant(constant) => constant.value().type_name(),
+        Plan::Array(_) => "array",
+        Plan::Object(_) => "object",
+        Plan::Parameter(Parameter { type_name: Some(type_name), .. }) => type_name,
+        _ => return Ok(()),
+    };
+    function.check_constant(at, type_name).map_err(|error| error.with_span(span))
 }
 
 /// PQW11: JSON Query runs a function even if a required argument is missing.

@@ -1,6 +1,7 @@
 //! Execution plan: a query with bound names.
 
 pub(crate) mod common_subexpr;
+pub(crate) mod custom_function;
 pub(crate) mod dependencies;
 pub(crate) mod function;
 pub(crate) mod fusion;
@@ -12,7 +13,6 @@ use self::common_subexpr::CommonPrefixes;
 use self::dependencies::DependencyKind;
 use self::function::Function;
 use self::fusion::Fusion;
-use crate::arena::Cell;
 use crate::error::{Result, Span};
 use crate::regex::Regex;
 use crate::value::Value;
@@ -29,13 +29,21 @@ pub(crate) enum Plan {
     Let(Box<[Plan]>, Box<Plan>),
     /// Index of a `let` binding, counted from the outermost.
     Variable(usize),
-    /// Value of a parameter.
-    Parameter(Cell),
+    Parameter(Parameter),
     /// Graph of a graph parameter, by the position of its name.
     GraphParameter(usize),
     /// The input of the whole query.
     Root,
     Pattern(Pattern),
+}
+
+/// Parameter whose value the run gets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    /// Position among the parameters of the query.
+    pub slot: usize,
+    /// Type of the value, as [`Value::type_name`]; `None` for a prepared query, whose runs have values of any type.
+    pub type_name: Option<&'static str>,
 }
 
 /// Regular expression, compiled after the whole query is bound: compiling it needs more stack than is left inside the

@@ -428,7 +428,7 @@ pub(super) fn select<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, positions: 
             let positions: Vec<u32> = positions.iter().map(|at| first + at).collect();
             cx.select_rows(arena, base, &positions)
         }
-        Items::Cells(_) | Items::Table(_) | Items::Built(_) | Items::Records(_) => {
+        Items::Cells(_) | Items::Table(_) | Items::Built(_) | Items::Records(_) | Items::Owned(_) => {
             let base = cx.mark();
             collect(cx, positions.iter().map(|at| array.get(*at as usize).unwrap_or(Value::Undefined)))?;
             cx.collect_list(base)

@@ -478,6 +478,7 @@ fn is_same(a: Object<'_>, b: Object<'_>) -> bool {
         (Fields::Stored(a, id), Fields::Stored(b, other)) => std::ptr::eq(a, b) && id == other,
         (Fields::Built(a, row), Fields::Built(b, other)) => std::ptr::eq(a, b) && row == other,
         (Fields::Row(a, row), Fields::Row(b, other)) => std::ptr::eq(a, b) && row == other,
+        (Fields::Owned(a), Fields::Owned(b)) => std::ptr::eq(a, b),
         _ => false,
     }
 }

@@ -13,6 +13,7 @@ use crate::graph::index::Key;
 
 /// A data-quality warning with its count and first occurrence.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct GraphWarning {
     /// The code of the rule of `validate`, such as `G020`.
     pub code: &'static str,

@@ -21,6 +21,7 @@ use crate::value::{Object, Value, compare, convert, write};
 
 /// Criterion for pairing the connectors of two sheets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum JoinBy {
     /// By partner id, or else by drawing and label.
     #[default]

@@ -3,6 +3,7 @@
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
 
 use super::Dialect;
+use crate::eval::plan::custom_function::CustomParam;
 use crate::eval::plan::function::{Function, Param};
 
 impl Serialize for Dialect {
@@ -57,11 +58,26 @@ impl Serialize for OperatorRow<'_> {
 impl Serialize for Function {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Function", 5)?;
-        fields.serialize_field("name", self.name)?;
+        fields.serialize_field("name", self.name())?;
         fields.serialize_field("signature", &self.signature())?;
-        fields.serialize_field("summary", self.summary)?;
-        fields.serialize_field("example", self.example)?;
-        fields.serialize_field("params", self.params)?;
+        fields.serialize_field("summary", self.summary())?;
+        fields.serialize_field("example", self.example())?;
+        match self.custom_params() {
+            Some(params) => fields.serialize_field("params", params)?,
+            None => fields.serialize_field("params", self.params())?,
+        }
+        fields.end()
+    }
+}
+
+impl Serialize for CustomParam {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Param", 5)?;
+        fields.serialize_field("name", self.name())?;
+        fields.serialize_field("expects", self.type_name())?;
+        fields.serialize_field("optional", &self.is_optional())?;
+        fields.serialize_field("repeats", &self.is_many())?;
+        fields.serialize_field("options", &[(); 0])?;
         fields.end()
     }
 }

@@ -8,6 +8,7 @@ use super::run_profile::indented;
 
 /// Plan of a query: its calls in the order in which they are written.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct QueryPlan {
     /// The calls; arguments follow their call.
     pub steps: Vec<PlanStep>,
@@ -15,6 +16,7 @@ pub struct QueryPlan {
 
 /// One call of a plan.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlanStep {
     /// The call as written in the query, shortened.
     pub text: String,

@@ -8,6 +8,7 @@ use crate::error::Warning;
 
 /// Profile of a run: the calls of the query in the order in which they are written.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RunProfile {
     /// The calls; arguments follow their call.
     pub steps: Vec<ProfileStep>,
@@ -23,6 +24,7 @@ pub struct RunProfile {
 
 /// Profile of one call.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ProfileStep {
     /// The call as written in the query, shortened.
     pub text: String,

@@ -67,6 +67,7 @@ pub struct Operator {
 
 /// Precedence of an operator relative to the text of another operator.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Precedence {
     /// The same precedence as the other.
     At(String),

@@ -82,6 +82,11 @@ impl Index {
         }
     }
 
+    /// Returns the position of a name; `is_match` compares it with the name at a position.
+    pub fn position(&self, name: &str, hasher: &DefaultHashBuilder, is_match: impl Fn(usize) -> bool) -> Option<usize> {
+        find(&self.slots, hasher.hash_one(name), is_match).ok()
+    }
+
     /// Adds the next position for a new key.
     fn add(&mut self, hash: u64) {
         if let Err(free) = find(&self.slots, hash, |_| false) {

@@ -457,6 +457,16 @@ pub(crate) fn needs_reordering(keys: &[&str]) -> bool {
     has_index && !keys.is_sorted_by_key(|key| array_index(key).map_or(u64::MAX, u64::from))
 }
 
+/// Returns keys and their values in JavaScript's order.
+pub(crate) fn in_js_order<T>(names: Vec<&str>, values: Vec<T>) -> (Vec<&str>, Vec<T>) {
+    if !needs_reordering(&names) {
+        return (names, values);
+    }
+    let mut pairs: Vec<(&str, T)> = names.into_iter().zip(values).collect();
+    pairs.sort_by_key(|(name, _)| array_index(name).map_or(u64::MAX, u64::from));
+    pairs.into_iter().unzip()
+}
+
 #[cfg(test)]
 mod tests {
     use super::OutputChunk;

@@ -66,7 +66,7 @@ pub fn description(dialect: &Dialect, name: &str) -> Result<String> {
 pub fn list(dialect: &Dialect, text: &str) -> String {
     let text = text.to_lowercase();
     let contains = |row: &(String, &str)| format!("{} {}", row.0, row.1).to_lowercase().contains(&text);
-    let rows = dialect.functions().map(|row| (row.signature(), row.summary)).filter(contains);
+    let rows = dialect.functions().map(|row| (row.signature(), row.summary())).filter(contains);
     let rows: Vec<(String, &str)> = rows.collect();
     let width = rows.iter().map(|(signature, _)| signature.chars().count()).filter(|width| *width <= 40).max();
     let width = width.unwrap_or(0);
@@ -81,14 +81,14 @@ fn find<'a>(dialect: &'a Dialect, name: &str) -> Result<&'a Function> {
     let named = name.trim_end_matches("()");
     let operator = dialect.operators().flatten().find(|(text, _)| &**text == name).map(|(_, function)| function);
     let named = operator.map_or(named, |function| function);
-    let found = dialect.functions().find(|function| function.name == named);
+    let found = dialect.functions().find(|function| function.name() == named);
     found.ok_or_else(|| unknown(dialect, named))
 }
 
 fn details(function: &Function) -> String {
     let example =
-        if function.example.is_empty() { String::new() } else { format!("\nExample:\n  {}\n", function.example) };
-    format!("{}\n  {}\n{example}", function.signature(), function.summary)
+        if function.example().is_empty() { String::new() } else { format!("\nExample:\n  {}\n", function.example()) };
+    format!("{}\n  {}\n{example}", function.signature(), function.summary())
 }
 
 /// Creates the failure of an unknown function, with the compiler's suggestion.

@@ -121,7 +121,7 @@ fn operators(dialect: &Dialect) -> String {
 
 fn index(dialect: &Dialect) -> String {
     dialect.groups().fold(String::new(), |mut text, (group, rows)| {
-        let names: Vec<String> = rows.iter().map(|row| format!("[{0}](#{1})", row.name, anchor(row))).collect();
+        let names: Vec<String> = rows.iter().map(|row| format!("[{0}](#{1})", row.name(), anchor(row))).collect();
         let _ = writeln!(text, "**{}**: {}\n", title(group), names.join(" · "));
         text
     })
@@ -146,16 +146,16 @@ fn title(group: &'static str) -> &'static str {
 }
 
 fn entry(function: &Function) -> String {
-    let mut text = format!("### {}\n\n{}\n", function.signature(), function.summary);
+    let mut text = format!("### {}\n\n{}\n", function.signature(), function.summary());
     let constants: Vec<String> = names(function, |param| matches!(param.expects(), "constant" | "pattern"));
     if !constants.is_empty() {
         let _ = writeln!(text, "\nMust be a constant or a parameter: {}.", constants.join(", "));
     }
-    let options: Vec<String> = function.params.iter().flat_map(Param::option_kinds).map(option).collect();
+    let options: Vec<String> = function.params().iter().flat_map(Param::option_kinds).map(option).collect();
     if !options.is_empty() {
         let _ = writeln!(text, "\nOptions:\n\n{}", options.join("\n"));
     }
-    if let Some((query, result)) = function.example.split_once(" => ") {
+    if let Some((query, result)) = function.example().split_once(" => ") {
         let _ = writeln!(text, "\n```text\n{query}\n=> {result}\n```");
     }
     text.push('\n');
@@ -163,7 +163,7 @@ fn entry(function: &Function) -> String {
 }
 
 fn names(function: &Function, keeps: fn(&Param) -> bool) -> Vec<String> {
-    function.params.iter().filter(|param| keeps(param)).map(|param| code(&param.name)).collect()
+    function.params().iter().filter(|param| keeps(param)).map(|param| code(&param.name)).collect()
 }
 
 fn option((name, kind): (&'static str, String)) -> String {

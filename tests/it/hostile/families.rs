@@ -113,11 +113,11 @@ const ARGUMENTS: &[&str] = &[
 ];
 
 static NAMES: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| Dialect::standard().functions().map(|function| function.name).collect());
+    LazyLock::new(|| Dialect::standard().groups().flat_map(|(_, rows)| rows).map(|function| function.name()).collect());
 
 static EXAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let dialect = Dialect::standard();
-    let examples = dialect.functions().filter_map(|row| row.example.split_once(" => "));
+    let examples = dialect.functions().filter_map(|row| row.example().split_once(" => "));
     examples.map(|(query, _)| query.to_owned()).chain(SEEDS.iter().map(|seed| (*seed).to_owned())).collect()
 });
 

@@ -108,7 +108,7 @@ fn every_function_accepts_every_type() {
     const VALUES: [&str; 9] =
         ["null", "true", "-1.5", "1e308", "\"\"", "\"a\"", "[]", "[1, \"a\", null, {a: 1}]", "{a: {b: [1]}}"];
     for function in Dialect::standard().functions() {
-        let name = function.name.replace(' ', "");
+        let name = function.name().replace(' ', "");
         for input in VALUES {
             for first in VALUES {
                 let _ = run_case(&format!("{input} | {name}({first})"), "null");

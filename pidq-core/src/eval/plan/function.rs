@@ -1,9 +1,9 @@
 //! Function table entry: everything that parser, help, documentation and tests need to know about a function.
 
 use std::fmt;
-use std::sync::Arc;
 
 use super::Plan;
+use super::custom_function::{Arguments, CustomBody, CustomFunction, CustomParam};
 use crate::error::Result;
 use crate::eval::EvalContext;
 use crate::eval::column_view::ColumnView;
@@ -13,14 +13,14 @@ use crate::value::Value;
 
 /// A function of the language.
 pub struct Function {
-    /// The name that queries use.
-    pub name: &'static str,
+    /// The name that queries use; empty for a custom function, which owns its name.
+    pub(crate) name: &'static str,
     /// The parameters, in order.
-    pub params: &'static [Param],
+    pub(crate) params: &'static [Param],
     /// One sentence that describes the result.
-    pub summary: &'static str,
+    pub(crate) summary: &'static str,
     /// `query => result`: printed in the docs, run as a test.
-    pub example: &'static str,
+    pub(crate) example: &'static str,
     pub(crate) body: Body,
 }
 
@@ -36,8 +36,8 @@ pub(crate) enum Body {
     Lazy(PipedBody),
     /// The searched string is evaluated first; the pattern is compiled: `regex`, `match`.
     Search(SearchBody),
-    /// Provided by the embedding program; gets the piped value and the evaluated arguments.
-    Custom(Arc<CustomBody>),
+    /// Provided by the embedding program.
+    Custom(Box<CustomFunction>),
     /// Handled by the compiler: `get`, `pipe`, `object`, `array`, `let`.
     SpecialForm,
 }
@@ -55,10 +55,6 @@ pub(crate) type CountBody =
 
 /// A function of an evaluated string and a pattern.
 pub(crate) type SearchBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a Regex) -> Result<Value<'a>>;
-
-/// Function provided by the embedding program.
-pub(crate) type CustomBody =
-    dyn for<'a> Fn(&mut EvalContext<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync;
 
 impl Function {
     /// Creates a function of the embedding program. It gets the piped value and its evaluated arguments, as many as the
@@ -89,17 +85,124 @@ impl Function {
     /// ```
     ///
     /// Errors that it returns get the location of the call in the query. `tryOr` catches them, except errors of a
-    /// limit.
+    /// limit. [`Function::with_params`] declares the arguments, so that the compiler checks them.
     pub fn new(
-        name: &'static str,
+        name: impl Into<String>,
         body: impl for<'a> Fn(&mut EvalContext<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync + 'static,
     ) -> Function {
+        Function::custom(name.into(), CustomBody::Strict(Box::new(body)))
+    }
+
+    /// Creates a function of the embedding program that evaluates its arguments itself: on items, some of them, or not
+    /// at all.
+    ///
+    /// ```
+    /// use pidq_core::{CustomParam, Dialect, Function, Graph, Limits, Value};
+    ///
+    /// let first_where = Function::lazy("firstWhere", |cx, list, args| {
+    ///     for item in list.items() {
+    ///         if cx.eval_argument(args, 0, item)?.is_truthy() {
+    ///             return Ok(item);
+    ///         }
+    ///     }
+    ///     Ok(Value::Null)
+    /// });
+    /// let first_where = first_where.with_params([CustomParam::any("condition")]);
+    /// let dialect = Dialect::standard().with_function(first_where);
+    ///
+    /// let graph = Graph::from_json(r#"[{"tag": "P-1"}, {"tag": "V-1"}, {"tag": "V-2"}]"#)?;
+    /// let query = dialect.parse(r#"firstWhere(startsWith(.tag, "V")).tag"#)?;
+    /// assert_eq!(query.to_json(&graph, Limits::default())?, r#""V-1""#);
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn lazy(
+        name: impl Into<String>,
+        body: impl for<'a> Fn(&mut EvalContext<'a>, Value<'a>, Arguments<'a>) -> Result<Value<'a>> + Send + Sync + 'static,
+    ) -> Function {
+        Function::custom(name.into(), CustomBody::Lazy(Box::new(body)))
+    }
+
+    fn custom(name: String, body: CustomBody) -> Function {
         const ARGUMENTS: &[Param] = &[Param::query("argument").many()];
-        Function { name, params: ARGUMENTS, summary: "", example: "", body: Body::Custom(Arc::new(body)) }
+        let function = CustomFunction { name: name.into(), summary: String::new(), params: None, body };
+        Function { name: "", params: ARGUMENTS, summary: "", example: "", body: Body::Custom(Box::new(function)) }
+    }
+
+    /// Declares the parameters of a custom function. A query with another number of arguments, or with a constant of
+    /// another type, does not compile; an argument that has another type in a run is an error of the run. A built-in
+    /// function stays as it is.
+    ///
+    /// ```
+    /// use pidq_core::{CustomParam, Dialect, Function, Graph, Limits, Value};
+    ///
+    /// let kelvin = Function::new(String::from("kelvin"), |_, _, args| {
+    ///     let [celsius] = args else { return Ok(Value::Null) };
+    ///     Ok(Value::from(celsius.as_f64().map(|celsius| celsius + 273.15)))
+    /// });
+    /// let dialect = Dialect::standard().with_function(kelvin.with_params([CustomParam::number("celsius")]));
+    ///
+    /// let code = |query: &str| dialect.parse(query).err().map(|error| error.code().as_str());
+    /// assert_eq!((code("kelvin()"), code("kelvin(\"hot\")")), (Some("PQ1003"), Some("PQ1004")));
+    /// let graph = Graph::from_json(r#"[{"t": 20}, {"t": "hot"}]"#)?;
+    /// let error = dialect.parse("map(kelvin(.t))")?.to_json(&graph, Limits::default()).unwrap_err();
+    /// assert_eq!((error.code().as_str(), error.data_path()), ("PQ2007", Some("[1]")));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn with_params(mut self, params: impl IntoIterator<Item = CustomParam>) -> Function {
+        if let Body::Custom(function) = &mut self.body {
+            function.params = Some(params.into_iter().collect());
+        }
+        self
+    }
+
+    /// Sets the summary of a custom function, for help and completion.
+    pub fn with_summary(mut self, summary: impl Into<String>) -> Function {
+        if let Body::Custom(function) = &mut self.body {
+            function.summary = summary.into();
+        }
+        self
+    }
+
+    /// The name that queries use.
+    pub fn name(&self) -> &str {
+        match &self.body {
+            Body::Custom(function) => &function.name,
+            _ => self.name,
+        }
+    }
+
+    /// The parameters of a built-in function, in order. Those of a custom function are
+    /// [`Function::custom_params`].
+    pub fn params(&self) -> &'static [Param] {
+        self.params
+    }
+
+    /// The declared parameters of a custom function; `None` if it has none or is built in.
+    pub fn custom_params(&self) -> Option<&[CustomParam]> {
+        match &self.body {
+            Body::Custom(function) => function.params.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// One sentence that describes the result.
+    pub fn summary(&self) -> &str {
+        match &self.body {
+            Body::Custom(function) => &function.summary,
+            _ => self.summary,
+        }
+    }
+
+    /// `query => result`: printed in the docs, run as a test. Empty for a custom function.
+    pub fn example(&self) -> &'static str {
+        self.example
     }
 
     /// `name(a, b?)`.
     pub fn signature(&self) -> String {
+        if let Body::Custom(function) = &self.body {
+            return function.signature();
+        }
         let params: Vec<String> = self.params.iter().map(Param::to_string).collect();
         format!("{}({})", self.name, params.join(", "))
     }
@@ -111,7 +214,7 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A parameter of a function.
+/// A parameter of a built-in function.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// The name in the documentation.

@@ -125,10 +125,11 @@ impl BatchRun<'_> {
     /// Returns the warnings, each with its first file.
     fn warnings(&self) -> Vec<Warning> {
         let warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
-        let shown = warnings.into_values().map(|FileWarning { files, number, warning }| {
+        let shown = warnings.into_values().map(|FileWarning { files, number, mut warning }| {
             let others = if files > 1 { format!(" ({})", table::count(files - 1, "more file")) } else { String::new() };
-            let message = format!("{}{others}: {}", self.files[number].path.display(), warning.message);
-            Warning { message, help: None, ..warning }
+            warning.message = format!("{}{others}: {}", self.files[number].path.display(), warning.message);
+            warning.help = None;
+            warning
         });
         let mut shown: Vec<Warning> = shown.collect();
         super::add_validate_help(&mut shown);

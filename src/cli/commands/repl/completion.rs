@@ -29,7 +29,7 @@ pub struct LineCompleter {
 
 impl LineCompleter {
     pub fn new(dialect: &Dialect, graph: &Rc<Graph>) -> LineCompleter {
-        let mut functions: Vec<String> = dialect.functions().map(|function| function.name.into()).collect();
+        let mut functions: Vec<String> = dialect.functions().map(|function| function.name().into()).collect();
         let mut fields: Vec<String> = graph.keys().filter(|key| key.chars().all(is_word)).map(String::from).collect();
         functions.sort();
         fields.sort();
