@@ -13,21 +13,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // New values are allocated in the scratch memory; existing ones are borrowed from the graph.
     let scratch = Scratch::new();
-    let outcome = query.run(&graph, &scratch, Limits::default())?;
-
-    let loops = outcome.value.as_array().ok_or("the result is not an array")?;
-    for item in loops.iter() {
-        println!("{:8} {:12} {:>6} {}", text(item, "tag"), text(item, "loop_kind"), number(item), text(item, "unit"));
+    let result = query.run(&graph, &scratch, Limits::default())?;
+    for row in result.rows() {
+        let text = |field| row.get(field).and_then(Value::as_str).unwrap_or_default();
+        let set_point = row.get("set_point").and_then(Value::as_f64).unwrap_or(f64::NAN);
+        println!("{:8} {:12} {set_point:>6} {}", text("tag"), text("loop_kind"), text("unit"));
     }
+
+    // A JSON Pointer reaches into a document.
+    let first = graph.root().pointer("/pid_graph/nodes/0/tag").and_then(Value::as_str);
+    println!("the first node is {}", first.unwrap_or("not tagged"));
     Ok(())
-}
-
-/// Returns a string field of an object; empty if there is none.
-fn text<'a>(item: Value<'a>, field: &str) -> &'a str {
-    item.as_object().and_then(|object| object.get(field)).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the set point of a loop; NaN if there is none.
-fn number(item: Value<'_>) -> f64 {
-    item.as_object().and_then(|object| object.get("set_point")).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }

@@ -55,6 +55,7 @@ mod release;
 mod relief_drawings;
 mod remote;
 mod reports;
+mod rust_api;
 mod service;
 #[cfg(feature = "dashboard")]
 mod settings;
