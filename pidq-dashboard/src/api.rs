@@ -123,7 +123,12 @@ impl Api for RemoteApi {
             insert(headers, FORWARDED_PROTO, if browser.is_secure { "https" } else { "http" });
             let response = self.client.request(request).await.map_err(|error| {
                 span.fail("unreachable");
-                unreachable(&error)
+                tracing::warn!(
+                    url = self.url,
+                    reason = innermost_reason(&error),
+                    "the API at `PIDQ_API_URL` cannot be reached; responding with 502"
+                );
+                unreachable()
             })?;
             span.set("http.response.status_code", response.status().as_u16());
             Ok(response.map(|body| body.map_err(Into::into).boxed_unsync()))
@@ -145,10 +150,22 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-fn unreachable(error: &dyn std::error::Error) -> Problem {
-    let cause = error.source().map(ToString::to_string).unwrap_or_default();
-    tracing::warn!(%error, cause, "the API is unreachable; responding with 502");
+fn unreachable() -> Problem {
     Problem::new(codes::API_UNAVAILABLE).detail("The API does not respond.")
+}
+
+fn broken_reply(error: &dyn std::error::Error) -> Problem {
+    tracing::warn!(reason = innermost_reason(error), "a reply of the API broke off; responding with 502");
+    unreachable()
+}
+
+/// Returns the innermost cause, such as a refused connection.
+fn innermost_reason(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
 }
 
 /// Maximum size of a reply that the dashboard itself reads.
@@ -159,10 +176,10 @@ pub(crate) async fn read(response: Response<ApiBody>) -> Result<(StatusCode, Hea
     let (head, mut body) = response.into_parts();
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|error| unreachable(&*error))?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|error| broken_reply(&*error))?.into_data() else { continue };
         bytes.extend_from_slice(&data);
         if bytes.len() > REPLY_SIZE {
-            return Err(unreachable(&std::io::Error::other("its reply is too large")));
+            return Err(broken_reply(&std::io::Error::other("it is too large")));
         }
     }
     Ok((head.status, head.headers, bytes.into()))

@@ -171,6 +171,12 @@ def test_a_password_with_special_characters_is_reported_with_the_remedy(setting:
     assert "be-shown" not in failed.stderr
 
 
+def test_a_data_directory_that_cannot_be_created_is_named_by_its_setting(pidq: Path):
+    failed = run(pidq, "up", PIDQ_DATA_DIR="/proc/pidq", PIDQ_LISTEN="127.0.0.1:0", PIDQ_ADMIN_LISTEN="", PIDQ_DASHBOARD_LISTEN="")
+    assert failed.returncode == 2 and "`PIDQ_DATA_DIR`" in failed.stderr and "`/proc/pidq`" in failed.stderr, failed.stderr
+    assert "PIDQ_DATABASE_URL" not in failed.stderr
+
+
 @pytest.mark.parametrize("name, setting", [("redis", "PIDQ_REDIS_URL"), ("nats", "PIDQ_NATS_URL")])
 def test_a_dependency_that_cannot_be_reached_is_reported_once(name: str, setting: str, pidq: Path, namespace, tmp_path: Path):
     # Port 1 refuses connections at once, so there are several attempts until the end.
@@ -180,6 +186,12 @@ def test_a_dependency_that_cannot_be_reached_is_reported_once(name: str, setting
     line = next(line for line in log.lines if line["level"] == "WARN")
     assert (line["dependency"], line["setting"]) == (name, setting) and line["reason"] and line["impact"]
     assert "not-to-be-shown" not in log.text and not [line for line in log.lines if line["target"].startswith("async_nats")]
+
+
+def test_a_worker_without_the_database_of_a_service_warns(pidq: Path, tmp_path: Path):
+    settings = {name: value for name, value in SHARED.items() if "LISTEN" not in name} | {"PIDQ_DATA_DIR": str(tmp_path / "own")}
+    (warning,) = run_until(pidq, tmp_path, ["pipeline", "worker"], settings, '"worker started"', "worker").warnings()
+    assert "`PIDQ_DATABASE_URL` is not set" in warning
 
 
 def test_a_license_without_effect_is_reported(pidq: Path, namespace, tmp_path: Path):
@@ -203,6 +215,20 @@ def test_the_dashboard_has_an_address_of_its_own(pidq: Path):
     failed = run(pidq, "dashboard", "--listen", "127.0.0.1:3001")
     assert failed.returncode == 2 and "`--dashboard-listen`" in failed.stderr
     assert "\n  --listen " not in run(pidq, "dashboard", "--help").stdout
+
+
+def test_an_unreachable_api_is_named_by_the_dashboard(pidq: Path, namespace, tmp_path: Path):
+    settings = SHARED | {"PIDQ_API_URL": "http://127.0.0.1:1", "PIDQ_DASHBOARD_LISTEN": DASHBOARD_ADDRESS}
+    process = Process("dashboard", [str(pidq), "dashboard"], tmp_path, settings)
+    process.start()
+    try:
+        health = [pidq, "health", f"http://{DASHBOARD_ADDRESS}/readyz"]
+        wait_until(lambda: subprocess.run(health, capture_output=True, text=True).stdout.startswith("502 "), "the dashboard listens")
+    finally:
+        process.kill()
+    warning = next(line for line in Log(process.log.read_text()).lines if line["level"] == "WARN")
+    assert "`PIDQ_API_URL`" in warning["message"]
+    assert warning["url"] == "http://127.0.0.1:1" and "refused" in warning["reason"]
 
 
 def test_the_health_of_a_degraded_service_is_one_line(pidq: Path, namespace, tmp_path: Path):

@@ -130,7 +130,11 @@ impl Loader {
             if let Some(row) = self.row(|row| row.env() == name) {
                 self.settings.set(row, value.clone(), format!("the environment variable `{name}`"));
             } else if let Some(row) = name.strip_suffix("_FILE").and_then(secret_file) {
-                if environment.contains_key(row.env()) {
+                // An empty variable is one that is not set, as Compose files have them.
+                if value.is_empty() {
+                    continue;
+                }
+                if environment.get(row.env()).is_some_and(|value| !value.is_empty()) {
                     self.errors.push(format!("both `{}` and `{name}` are set: remove one", row.env()));
                 }
                 self.apply_secret_file(row, value);
@@ -300,5 +304,10 @@ mod tests {
         assert_eq!((secret.expose(), format!("{secret:?}").as_str()), ("hunter2", "***"));
         let both = [("PIDQ_MASTER_SECRET_FILE", path), ("PIDQ_MASTER_SECRET", "x")];
         assert!(read(&[], &both).is_err_and(|error| error.contains("remove one")));
+        for [file, value] in [[path, ""], ["", "hunter2"]] {
+            let settings = read(&[], &[("PIDQ_MASTER_SECRET_FILE", file), ("PIDQ_MASTER_SECRET", value)]);
+            let secret = settings.expect("an empty variable is not set").get(&MASTER_SECRET).expect("a row");
+            assert_eq!(secret.expect("a value").expose(), "hunter2");
+        }
     }
 }

@@ -88,6 +88,7 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
             Ok(result?)
         }
         ProcessRole::Worker => {
+            startup::warn_about_new_database(settings)?;
             let app = open(settings).await?;
             // A separate worker runs at least one job, even where `PIDQ_WORKERS=0` turns off those of the server.
             let _workers = spawn_workers(&app, settings.get(&WORKERS)?.max(1));

@@ -1,6 +1,7 @@
 //! Startup: builds the platform and its HTTP service from the settings.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -264,8 +265,25 @@ async fn database(settings: &Settings) -> Result<Database, OpenError> {
         let opened = Database::open(url.expose()).await;
         return Ok(opened.map_err(|error| settings.invalid(&DATABASE_URL, &error.to_string()))?);
     }
-    let folder = settings.get(&DATA_DIR)?;
-    Ok(Database::open(&format!("sqlite:{}", folder.join("pipeline.db").display())).await?)
+    Ok(Database::open(&format!("sqlite:{}", default_database(settings)?.display())).await?)
+}
+
+/// Returns the file of the database if the settings name none.
+fn default_database(settings: &Settings) -> Result<PathBuf, SettingError> {
+    Ok(settings.get(&DATA_DIR)?.join("pipeline.db"))
+}
+
+/// Warns of a worker whose database no service has: it would wait for documents forever.
+pub(crate) fn warn_about_new_database(settings: &Settings) -> Result<(), SettingError> {
+    let file = default_database(settings)?;
+    if !settings.is_set(&DATABASE_URL) && !file.exists() {
+        tracing::warn!(
+            file = %file.display(),
+            "`PIDQ_DATABASE_URL` is not set, and no service has its documents in the data directory: the worker will have \
+             nothing to do; set the variable to the database of the service"
+        );
+    }
+    Ok(())
 }
 
 /// Opens the upload budget and the spool directory.

@@ -10,7 +10,9 @@ mod local_graph_service;
 pub mod migrate;
 pub mod restore;
 
+use std::fs::DirBuilder;
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
 use clap::Args;
@@ -118,6 +120,12 @@ fn read_settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
         Settings::read(&setting_tables(), arguments.clone(), environment_of_command).map_err(Failure::usage)?;
     if !resolved.is_set(&DATABASE_URL) {
         let data_dir = resolved.get(&DATA_DIR).map_err(Failure::usage)?;
+        // Here, so that an error names this setting and not the URL that follows from it.
+        // Nobody else has to read it.
+        DirBuilder::new().recursive(true).mode(0o700).create(&data_dir).map_err(|error| {
+            let reason = format!("cannot create the directory `{}`: {error}", data_dir.display());
+            Failure::usage(resolved.invalid(&DATA_DIR, &reason))
+        })?;
         set_default(DATABASE_URL.env(), format!("sqlite:{}", data_dir.join(DATABASE).display()));
         if !resolved.is_set(&APP_SECRET) {
             let secret = app_secret::read_or_create(&data_dir)?;
