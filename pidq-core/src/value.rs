@@ -597,7 +597,8 @@ impl<'a> Object<'a> {
     }
 
     /// Returns an identifier of the keys: two objects of one graph or run with the same number of keys and the same
-    /// identifier have the same keys in the same order. `None` if a field is `undefined`, which readers omit.
+    /// identifier have the same keys in the same order. `None` if a field is `undefined`, which readers omit, and for an
+    /// object of the embedding program.
     pub fn keys_id(self) -> Option<usize> {
         match self.0 {
             Fields::Stored(arena, id) => Some(arena.keys(id).as_ptr().addr()),
@@ -607,6 +608,7 @@ impl<'a> Object<'a> {
                 let has_all = !record.values(row).iter().any(is_omitted);
                 has_all.then(|| std::ptr::from_ref(record.keys).addr())
             }
+            Fields::Owned(_) => None,
         }
     }
 
