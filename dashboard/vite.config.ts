@@ -1,4 +1,5 @@
 /** Build of the dashboard into the crate that embeds it, and a development server in front of a running `pidq up`. */
+import { readFileSync } from "node:fs";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { licenses } from "./licenses.ts";
@@ -20,7 +21,11 @@ const proxied = [
   "/clients",
 ];
 
+/** The OpenAPI document of the service, whose version is the version of the product. */
+const openapi = JSON.parse(readFileSync(new URL("openapi.json", import.meta.url), "utf8"));
+
 export default defineConfig({
+  define: { __API_VERSION__: JSON.stringify(openapi.info.version) },
   plugins: [react(), pdfjsFiles(), licenses(), precompressed()],
   build: {
     outDir: "../pidq-dashboard/dist",

@@ -15,6 +15,7 @@ import { ShortcutHelp } from "./shortcuts/ShortcutHelp";
 import { useShortcuts } from "./shortcuts/useShortcuts";
 import { ConnectionBanner } from "./status/ConnectionBanner";
 import { StatusAnnouncement, StatusIndicator } from "./status/StatusIndicator";
+import { VersionBanner } from "./status/VersionBanner";
 import "../ui/ui.css";
 import "./shell.css";
 
@@ -56,6 +57,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <Sidebar isNarrow={isNarrow} onToggle={toggleSidebar} onLeave={leave} />
         <main id="content" className="content" tabIndex={-1} ref={contentRef}>
           <ConnectionBanner />
+          <VersionBanner />
           {children}
         </main>
         <nav className="phone-nav" aria-label="Main pages">
