@@ -17,6 +17,7 @@ const proxied = [
   "/docs",
   "/openapi.json",
   "/problems",
+  "/account",
   "/accounts",
   "/clients",
 ];

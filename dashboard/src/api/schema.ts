@@ -55,6 +55,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the account of the caller. */
+        get: operations["get-account"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/account/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes the password of the caller and revokes the tokens of all other logins. */
+        put: operations["put-account-password"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/accounts": {
         parameters: {
             query?: never;
@@ -208,6 +242,23 @@ export interface paths {
         post?: never;
         /** Revokes an API key. */
         delete: operations["delete-api-keys-key_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/language-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the LLM connections that questions can name by `llm_connection`, oldest first. */
+        get: operations["get-api-language-models"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2193,6 +2244,30 @@ export interface components {
         } & {
             [key: string]: string;
         };
+        /** @description Language model that questions can name by `llm_connection`. */
+        LanguageModel: {
+            /**
+             * Format: uuid
+             * @description Id of the connection.
+             */
+            id: string;
+            /** @description Name of the model. */
+            model: string;
+            /** @description Name of the connection. */
+            name: string;
+        };
+        /** @description Page of a list. */
+        LanguageModelPage: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["LanguageModel"][];
+            /** @description Value of `cursor` for the next page. Null on the last page. */
+            next_cursor: string | null;
+            /**
+             * Format: uint64
+             * @description Number of rows of all pages, in lists that have it.
+             */
+            total?: number;
+        };
         /** @description State of the license. */
         License: {
             /** @description `true` if the clock was set back, so that the expiry cannot be checked. */
@@ -2539,6 +2614,28 @@ export interface components {
             /** @description Text of the operator. */
             text: string;
         };
+        /** @description Account of the caller. */
+        OwnAccount: {
+            /** @description Name in grants, limits and audit logs: `user:ID`, `client:ID`, or `sso:ISSUER#ID` for a user of an identity provider. */
+            account: string;
+            /** @description `true` if the caller has the role `admin`. */
+            admin: boolean;
+            /** @description Groups, for grants. */
+            groups: string[];
+            /** @description `true` if the caller can change the password here; `false` for clients and users of single sign-on. */
+            has_password: boolean;
+            /** @description Login, or the name of a client. */
+            name: string;
+            /** @description Scopes of the token. */
+            scopes: string[];
+        };
+        /** @description Change of the own password. */
+        PasswordRequest: {
+            /** @description Current password. */
+            current_password: string;
+            /** @description New password. */
+            new_password: string;
+        };
         /** @description Nodes, edges and metadata of a drawing. Other fields are stored as well. */
         PidGraph: {
             /** @description Edges: each has `source` and `target`, the ids of nodes; other fields are free. */
@@ -2750,7 +2847,7 @@ export interface components {
              * @description Code: stable, for programs.
              * @enum {string}
              */
-            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unreadable-drawing" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "llm-truncated" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
+            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "wrong-password" | "no-password" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unreadable-drawing" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "llm-truncated" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
             /** @description Explanation of this occurrence, for people; its wording may change. */
             detail?: string;
             /**
@@ -3705,6 +3802,66 @@ export interface operations {
             };
         };
     };
+    "get-account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnAccount"];
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-account-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The password was changed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-accounts": {
         parameters: {
             query?: never;
@@ -4158,6 +4315,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-api-language-models": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LanguageModelPage"];
+                };
             };
             /** @description Error. */
             default: {

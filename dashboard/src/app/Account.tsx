@@ -1,5 +1,4 @@
 /** The menu of the account: theme, help, sign-out. */
-import { useQuery } from "@tanstack/react-query";
 import { Info, Keyboard, KeyRound, LogOut, MonitorCog, Moon, Sun, UserRound } from "lucide-react";
 import {
   Button,
@@ -11,8 +10,8 @@ import {
   Popover,
   Separator,
 } from "react-aria-components";
-import { accountsQuery } from "../features/access/accounts";
 import { useFrame } from "./frame";
+import { useOwnAccount } from "./own-account/ownAccount";
 import { useSession } from "./session";
 import { Keys } from "./shortcuts/Keys";
 import { HELP_KEYS } from "./shortcuts/shortcuts";
@@ -31,7 +30,7 @@ export function Account() {
   const actions: Record<string, () => void> = {
     shortcuts: () => frame.open("shortcuts"),
     about: () => frame.open("about"),
-    password: () => login !== null && frame.navigate(`/users?password=${encodeURIComponent(login)}`),
+    password: () => frame.open("password"),
     "sign-out": () => frame.signOut?.(),
   };
   return (
@@ -64,17 +63,15 @@ export function Account() {
   );
 }
 
-/** Whose account it is, and its password if the person may change it. */
+/** Whose account it is, and its password; a service that is older than this page cannot change it. */
 function OwnAccount({ login }: { login: string }) {
-  // Read when the menu opens; only administrators may.
-  const accounts = useQuery({ ...accountsQuery, retry: false }).data;
-  const own = accounts?.find((account) => account.login === login);
+  const canChangePassword = useOwnAccount().data !== undefined;
   return (
     <MenuSection className="menu-section">
       <Header className="menu-header">Signed in as {login}</Header>
-      {own && !own.sso_only && (
-        <MenuItem id="password" textValue="Change the password" className="menu-item">
-          <KeyRound size={16} aria-hidden /> Change the password
+      {canChangePassword && (
+        <MenuItem id="password" textValue="Change your password" className="menu-item">
+          <KeyRound size={16} aria-hidden /> Change your password
         </MenuItem>
       )}
     </MenuSection>

@@ -4,11 +4,14 @@ import { RouterProvider } from "react-aria-components";
 import { Navigate, type RouteObject, useHref, useLocation, useNavigate, useRoutes } from "react-router";
 import { SignInPage } from "../pages/sign-in/SignInPage";
 import { SIGN_IN_PATH, withoutError } from "../pages/sign-in/signInErrors";
+import { Empty } from "../ui/Empty";
 import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { Loading } from "../ui/Loading";
 import { NotFound } from "../ui/NotFound";
+import { Page } from "../ui/Page";
 import { QueryState } from "../ui/QueryState";
 import { Toasts } from "../ui/toast";
+import { useIsAdministrator } from "./own-account/ownAccount";
 import { hasAddress, PAGES, type PageRow, START_PATH } from "./pages";
 import { Shell } from "./Shell";
 import { type SignedIn, type SignInMethods, useSession } from "./session";
@@ -61,7 +64,9 @@ function AfterSignIn() {
 
 function ShownPage({ page }: { page: PageRow }) {
   const { pathname } = useLocation();
+  const isAdministrator = useIsAdministrator();
   if (!hasAddress(page, pathname)) return <NotFound />;
+  if (page.isForAdministrators && !isAdministrator) return <ForAdministrators page={page} />;
   return (
     <ErrorBoundary address={pathname}>
       <PageTitle label={page.label} />
@@ -69,6 +74,17 @@ function ShownPage({ page }: { page: PageRow }) {
         <page.component />
       </Suspense>
     </ErrorBoundary>
+  );
+}
+
+/** Shown in place of a page that the person has no rights for. */
+function ForAdministrators({ page }: { page: PageRow }) {
+  return (
+    <Page title={page.label}>
+      <Empty icon={page.icon} title="For administrators">
+        <p>Your account can see and change nothing here. An administrator of your plant can.</p>
+      </Empty>
+    </Page>
   );
 }
 

@@ -8,7 +8,8 @@ import { CommandsButton } from "./CommandsButton";
 import { CommandPalette } from "./commands/CommandPalette";
 import { type Frame, FrameContext, type FrameDialog } from "./frame";
 import { usePageChange } from "./navigation/usePageChange";
-import { PAGES } from "./pages";
+import { OwnPasswordDialog } from "./own-account/OwnPasswordDialog";
+import { usePages } from "./own-account/ownAccount";
 import { Brand, PageLink, Sidebar } from "./Sidebar";
 import { useSession, useSignOut } from "./session";
 import { ShortcutHelp } from "./shortcuts/ShortcutHelp";
@@ -23,6 +24,7 @@ const SEARCH_FIELDS = "[role=combobox]:is(input), [type=search], [role=searchbox
 
 export function Shell({ children }: { children: ReactNode }) {
   const contentRef = useRef<HTMLElement>(null);
+  const pages = usePages();
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isNarrow, toggleSidebar] = useNarrowSidebar();
   const [dialog, open] = useState<FrameDialog | null>(null);
@@ -61,9 +63,11 @@ export function Shell({ children }: { children: ReactNode }) {
           {children}
         </main>
         <nav className="phone-nav" aria-label="Main pages">
-          {PAGES.filter((page) => page.isPrimary).map((page) => (
-            <PageLink key={page.path} page={page} onClick={leave} />
-          ))}
+          {pages
+            .filter((page) => page.isPrimary)
+            .map((page) => (
+              <PageLink key={page.path} page={page} onClick={leave} />
+            ))}
           <button
             type="button"
             className="page-link"
@@ -87,6 +91,7 @@ function FrameDialogs({ frame: { dialog, open } }: { frame: Frame }) {
     <>
       <CommandPalette />
       <ShortcutHelp isOpen={dialog === "shortcuts"} onClose={close} />
+      <OwnPasswordDialog isOpen={dialog === "password"} onClose={close} />
       <AboutDialog isOpen={dialog === "about"} onClose={close} />
     </>
   );

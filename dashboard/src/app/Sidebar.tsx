@@ -4,7 +4,8 @@ import { Button } from "react-aria-components";
 import { NavLink } from "react-router";
 import { Account } from "./Account";
 import { CommandsButton } from "./CommandsButton";
-import { PAGES, type PageRow } from "./pages";
+import { usePages } from "./own-account/ownAccount";
+import type { PageRow } from "./pages";
 import { StatusIndicator } from "./status/StatusIndicator";
 
 const GROUPS: PageRow["group"][] = ["Plant", "Documents", "Operation"];
@@ -17,6 +18,7 @@ interface SidebarProps {
 }
 
 export function Sidebar({ isNarrow, onToggle, onLeave }: SidebarProps) {
+  const pages = usePages();
   return (
     <nav className="sidebar" aria-label="Pages">
       <div className="sidebar-head">
@@ -35,11 +37,13 @@ export function Sidebar({ isNarrow, onToggle, onLeave }: SidebarProps) {
         <section key={group} aria-label={group}>
           <h2 className="sidebar-group">{group}</h2>
           <ul>
-            {PAGES.filter((page) => page.group === group).map((page) => (
-              <li key={page.path} data-primary={page.isPrimary || undefined}>
-                <PageLink page={page} onClick={onLeave} />
-              </li>
-            ))}
+            {pages
+              .filter((page) => page.group === group)
+              .map((page) => (
+                <li key={page.path} data-primary={page.isPrimary || undefined}>
+                  <PageLink page={page} onClick={onLeave} />
+                </li>
+              ))}
           </ul>
         </section>
       ))}

@@ -1,7 +1,7 @@
 /** The frame of the pages, as shortcuts and commands use it. */
 import { createContext, useContext } from "react";
 
-export type FrameDialog = "commands" | "shortcuts" | "about";
+export type FrameDialog = "commands" | "shortcuts" | "about" | "password";
 
 export interface Frame {
   dialog: FrameDialog | null;

@@ -36,6 +36,8 @@ export interface PageRow {
   shortcuts?: ShortcutRow[];
   /** Set if the bar at the bottom of a phone has the page. */
   isPrimary?: boolean;
+  /** Set if the API serves what the page shows to administrators only. */
+  isForAdministrators?: boolean;
   component: LazyExoticComponent<ComponentType>;
 }
 
@@ -94,6 +96,7 @@ export const PAGES: PageRow[] = [
     key: "m",
     icon: Cable,
     group: "Documents",
+    isForAdministrators: true,
     component: lazy(() => import("../pages/connections/ConnectionsPage")),
   },
   {
@@ -110,6 +113,7 @@ export const PAGES: PageRow[] = [
     key: "k",
     icon: KeyRound,
     group: "Operation",
+    isForAdministrators: true,
     component: lazy(() => import("../pages/keys/KeysPage")),
   },
   {
@@ -119,6 +123,7 @@ export const PAGES: PageRow[] = [
     icon: Users,
     group: "Operation",
     parts: ["clients"],
+    isForAdministrators: true,
     component: lazy(() => import("../pages/accounts/AccountsPage")),
   },
   {
@@ -136,6 +141,7 @@ export const PAGES: PageRow[] = [
     icon: Webhook,
     group: "Operation",
     parts: [":webhookId"],
+    isForAdministrators: true,
     component: lazy(() => import("../pages/webhooks/WebhooksPage")),
   },
   {
@@ -152,6 +158,7 @@ export const PAGES: PageRow[] = [
     key: "i",
     icon: ClipboardList,
     group: "Operation",
+    isForAdministrators: true,
     component: lazy(() => import("../pages/audit/AuditPage")),
   },
   {

@@ -10,7 +10,7 @@ test("a suggested question is answered with quotes that open their passage, docu
   await page.goto("/ask");
   await page.getByRole("button", { name: "Which relief valve protects V-101?" }).click();
   const turn = page.getByRole("article", { name: "Which relief valve protects V-101?" });
-  await expect(turn).toContainText("Quotes from the documents; no language model is configured");
+  await expect(turn).toContainText("Quotes from the documents, without a language model");
   await expect(turn).toContainText("PSV-1106, set at 15.2 bar");
   await turn
     .getByRole("button", { name: /^Passage 1/ })

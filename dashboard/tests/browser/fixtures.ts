@@ -87,7 +87,7 @@ async function collectErrors(context: BrowserContext): Promise<string[]> {
 function isRejectedRequest(text: string, url: string): boolean {
   return (
     /^Failed to load resource: .* status of 4\d\d/.test(text) &&
-    /^\/(api|graph|session|accounts|clients)\b/.test(new URL(url).pathname)
+    /^\/(api|graph|session|accounts?|clients)\b/.test(new URL(url).pathname)
   );
 }
 

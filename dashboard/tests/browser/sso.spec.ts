@@ -75,6 +75,16 @@ test("a person signs in at the provider, works with its tokens, and signs out th
   await expect(page.locator("input[name=login]")).toBeVisible();
 });
 
+test("a person of the provider is told where to change the password", async ({ page }) => {
+  await page.goto(PAGE);
+  await logIn(page, "ann");
+  await page.getByRole("button", { name: "Account of ann@plant.example" }).click();
+  await page.getByRole("menuitem", { name: "Change your password" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change your password" });
+  await expect(dialog).toContainText("You sign in with Plant ID, so your account has no password here.");
+  await expect(dialog.getByRole("textbox")).toHaveCount(0);
+});
+
 test("a person whom the API rejects may choose another account", async ({ page }) => {
   await page.goto(PAGE);
   await logIn(page, "stranger");

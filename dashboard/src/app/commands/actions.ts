@@ -55,7 +55,14 @@ function ofFrame({ canSignOut }: CommandContext): Command[] {
     { id: "about", label: "About pidq", run: (frame) => frame.open("about") },
     ...THEMES.map(({ theme, label }) => ({ id: `theme ${theme}`, label, run: () => applyTheme(theme) })),
     ...(canSignOut
-      ? [{ id: "sign-out", label: "Sign out", run: (frame) => frame.signOut?.() } satisfies Command]
+      ? [
+          {
+            id: "password",
+            label: "Change your password",
+            run: (frame) => frame.open("password"),
+          } satisfies Command,
+          { id: "sign-out", label: "Sign out", run: (frame) => frame.signOut?.() } satisfies Command,
+        ]
       : []),
   ];
 }

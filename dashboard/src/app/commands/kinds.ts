@@ -19,7 +19,7 @@ import { graphsQuery } from "../../features/drawing/queries";
 import { QUESTIONS } from "../../features/query/questions";
 import { formatCount } from "../../ui/format";
 import type { Frame } from "../frame";
-import { PAGES } from "../pages";
+import type { PageRow } from "../pages";
 import { actionsOf } from "./actions";
 import type { PageCommand } from "./pageCommands";
 import { searchTags } from "./tagSearch";
@@ -38,6 +38,8 @@ export interface CommandContext {
   pathname: string;
   search: string;
   pageCommands: PageCommand[];
+  /** The pages that the person can use. */
+  pages: PageRow[];
   canSignOut: boolean;
   queries: QueryClient;
   signal: AbortSignal;
@@ -80,8 +82,8 @@ export const COMMAND_KINDS: CommandKind[] = [
   },
 ];
 
-function findPages(): Command[] {
-  return PAGES.map(({ path, label, key, group }) => ({
+function findPages({ pages }: CommandContext): Command[] {
+  return pages.map(({ path, label, key, group }) => ({
     id: path,
     label,
     detail: group,

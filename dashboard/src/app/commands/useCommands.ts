@@ -3,6 +3,7 @@ import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "react-router";
 import { useDebounced } from "../../features/query/useDebounced";
 import { useFrame } from "../frame";
+import { usePages } from "../own-account/ownAccount";
 import { COMMAND_KINDS, type Command, type CommandKind, type Found } from "./kinds";
 import { bestMatches } from "./match";
 import { usePageCommands } from "./pageCommands";
@@ -30,18 +31,20 @@ export function useCommands(text: string): FoundCommands {
   const { pathname, search } = useLocation();
   const { signOut } = useFrame();
   const pageCommands = usePageCommands();
+  const pages = usePages();
   const queries = useQueryClient();
   const rested = useDebounced(text.trim(), REST);
   const isSearched = ({ minLength }: CommandKind) => rested.length >= minLength;
   const results = useQueries({
     queries: COMMAND_KINDS.map((kind) => ({
-      queryKey: ["commands", kind.id, rested, pathname, search, pageCommands],
+      queryKey: ["commands", kind.id, rested, pathname, search, pageCommands, pages.length],
       queryFn: async ({ signal }: { signal: AbortSignal }) => {
         const found = await kind.find({
           text: rested,
           pathname,
           search,
           pageCommands,
+          pages,
           canSignOut: signOut !== null,
           queries,
           signal,

@@ -10,6 +10,7 @@ export type Chunk = Schemas["Chunk"];
 export type TextSplitter = Schemas["TextSplitter"];
 export type EmbeddingModel = Schemas["EmbeddingModel"];
 export type LlmConnection = Schemas["LlmConnection"];
+export type LanguageModel = Schemas["LanguageModel"];
 
 export const pipelinesQuery = queryOptions({
   queryKey: ["pipelines"],
@@ -111,6 +112,13 @@ export const textSplittersQuery = queryOptions({
   queryKey: ["text-splitters"],
   queryFn: async () => (await data(api.GET("/api/text-splitters"))).data,
   staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** The models that questions can name, for everyone who may ask. */
+export const languageModelsQuery = queryOptions({
+  queryKey: ["language-models"],
+  queryFn: () =>
+    allRows<LanguageModel>((query) => data(api.GET("/api/language-models", { params: { query } }))),
 });
 
 export const connectionsQuery = queryOptions({

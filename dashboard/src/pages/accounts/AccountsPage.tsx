@@ -12,7 +12,10 @@ export default function AccountsPage() {
   const tab = useParams()["*"] === "clients" ? "clients" : "users";
   const isOpen = session.data?.signed_in && session.data.auth === "off";
   return (
-    <Page title="Accounts" description="Users who sign in, and OAuth clients for programs.">
+    <Page
+      title="Accounts"
+      description="Users who sign in, and OAuth clients for programs. Limits of a user are for documents; drawings have permissions of their own."
+    >
       {isOpen ? (
         <p>The service runs without accounts: everyone on this machine has full access.</p>
       ) : (

@@ -36,7 +36,12 @@ export function LimitDialog({ account, limit, onClose }: LimitDialogProps) {
       <form className="stack" onSubmit={submit}>
         <p className="muted">
           A limited user sees no other documents: not in lists, searches, answers or events. What the role
-          allows remains the most that the user may do. Drawings are not affected.
+          allows remains the most that the user may do.
+        </p>
+        <p className="muted">
+          Drawings are not affected: every user reads all of them, unless the operator has set{" "}
+          <code>PIDQ_DEFAULT_ACCESS=none</code> and grants drawings to users or groups with{" "}
+          <code>pidq users grant</code>.
         </p>
         <Checkbox label="Only some classifications" isSelected={isLimited} onChange={setLimited} />
         <QueryState query={pipelines} label="Pipelines" />

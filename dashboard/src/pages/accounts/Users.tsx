@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileLock2, KeyRound, Pencil, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
-import { useSearchParams } from "react-router";
 import { usePageCommand } from "../../app/commands/pageCommands";
+import { useFrame } from "../../app/frame";
 import { useSession } from "../../app/session";
 import { accessText } from "../../features/access/accessRules";
 import {
@@ -41,13 +41,11 @@ export function Users() {
   const remove = useDeleteAccount();
   const session = useSession();
   const own = session.data?.signed_in ? session.data.login : null;
-  const [search, setSearch] = useSearchParams();
-  const named = accounts.data?.find((account) => account.login === search.get("password"));
-  const close = () => {
-    setOpen(null);
-    if (named) setSearch({}, { replace: true });
-  };
-  const withPassword = open?.kind === "password" ? open.account : named;
+  const frame = useFrame();
+  const close = () => setOpen(null);
+  // The own password needs the current one, and leaves this session signed in.
+  const setPassword = (account: Account) =>
+    account.login === own ? frame.open("password") : setOpen({ kind: "password", account });
   if (accounts.isError) return <ProblemMessage error={accounts.error} onRetry={() => accounts.refetch()} />;
   return (
     <div className="stack">
@@ -59,7 +57,7 @@ export function Users() {
       {accounts.data ? (
         <DataTable
           label="Users"
-          columns={columns({ own, limits, names, setOpen })}
+          columns={columns({ own, limits, names, setOpen, setPassword })}
           rows={accounts.data}
           rowKey={(account) => account.login}
         />
@@ -76,7 +74,7 @@ export function Users() {
       {open?.kind === "limit" && (
         <LimitDialog account={open.account} limit={limitOf(limits, open.account)} onClose={close} />
       )}
-      {withPassword && <PasswordDialog account={withPassword} onClose={close} />}
+      {open?.kind === "password" && <PasswordDialog account={open.account} onClose={close} />}
       <Confirm
         title="Delete this user?"
         action="Delete"
@@ -103,9 +101,10 @@ interface ColumnContext {
   limits: AccountLimit[];
   names: Names;
   setOpen: (open: Open) => void;
+  setPassword: (account: Account) => void;
 }
 
-function columns({ own, limits, names, setOpen }: ColumnContext): TableColumn<Account>[] {
+function columns({ own, limits, names, setOpen, setPassword }: ColumnContext): TableColumn<Account>[] {
   return [
     {
       id: "login",
@@ -166,7 +165,7 @@ function columns({ own, limits, names, setOpen }: ColumnContext): TableColumn<Ac
           <IconButton
             label={`Set the password of ${account.login}`}
             isDisabled={account.sso_only}
-            onPress={() => setOpen({ kind: "password", account })}
+            onPress={() => setPassword(account)}
           >
             <KeyRound size={16} />
           </IconButton>

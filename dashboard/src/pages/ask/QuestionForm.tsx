@@ -2,6 +2,7 @@
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
 import { Link } from "react-router";
+import { useIsAdministrator } from "../../app/own-account/ownAccount";
 import type { Pipeline } from "../../features/documents/queries";
 import { Button } from "../../ui/Button";
 import { Select } from "../../ui/fields";
@@ -67,14 +68,25 @@ export function QuestionForm({ pipeline, settings, lastTurn, onAsk }: QuestionFo
   );
 }
 
+/** Says how questions are answered without a language model, and who can connect one. */
+function WithoutModel() {
+  const isAdministrator = useIsAdministrator();
+  return (
+    <p className="ask-model muted">
+      Answers quote the documents.{" "}
+      {isAdministrator ? (
+        <Link to="/connections">Connect a language model</Link>
+      ) : (
+        "An administrator can connect a language model."
+      )}
+    </p>
+  );
+}
+
 function ModelChoice({ settings }: { settings: ReturnType<typeof useAskSettings> }) {
   const { connections, connection } = settings;
   if (connections.length === 0) {
-    return (
-      <p className="ask-model muted">
-        Quotes from the documents; no language model is configured. <Link to="/connections">Add a model</Link>
-      </p>
-    );
+    return <WithoutModel />;
   }
   return (
     <Select

@@ -110,7 +110,7 @@ function AnswerKind({ turn }: { turn: Turn }) {
   if (!answer) return null;
   if (!answer.answered) return <Badge tone="warning">Not answered</Badge>;
   if (answer.model === "extractive")
-    return <Badge tone="close">Quotes from the documents; no language model is configured</Badge>;
+    return <Badge tone="close">Quotes from the documents, without a language model</Badge>;
   return (
     <div className="row">
       <Badge tone="accent">{answer.model}</Badge>

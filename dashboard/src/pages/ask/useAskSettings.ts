@@ -1,16 +1,16 @@
 /** Settings of a question, in the address of the page: classification and model. */
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
-import { connectionsQuery, type Pipeline } from "../../features/documents/queries";
+import { languageModelsQuery, type Pipeline } from "../../features/documents/queries";
 
 /** Value of `model` for answers that quote the documents. */
 export const NO_MODEL = "none";
 
 export function useAskSettings(pipeline: Pipeline) {
   const [search, setSearch] = useSearchParams();
-  // Callers without the scope `admin` may not list the connections: for them there is no choice.
-  const connections = useQuery({ ...connectionsQuery, retry: false });
-  const rows = connections.data ?? [];
+  // A service that is older than this page lists no models: its answers are quotes.
+  const models = useQuery({ ...languageModelsQuery, retry: false });
+  const rows = models.data ?? [];
   const asked = search.get("classification") ?? "";
   const classification = pipeline.classifications.includes(asked)
     ? asked
@@ -33,7 +33,7 @@ export function useAskSettings(pipeline: Pipeline) {
     classification,
     connection,
     connections: rows,
-    isLoading: connections.isLoading,
+    isLoading: models.isLoading,
     set,
   };
 }
