@@ -7,12 +7,14 @@ interface CopyButtonProps extends Pick<ButtonProps, "size"> {
   text: string;
   /** Accessible name; what is copied. */
   label: string;
+  /** Text of the button. */
+  children?: string;
 }
 
-export function CopyButton({ text, label, size = "small" }: CopyButtonProps) {
+export function CopyButton({ text, label, size = "small", children = "Copy" }: CopyButtonProps) {
   return (
     <Button size={size} aria-label={label} onPress={() => copyText(text)}>
-      <Copy size={14} aria-hidden /> Copy
+      <Copy size={14} aria-hidden /> {children}
     </Button>
   );
 }

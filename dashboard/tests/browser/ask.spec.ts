@@ -20,9 +20,10 @@ test("a suggested question is answered with quotes that open their passage, docu
   await expect(passage.locator("mark").first()).toBeVisible();
   await expectAccessible(page);
   await turn.getByRole("button", { name: "Bad answer" }).click();
-  await turn.getByRole("textbox", { name: "Comment" }).fill("The size is missing.");
-  await turn.getByRole("button", { name: "Send feedback" }).click();
   await expect(turn).toContainText("your feedback is stored");
+  await turn.getByRole("textbox", { name: "Comment" }).fill("The size is missing.");
+  await turn.getByRole("button", { name: "Add the comment" }).click();
+  await expect(turn.getByRole("textbox", { name: "Comment" })).toHaveCount(0);
 
   await passage.getByRole("link", { name: "Open in the document" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "V-101-datasheet.md" })).toBeVisible();

@@ -259,6 +259,12 @@ test("shows what changed and what was removed between two revisions", async ({ p
   await expect(removed).toHaveAttribute("aria-current", "true");
   await page.keyboard.press("p");
   await expect(page).toHaveURL(/node=PSV-1106/);
+  // A copied link names the versions: after the next revision, it says that more has changed.
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy the link to this comparison" }).click();
+  await expect(page.getByText("Copied.")).toBeVisible();
+  const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+  expect(Number(link.searchParams.get("new"))).toBe(Number(link.searchParams.get("old")) + 1);
   await page.getByRole("button", { name: "New", exact: true }).click();
   await expect(legend).not.toContainText("removed");
   await page.getByRole("button", { name: "Old", exact: true }).click();

@@ -1,4 +1,4 @@
-/** Feedback on an answer: good or bad, with a comment. */
+/** Feedback on an answer: good or bad, which is stored at once, and then a comment. */
 import { useMutation } from "@tanstack/react-query";
 import { ThumbsDown, ThumbsUp } from "lucide-react";
 import { useState } from "react";
@@ -9,46 +9,72 @@ import { ProblemMessage } from "../../ui/ProblemMessage";
 
 type Rating = 1 | -1;
 
+interface Feedback {
+  rating: Rating;
+  comment?: string;
+}
+
 export function FeedbackForm({ answerId }: { answerId: string }) {
-  const [rating, setRating] = useState<Rating | null>(null);
-  const [comment, setComment] = useState("");
   const send = useMutation({
-    mutationFn: (comment: string) =>
+    mutationFn: (feedback: Feedback) =>
       api.POST("/api/queries/{query_id}/feedback", {
         params: { path: { query_id: answerId } },
-        body: { rating: rating ?? 1, ...(comment === "" ? {} : { comment }) },
+        body: feedback,
       }),
   });
-  if (send.isSuccess) return <p className="muted">Thank you, your feedback is stored.</p>;
+  const rating = send.variables?.rating;
+  const rate = (label: string, value: Rating, Icon: typeof ThumbsUp) => (
+    <IconButton
+      label={label}
+      aria-pressed={rating === value}
+      isDisabled={send.isPending}
+      onPress={() => send.mutate({ rating: value })}
+    >
+      <Icon size={16} />
+    </IconButton>
+  );
   return (
     <div className="feedback">
-      <IconButton label="Good answer" aria-pressed={rating === 1} onPress={() => setRating(1)}>
-        <ThumbsUp size={16} />
-      </IconButton>
-      <IconButton label="Bad answer" aria-pressed={rating === -1} onPress={() => setRating(-1)}>
-        <ThumbsDown size={16} />
-      </IconButton>
-      {rating !== null && (
-        <form
-          className="feedback-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            send.mutate(comment.trim());
-          }}
-        >
-          <TextField
-            label="Comment"
-            placeholder={rating === 1 ? "What was good? (optional)" : "What is wrong or missing? (optional)"}
-            value={comment}
-            onChange={setComment}
-            autoFocus
-          />
-          <Button type="submit" size="small" isDisabled={send.isPending}>
-            Send feedback
-          </Button>
-        </form>
+      {rate("Good answer", 1, ThumbsUp)}
+      {rate("Bad answer", -1, ThumbsDown)}
+      {send.isSuccess && <span className="muted">Thank you, your feedback is stored.</span>}
+      {rating !== undefined && !(send.isSuccess && send.variables.comment !== undefined) && (
+        <CommentForm
+          rating={rating}
+          isPending={send.isPending}
+          onSend={(comment) => send.mutate({ rating, comment })}
+        />
       )}
       {send.isError && <ProblemMessage error={send.error} />}
     </div>
+  );
+}
+
+interface CommentFormProps {
+  rating: Rating;
+  isPending: boolean;
+  onSend: (comment: string) => void;
+}
+
+function CommentForm({ rating, isPending, onSend }: CommentFormProps) {
+  const [comment, setComment] = useState("");
+  return (
+    <form
+      className="feedback-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend(comment.trim());
+      }}
+    >
+      <TextField
+        label="Comment"
+        placeholder={rating === 1 ? "What was good? (optional)" : "What is wrong or missing? (optional)"}
+        value={comment}
+        onChange={setComment}
+      />
+      <Button type="submit" size="small" isDisabled={isPending || comment.trim() === ""}>
+        Add the comment
+      </Button>
+    </form>
   );
 }

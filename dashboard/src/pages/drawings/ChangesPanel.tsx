@@ -18,6 +18,7 @@ import { changesQuery, versionsQuery } from "../../features/drawing/queries";
 import { UploadVersion } from "../../features/drawing-upload/UploadVersion";
 import { Badge, type Tone } from "../../ui/Badge";
 import { IconButton } from "../../ui/Button";
+import { CopyButton } from "../../ui/CopyButton";
 import { Select } from "../../ui/fields";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
@@ -61,6 +62,11 @@ export function ChangesPanel({ graphId, comparison, state, change, onSelect }: C
         value={comparison?.old ?? null}
         onChange={(old) => change({ old, node: null })}
       />
+      {state.new !== null && state.new !== latest.change_version && (
+        <p className="muted">
+          The link to this comparison was made for version {state.new}. Changes since then are shown as well.
+        </p>
+      )}
       {comparison && (
         <Differences
           graphId={graphId}
@@ -70,11 +76,27 @@ export function ChangesPanel({ graphId, comparison, state, change, onSelect }: C
           onSelect={onSelect}
         />
       )}
-      <div>
+      <div className="row">
+        {comparison && (
+          <CopyButton
+            label="Copy the link to this comparison"
+            text={linkTo(comparison.old, latest.change_version)}
+          >
+            Copy the link
+          </CopyButton>
+        )}
         <UploadVersion graphId={graphId} />
       </div>
     </div>
   );
+}
+
+/** The address of the page with the versions that it compares, which are other ones after the next revision. */
+function linkTo(old: string, latest: string): string {
+  const url = new URL(window.location.href);
+  url.searchParams.set("old", old);
+  url.searchParams.set("new", latest);
+  return url.href;
 }
 
 const TONES: Record<string, Tone> = { critical: "danger", high: "warning", medium: "accent" };

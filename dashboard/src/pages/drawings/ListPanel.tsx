@@ -110,9 +110,10 @@ export const LISTS: List[] = [
     query: "validate()",
     columns: [
       ["severity", "Severity"],
-      ["code", "Rule"],
-      ["message", "Finding"],
+      // A narrow panel cuts the last columns off.
       ["ids", "Items"],
+      ["message", "Finding"],
+      ["code", "Rule"],
     ],
     item: (row) => (row.ids as unknown[] | undefined)?.[0],
     rank: (row) => -SEVERITIES.indexOf(String(row.severity)),

@@ -1,7 +1,7 @@
 /** State of the page of a drawing, in the search parameters of its address. */
 import { useSearchParams } from "react-router";
 
-const NAMES = ["node", "at", "view", "to", "panel", "old", "show", "with", "highlight"] as const;
+const NAMES = ["node", "at", "view", "to", "panel", "old", "new", "show", "with", "highlight"] as const;
 type Name = (typeof NAMES)[number];
 
 export type DrawingState = Record<Name, string | null>;

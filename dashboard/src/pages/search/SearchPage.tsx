@@ -5,7 +5,7 @@ import { useSearchParams } from "react-router";
 import { api, data } from "../../api/client";
 import { type Pipeline, pipelinesQuery } from "../../features/documents/queries";
 import { tagNodesQuery } from "../../features/documents/tags";
-import { ButtonLink } from "../../ui/Button";
+import { Button, ButtonLink } from "../../ui/Button";
 import { Empty } from "../../ui/Empty";
 import { Page } from "../../ui/Page";
 import { SearchColumn } from "./SearchColumn";
@@ -60,13 +60,23 @@ function SearchLab({ pipelines, first }: { pipelines: Pipeline[]; first: Pipelin
           <p>Try a tag, such as V-101, and then a question in words that the documents do not use.</p>
         </Empty>
       ) : (
-        <SearchResults pipeline={pipeline} settings={settings} />
+        <SearchResults
+          pipeline={pipeline}
+          settings={settings}
+          onSearchIn={(classification) => set({ classification })}
+        />
       )}
     </>
   );
 }
 
-function SearchResults({ pipeline, settings }: { pipeline: Pipeline; settings: SearchSettings }) {
+interface SearchResultsProps {
+  pipeline: Pipeline;
+  settings: SearchSettings;
+  onSearchIn: (classification: string) => void;
+}
+
+function SearchResults({ pipeline, settings, onSearchIn }: SearchResultsProps) {
   const { query, classification, topK, filter } = settings;
   const results = useQueries({
     queries: MODES.map(({ mode }) => ({
@@ -83,6 +93,9 @@ function SearchResults({ pipeline, settings }: { pipeline: Pipeline; settings: S
   });
   const hits = results.map((result) => result.data?.contexts ?? []);
   const nodes = useQuery(tagNodesQuery(hits.flat().flatMap((hit) => hit.tags))).data;
+  const others = pipeline.classifications.filter((other) => other !== classification);
+  if (results.every((result) => result.data?.contexts.length === 0))
+    return <NoMatch classification={classification} others={others} onSearchIn={onSearchIn} />;
   return (
     <div className="search-columns">
       {MODES.map((row, index) => {
@@ -104,5 +117,27 @@ function SearchResults({ pipeline, settings }: { pipeline: Pipeline; settings: S
         );
       })}
     </div>
+  );
+}
+
+interface NoMatchProps {
+  classification: string;
+  others: string[];
+  onSearchIn: (classification: string) => void;
+}
+
+/** Shown if no search finds anything: documents of other classifications are not searched. */
+function NoMatch({ classification, others, onSearchIn }: NoMatchProps) {
+  return (
+    <Empty icon={FlaskConical} title={`No passage under ${classification} matches`}>
+      {others.length > 0 && <p>Documents of other classifications are not searched.</p>}
+      <div className="row">
+        {others.map((other) => (
+          <Button key={other} onPress={() => onSearchIn(other)}>
+            Search in {other}
+          </Button>
+        ))}
+      </div>
+    </Empty>
   );
 }
