@@ -77,6 +77,7 @@ test("a limited viewer changes the own password too", async ({ page, browser }) 
   const path = `/api/account-limits/user:${account.id}`;
   expect(await send(page, "PUT", path, { pipelines: rules })).toBe(200);
   const own = await signIn(browser, "vic", PASSWORD);
+  expect(await send(own, "GET", "/graph/plant-100"), "drawings are not limited").toBe(200);
   const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
   expect(await send(own, "PUT", "/account/password", body)).toBe(204);
   await own.context().close();

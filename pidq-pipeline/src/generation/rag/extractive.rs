@@ -122,6 +122,16 @@ mod tests {
     }
 
     #[test]
+    fn a_question_about_a_tag_is_answered_by_the_sentences_about_it() {
+        let passages = ["# Pump P-1\n\nIt runs at 7 bar.", "P-2 is a spare pump.", "V-2 feeds P-1."];
+        let known = answer(question("What do the documents say about p-1?", &passages));
+        assert_eq!(known.answer, "“It runs at 7 bar.” [1]\n“V-2 feeds P-1.” [3]");
+        assert_eq!((known.answered, known.citations.len()), (true, 2));
+        let unknown = answer(question("What do the documents say about P-3?", &passages));
+        assert_eq!((unknown.answered, unknown.reason), (false, Some(Reason::NotInContext)));
+    }
+
+    #[test]
     fn a_question_without_an_answer_says_why() {
         for (passages, score, reason) in [
             (&[][..], None, Reason::NoRelevantContext),
