@@ -144,6 +144,48 @@ print(*names)";
     assert_eq!(printed.trim(), "LICENSE-APACHE LICENSE-MIT NOTICE");
 }
 
+/// Newest glibc that the library of a release may need, as in `scripts/dist.sh`.
+const GLIBC: &str = "2.28";
+
+/// Replaces the library of a wheel: WHEEL LIBRARY NEW_WHEEL.
+const REPACK: &str = "
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[3], 'w') as new:
+    libraries = [name for name in old.namelist() if name.endswith('.so')]
+    assert len(libraries) == 1, libraries
+    for name in old.namelist():
+        new.writestr(name, open(sys.argv[2], 'rb').read() if name in libraries else old.read(name))
+";
+
+/// One wheel serves all versions of Python, and all systems with the glibc of `manylinux_2_28` or a newer one. A library
+/// that is linked on this machine needs the glibc of this machine, so it is linked as in a release.
+#[test]
+fn the_wheel_fits_every_python_and_manylinux_2_28() {
+    let Some(environment) = test_environment() else { return };
+    let name = environment.wheel.file_name().expect("a name").to_string_lossy();
+    assert!(name.contains("-py3-none-"), "{name}");
+    if !host().ends_with("-linux-gnu") {
+        return eprintln!("SKIPPED: manylinux is for Linux with glibc");
+    }
+    let directory = folder().join("manylinux");
+    fs::create_dir_all(&directory).expect("a folder");
+    let built = std::env::current_exe().expect("a path").parent().expect("a folder").join("libpidq_ffi.a");
+    let (library, wheel) = (directory.join("libpidq.so"), directory.join(&*name));
+    let python = || Command::new(&environment.python);
+    let target = format!("{}-linux-gnu.{GLIBC}", std::env::consts::ARCH);
+    let mut linker = python();
+    linker.args(["-m", "ziglang", "cc", "-target", &target, "-shared", "-Wl,--whole-archive"]).arg(built);
+    run_or_panic(linker.args(["-Wl,--no-whole-archive", "-lunwind", "-o"]).arg(&library));
+    // It loads and runs.
+    let program = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).pidq_abi_version() != 1)";
+    run_or_panic(python().args(["-c", program]).arg(&library));
+    run_or_panic(python().args(["-c", REPACK]).arg(&environment.wheel).arg(&library).arg(&wheel));
+    let report = run_or_panic(python().args(["-m", "auditwheel", "show"]).arg(&wheel));
+    let report = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    let tag = format!("platform tag: \"manylinux_{}_", GLIBC.replace('.', "_"));
+    assert!(report.contains(&tag) || report.contains("platform tag: \"manylinux_2_17_"), "{report}");
+}
+
 #[test]
 fn the_source_distribution_builds_only_the_library() {
     let Some(environment) = test_environment() else { return };
