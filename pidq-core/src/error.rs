@@ -75,6 +75,7 @@ codes! {
     NumberExpected       "PQ2007" Eval    "A number was expected.";
     InvalidValue         "PQ2008" Eval    "A value has the right type, but is malformed or out of range.";
     ResultType           "PQ2009" Eval    "A result does not fit the type that the program asked for.";
+    FunctionFailed       "PQ2010" Eval    "A function of the embedding program failed.";
     NotANode             "PQ3001" Eval    "The value is not a node of the graph.";
     UnknownNode          "PQ3002" Eval    "No node has this id or tag.";
     NoStart              "PQ3003" Eval    "There is no node to start from.";

@@ -195,6 +195,10 @@ typedef enum {
   PIDQ_ERROR_ENTRY_EXPECTED = 2006,
   // PQ2007. A number was expected.
   PIDQ_ERROR_NUMBER_EXPECTED = 2007,
+  // PQ2008. A value has the right type, but is malformed or out of range.
+  PIDQ_ERROR_INVALID_VALUE = 2008,
+  // PQ2010. A function of the embedding program failed.
+  PIDQ_ERROR_FUNCTION_FAILED = 2010,
   // PQ3001. The value is not a node of the graph.
   PIDQ_ERROR_NOT_A_NODE = 3001,
   // PQ3002. No node has this id or tag.
@@ -272,8 +276,15 @@ typedef struct pidq_batch_t pidq_batch_t;
 // Text, such as a drawing or a report. Delete it with `pidq_buffer_delete`.
 typedef struct pidq_buffer_t pidq_buffer_t;
 
+// Call of a function of the program. It is valid until the function returns, in its thread.
+typedef struct pidq_call_t pidq_call_t;
+
 // Cancellation flag of runs. Any thread may fire it. Delete it when no run uses it anymore.
 typedef struct pidq_cancel_t pidq_cancel_t;
+
+// Language of queries with functions of the program. Add the functions in one thread; then any number of threads may
+// compile queries with it. Delete it with `pidq_dialect_delete`; compiled queries keep their functions.
+typedef struct pidq_dialect_t pidq_dialect_t;
 
 // Error. Delete it with `pidq_error_delete`.
 typedef struct pidq_error_t pidq_error_t;
@@ -366,8 +377,14 @@ typedef struct {
   const pidq_limits_t *limits;
 } pidq_diff_options_t;
 
-// Callback that receives a chunk of text; `user` is the pointer passed in. Returning false stops the writing.
-typedef bool (*pidq_write_t)(void *user, const char *data, size_t len);
+// Function of the program. It reads the call, and sets its result or an error with one of the functions that begin with
+// `pidq_call_`; without one, the result is null. The threads that run queries call it, possibly several at a time. It may
+// call any function of the library, also to run other queries, but must not throw an exception or jump out.
+typedef void (*pidq_function_t)(void *user, pidq_call_t *call);
+
+// Destructor of the pointer of a function, called once: when the dialect and all queries compiled with it are deleted,
+// also in another thread.
+typedef void (*pidq_destroy_t)(void *user);
 
 // Value of a result, passed as a structure. It is valid until its result is deleted, and is for one thread at a time, as
 // the result. All bytes zero is no value. The members are private.
@@ -375,10 +392,13 @@ typedef struct {
   // Private.
   uint64_t kind;
   // Private.
-  const pidq_result_t *result;
+  const void *owner;
   // Private.
   uint64_t words[3];
 } pidq_value_t;
+
+// Callback that receives a chunk of text; `user` is the pointer passed in. Returning false stops the writing.
+typedef bool (*pidq_write_t)(void *user, const char *data, size_t len);
 
 // A value of another language.
 typedef void *pidq_foreign_t;
@@ -585,6 +605,61 @@ PIDQ_API pidq_slice_t pidq_query_tree(const pidq_query_t *query);
 
 // Deletes a query. NULL is allowed.
 PIDQ_API void pidq_query_delete(pidq_query_t *query);
+
+// Creates the standard language. Returns NULL if out of memory.
+PIDQ_API pidq_dialect_t *pidq_dialect_new(void);
+
+// Adds a function, which replaces one of the same name. `user` is passed to each call; `destroy` may be NULL. If the
+// function cannot be added, `user` is destroyed at once.
+PIDQ_API
+PIDQ_NODISCARD
+pidq_error_t *pidq_dialect_add_function(pidq_dialect_t *dialect,
+                                        const char *name,
+                                        pidq_function_t function,
+                                        void *user,
+                                        pidq_destroy_t destroy);
+
+// Compiles a query in the text format with the functions of a dialect; `params` may be NULL.
+PIDQ_API
+PIDQ_NODISCARD
+pidq_error_t *pidq_dialect_parse(const pidq_dialect_t *dialect,
+                                 const char *text,
+                                 size_t len,
+                                 const pidq_params_t *params,
+                                 pidq_query_t **out);
+
+// Deletes a dialect. NULL is allowed.
+PIDQ_API void pidq_dialect_delete(pidq_dialect_t *dialect);
+
+// Returns the value that is piped to the function. It is valid until the function returns, as are its parts.
+PIDQ_API pidq_value_t pidq_call_input(const pidq_call_t *call);
+
+// Returns the number of arguments.
+PIDQ_API size_t pidq_call_count(const pidq_call_t *call);
+
+// Returns an argument, from 0; no value if there are fewer. It is valid until the function returns, as are its parts.
+PIDQ_API pidq_value_t pidq_call_argument(const pidq_call_t *call, size_t index);
+
+// Sets the result to true or false.
+PIDQ_API void pidq_call_return_bool(pidq_call_t *call, bool value);
+
+// Sets the result to a number; null if it is not finite.
+PIDQ_API void pidq_call_return_number(pidq_call_t *call, double value);
+
+// Sets the result to a string, which is copied.
+PIDQ_API void pidq_call_return_string(pidq_call_t *call, const char *data, size_t len);
+
+// Sets the result to a value of JSON, which is copied. Numbers are doubles.
+PIDQ_API void pidq_call_return_json(pidq_call_t *call, const char *json, size_t len);
+
+// Sets the result to a value: the input, an argument or a part of one, or a value of a result, which is copied. No value
+// is null.
+PIDQ_API
+void pidq_call_return_value(pidq_call_t *call,
+                            pidq_value_t value);
+
+// Ends the call with an error, `PQ2010`, which has this message and the place of the call in the query.
+PIDQ_API void pidq_call_fail(pidq_call_t *call, const char *message, size_t len);
 
 // Creates a cancellation flag. Returns NULL if out of memory.
 PIDQ_API pidq_cancel_t *pidq_cancel_new(void);

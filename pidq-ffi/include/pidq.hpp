@@ -1,6 +1,6 @@
 // C++17 interface of pidq, a query engine for P&ID graphs: owners of the handles of pidq.h, in one header. Manual: docs/c.md.
 //
-// - Graph, Query, Result, Params and Cancel own a handle, can be moved and not copied, and delete it when they are
+// - Graph, Query, Result, Params, Dialect and Cancel own a handle, can be moved and not copied, and delete it when they are
 //   destroyed. They may be destroyed in any order.
 // - A function throws pidq::Error. Functions that begin with `try_` return an Expected instead, which has a value or an
 //   error; programs that are compiled without exceptions use these.
@@ -387,6 +387,95 @@ private:
     return Result(result);
   }
   std::unique_ptr<pidq_query_t, detail::Deleter<pidq_query_delete>> handle_;
+};
+
+// Call of a function of the program: its input and arguments, which are valid until the function returns.
+class Call {
+public:
+  explicit Call(pidq_call_t *handle) noexcept : handle_(handle) {}
+  // Value that is piped to the function.
+  Value input() const noexcept { return Value(pidq_call_input(handle_)); }
+  std::size_t size() const noexcept { return pidq_call_count(handle_); }
+  // Argument; a value of type PIDQ_TYPE_NONE if there are fewer.
+  Value operator[](std::size_t index) const noexcept { return Value(pidq_call_argument(handle_, index)); }
+  // Sets a result that is JSON; the function returns nothing.
+  void return_json(std::string_view json) const noexcept {
+    pidq_call_return_json(handle_, detail::data(json), json.size());
+  }
+  // Ends the call with an error; the function returns nothing.
+  void fail(std::string_view message) const noexcept {
+    pidq_call_fail(handle_, detail::data(message), message.size());
+  }
+  pidq_call_t *handle() const noexcept { return handle_; }
+
+private:
+  pidq_call_t *handle_;
+};
+
+// Language of queries with functions of the program.
+class Dialect {
+public:
+  Dialect() : handle_(pidq_dialect_new()) {}
+
+  // Adds a function: a callable that takes a Call and returns a bool, a number, a string, a Value, an optional of these,
+  // or nothing. The threads that run queries call it, possibly several at a time. It lives as long as the last query that
+  // may call it. An exception that it throws is an error of the run, with its `what()`.
+  template <typename Function> Dialect &function(const std::string &name, Function body) & {
+    auto user = std::make_unique<Function>(std::move(body));
+    pidq_error_t *error =
+        pidq_dialect_add_function(handle(), name.c_str(), call<Function>, user.release(), destroy<Function>);
+    if (error != nullptr) static_cast<void>(Expected<bool>(Error(error)).value());
+    return *this;
+  }
+
+  Query parse(std::string_view text) const { return try_parse(text).value(); }
+  Query parse(std::string_view text, const Params &params) const { return try_parse(text, params).value(); }
+  Expected<Query> try_parse(std::string_view text) const { return compile(text, nullptr); }
+  Expected<Query> try_parse(std::string_view text, const Params &params) const { return compile(text, params.handle()); }
+  pidq_dialect_t *handle() const noexcept { return handle_.get(); }
+
+private:
+  Expected<Query> compile(std::string_view text, const pidq_params_t *params) const {
+    pidq_query_t *query = nullptr;
+    pidq_error_t *error = pidq_dialect_parse(handle(), detail::data(text), text.size(), params, &query);
+    if (error != nullptr) return Error(error);
+    return Query(query);
+  }
+  template <typename Function> static void call(void *user, pidq_call_t *handle) noexcept {
+    const Call call(handle);
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+    try {
+      invoke(*static_cast<Function *>(user), call);
+    } catch (const std::exception &exception) {
+      call.fail(exception.what());
+    } catch (...) {
+      call.fail("the function threw an exception");
+    }
+#else
+    invoke(*static_cast<Function *>(user), call);
+#endif
+  }
+  template <typename Function> static void invoke(Function &body, const Call &call) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Function &, const Call &>>) body(call);
+    else set_result(call, body(call));
+  }
+  template <typename T> static void set_result(const Call &call, const T &value) {
+    if constexpr (std::is_same_v<T, Value>) pidq_call_return_value(call.handle(), value.raw());
+    else if constexpr (std::is_same_v<T, bool>) pidq_call_return_bool(call.handle(), value);
+    else if constexpr (std::is_arithmetic_v<T>) pidq_call_return_number(call.handle(), static_cast<double>(value));
+    else {
+      const std::string_view text(value);
+      pidq_call_return_string(call.handle(), detail::data(text), text.size());
+    }
+  }
+  // No value is null.
+  template <typename T> static void set_result(const Call &call, const std::optional<T> &value) {
+    if (value) set_result(call, *value);
+  }
+  template <typename Function> static void destroy(void *user) noexcept {
+    std::unique_ptr<Function>(static_cast<Function *>(user));
+  }
+  std::unique_ptr<pidq_dialect_t, detail::Deleter<pidq_dialect_delete>> handle_;
 };
 
 } // namespace pidq

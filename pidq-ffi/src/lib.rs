@@ -19,6 +19,8 @@ mod drawing;
 mod params;
 mod query;
 
+mod dialect;
+
 mod cancel;
 mod limits;
 
@@ -60,6 +62,14 @@ pub use build::{
     pidq_shared_delete, pidq_shared_new,
 };
 pub use cancel::{CancelHandle, pidq_cancel_delete, pidq_cancel_fire, pidq_cancel_new, pidq_cancel_time_out};
+pub use dialect::call::{
+    CallHandle, pidq_call_argument, pidq_call_count, pidq_call_fail, pidq_call_input, pidq_call_return_bool,
+    pidq_call_return_json, pidq_call_return_number, pidq_call_return_string, pidq_call_return_value,
+};
+pub use dialect::{
+    Destroy, DialectHandle, FunctionBody, pidq_dialect_add_function, pidq_dialect_delete, pidq_dialect_new,
+    pidq_dialect_parse,
+};
 pub use drawing::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join, pidq_graph_join_with};
 pub use error::{
     pidq_error_code, pidq_error_delete, pidq_error_help, pidq_error_json, pidq_error_location, pidq_error_message,

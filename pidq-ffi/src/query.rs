@@ -41,7 +41,7 @@ pub unsafe extern "C" fn pidq_query_parse(
     out: *mut *mut QueryHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    guard_error(|| unsafe { compile(text, len, std::ptr::null(), out, Dialect::parse_with) })
+    guard_error(|| unsafe { compile(text, len, std::ptr::null(), out, parse_text) })
 }
 
 /// Compiles a query in the text format with values for its `$names`; `params` may be NULL.
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn pidq_query_parse_with(
     out: *mut *mut QueryHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    guard_error(|| unsafe { compile(text, len, params, out, Dialect::parse_with) })
+    guard_error(|| unsafe { compile(text, len, params, out, parse_text) })
 }
 
 /// Compiles a query in the JSON format, such as `["size"]`; `params` may be NULL.
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn pidq_query_from_json(
     out: *mut *mut QueryHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    guard_error(|| unsafe { compile(json, len, params, out, Dialect::compile_json_with) })
+    guard_error(|| unsafe { compile(json, len, params, out, parse_json) })
 }
 
 /// Runs a query; `limits` may be NULL. On success, `*out` is a result that the caller deletes.
@@ -165,14 +165,16 @@ impl Compiled {
     }
 }
 
+/// Compiles a query with parameters, given as a JSON object to `parse`, and writes its handle to `out`.
+///
 /// # Safety
 /// The rules of the header.
-unsafe fn compile(
+pub unsafe fn compile(
     source: *const c_char,
     len: usize,
     params: *const ParamsHandle,
     out: *mut *mut QueryHandle,
-    parse: impl Fn(&Dialect, &str, &str) -> pidq_core::Result<Query>,
+    parse: impl FnOnce(&str, &str) -> Result<pidq_core::Result<Query>, AbiError>,
 ) -> Result<(), AbiError> {
     let compile = || {
         // SAFETY: the caller promises the same.
@@ -180,10 +182,17 @@ unsafe fn compile(
         // SAFETY: as above.
         let params = (!params.is_null()).then(|| unsafe { borrow(params) }).transpose()?;
         let params = params.map_or("{}".into(), Values::json);
-        let query =
-            parse(&Dialect::standard(), source, &params).map_err(|error| AbiError::from_engine(&error, source))?;
+        let query = parse(source, &params)?.map_err(|error| AbiError::from_engine(&error, source))?;
         Ok(Compiled { query: Arc::new(query), text: OnceLock::new(), tree: OnceLock::new() })
     };
     // SAFETY: as above.
     unsafe { write_handle(out, compile) }
+}
+
+fn parse_text(text: &str, params: &str) -> Result<pidq_core::Result<Query>, AbiError> {
+    Ok(Dialect::standard().parse_with(text, params))
+}
+
+fn parse_json(json: &str, params: &str) -> Result<pidq_core::Result<Query>, AbiError> {
+    Ok(Dialect::standard().compile_json_with(json, params))
 }

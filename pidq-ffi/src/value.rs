@@ -2,7 +2,7 @@
 //!
 //! A value is a small structure that borrows from its result, or from the run that calls a function of the program.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, size_of};
 
 use pidq_core::Value;
@@ -45,7 +45,7 @@ pub struct ValueView {
     /// Private.
     kind: u64,
     /// Private.
-    result: *const ResultHandle,
+    owner: *const c_void,
     /// Private.
     words: MaybeUninit<[u64; 3]>,
 }
@@ -60,11 +60,16 @@ const OF_CALL: u64 = 2;
 
 impl ValueView {
     /// No value.
-    pub const NONE: ValueView = ValueView { kind: NO_VALUE, result: std::ptr::null(), words: MaybeUninit::uninit() };
+    pub const NONE: ValueView = ValueView { kind: NO_VALUE, owner: std::ptr::null(), words: MaybeUninit::uninit() };
 
     /// Wraps a value of the call of a function, which is valid during the call.
-    pub fn of_call(value: Value<'_>) -> ValueView {
-        ValueView { kind: OF_CALL, ..ValueView::NONE }.with(Some(value))
+    pub fn of_call(value: Value<'_>, call: *const c_void) -> ValueView {
+        ValueView { kind: OF_CALL, owner: call, ..ValueView::NONE }.with(Some(value))
+    }
+
+    /// Returns true for a value of this call.
+    pub fn is_of_call(&self, call: *const c_void) -> bool {
+        self.kind == OF_CALL && self.owner == call
     }
 
     /// Returns another value of the same owner; no value if there is none.
@@ -83,7 +88,7 @@ impl ValueView {
     pub unsafe fn value<'a>(&self) -> Option<Value<'a>> {
         match self.kind {
             // SAFETY: the caller promises a result that is not deleted meanwhile.
-            OF_RESULT => drop(unsafe { borrow(self.result) }.ok()?),
+            OF_RESULT => drop(unsafe { borrow::<ResultHandle>(self.owner.cast()) }.ok()?),
             OF_CALL => {}
             _ => return None,
         }
@@ -98,7 +103,7 @@ pub unsafe extern "C" fn pidq_result_value(result: *const ResultHandle) -> Value
     guard_or(ValueView::NONE, || {
         // SAFETY: the rules of the header.
         let value = unsafe { borrow(result) }?.value();
-        Ok(ValueView { kind: OF_RESULT, result, ..ValueView::NONE }.with(Some(value)))
+        Ok(ValueView { kind: OF_RESULT, owner: result.cast(), ..ValueView::NONE }.with(Some(value)))
     })
 }
 

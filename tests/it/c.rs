@@ -179,6 +179,20 @@ fn values_and_numbers_of_errors_are_exact() {
 }
 
 #[test]
+fn functions_of_the_program_are_called() {
+    let Some(prefix) = prefix() else { return };
+    let program = compile_program(prefix, "tests/c/functions.c", "functions-test", &["-O2"]);
+    assert_eq!(text(run(&mut Command::new(program))), "ok\n");
+}
+
+#[test]
+fn the_example_functions_prints_results_and_an_error() {
+    let Some(prefix) = prefix() else { return };
+    let program = compile_program(prefix, "examples/c/functions.c", "functions", &[]);
+    insta::assert_snapshot!(text(run(Command::new(program).arg(DRAWING))));
+}
+
+#[test]
 fn an_ignored_error_does_not_compile() {
     let Some(prefix) = prefix() else { return };
     let source = prefix.join("ignored.c");
@@ -268,7 +282,9 @@ fn misuse_is_clean_under_the_address_sanitizer() {
         "examples/c/threads.c",
         "examples/c/values.c",
         "examples/c/query.cpp",
+        "examples/c/functions.c",
         "tests/c/values.c",
+        "tests/c/functions.c",
         "tests/c/handles.cpp",
     ];
     for source in sources {
@@ -288,7 +304,7 @@ fn misuse_is_clean_under_valgrind() {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
     run(valgrind.arg(program).args([VALGRIND_CYCLES, DRAWING]));
-    for source in ["tests/c/values.c", "tests/c/handles.cpp"] {
+    for source in ["tests/c/values.c", "tests/c/functions.c", "tests/c/handles.cpp"] {
         let program = compile_program(prefix, source, &format!("{}-valgrind", source.replace(['/', '.'], "-")), &[]);
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);

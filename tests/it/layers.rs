@@ -135,7 +135,7 @@ const CRATES: &[Crate] = &[
             &["graph", "limits"],
             &["result"],
             &["build", "columns", "drawing", "query", "rows", "value"],
-            &["arrow"],
+            &["arrow", "dialect"],
             &["batch"],
         ],
     },

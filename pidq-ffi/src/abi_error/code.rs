@@ -66,6 +66,10 @@ pub enum ErrorCode {
     PIDQ_ERROR_ENTRY_EXPECTED = 2006,
     /// PQ2007. A number was expected.
     PIDQ_ERROR_NUMBER_EXPECTED = 2007,
+    /// PQ2008. A value has the right type, but is malformed or out of range.
+    PIDQ_ERROR_INVALID_VALUE = 2008,
+    /// PQ2010. A function of the embedding program failed.
+    PIDQ_ERROR_FUNCTION_FAILED = 2010,
     /// PQ3001. The value is not a node of the graph.
     PIDQ_ERROR_NOT_A_NODE = 3001,
     /// PQ3002. No node has this id or tag.
@@ -169,6 +173,8 @@ impl ErrorCode {
         ErrorCode::PIDQ_ERROR_LIST_EXPECTED,
         ErrorCode::PIDQ_ERROR_ENTRY_EXPECTED,
         ErrorCode::PIDQ_ERROR_NUMBER_EXPECTED,
+        ErrorCode::PIDQ_ERROR_INVALID_VALUE,
+        ErrorCode::PIDQ_ERROR_FUNCTION_FAILED,
         ErrorCode::PIDQ_ERROR_NOT_A_NODE,
         ErrorCode::PIDQ_ERROR_UNKNOWN_NODE,
         ErrorCode::PIDQ_ERROR_NO_START,

@@ -2,7 +2,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <pidq.hpp>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 #define EXPECT(condition)                                                                                              \
@@ -108,7 +111,34 @@ static void handles_move() {
   EXPECT(other.value().as<int>() == 2 && !result.value().exists() && other.fuel() > 0 && other.warnings() == "[]");
 }
 
+static void functions_return_values_and_throw() {
+  auto counter = std::make_shared<int>(0);
+  pidq::Dialect dialect;
+  dialect.function("twice", [](const pidq::Call &call) { return call[0].value_or(0.0) * 2; });
+  dialect.function("tag", [](const pidq::Call &call) { return call.input()["tag"].as<std::string_view>(); });
+  dialect.function("first", [](const pidq::Call &call) { return call.input()[0]; });
+  dialect.function("count", [counter](const pidq::Call &call) { return call.size() + ++*counter > 0; });
+  dialect.function("list", [](const pidq::Call &call) { call.return_json("[1, {}]"); });
+  dialect.function("refuse", [](const pidq::Call &) -> std::string { throw std::runtime_error("it is refused"); });
+  const auto graph = pidq::Graph::parse(R"([{"tag": "P-1"}, 5])");
+  const auto text = "[twice(4), .0 | tag(), .1 | tag(), first(), count(1), list()]";
+  EXPECT(dialect.parse(text).run(graph).json() == R"([8,"P-1",null,{"tag": "P-1"},true,[1,{}]])");
+  const auto refused = dialect.parse("refuse()").try_run(graph);
+  EXPECT(!refused && refused.error().code() == PIDQ_ERROR_FUNCTION_FAILED && refused.error().message() == "it is refused");
+  EXPECT(dialect.try_parse("other()").error().code() == PIDQ_ERROR_UNKNOWN_FUNCTION);
+  EXPECT(counter.use_count() == 2);
+  dialect = pidq::Dialect();
+  EXPECT(counter.use_count() == 1 && *counter == 1);
+  try {
+    dialect.function("a b", [](const pidq::Call &) { return true; });
+    EXPECT(false);
+  } catch (const pidq::Error &error) {
+    EXPECT(error.code() == PIDQ_ERROR_MISUSE);
+  }
+}
+
 int main() {
+  functions_return_values_and_throw();
   conversions_check_type_and_range();
   lists_and_objects_are_iterated();
   parameters_have_the_types_of_their_values();
