@@ -179,6 +179,8 @@ typedef enum {
   PIDQ_ERROR_UNKNOWN_OPTION = 1011,
   // PQ1012. An option has an invalid value.
   PIDQ_ERROR_BAD_OPTION = 1012,
+  // PQ1013. A parameter of a prepared query has no value.
+  PIDQ_ERROR_MISSING_PARAMETER = 1013,
   // PQ1020. A graph pattern is malformed.
   PIDQ_ERROR_PATTERN_SYNTAX = 1020,
   // PQ2001. An array was expected.
@@ -197,6 +199,8 @@ typedef enum {
   PIDQ_ERROR_NUMBER_EXPECTED = 2007,
   // PQ2008. A value has the right type, but is malformed or out of range.
   PIDQ_ERROR_INVALID_VALUE = 2008,
+  // PQ2009. A result does not fit the type that the program asked for.
+  PIDQ_ERROR_RESULT_TYPE = 2009,
   // PQ2010. A function of the embedding program failed.
   PIDQ_ERROR_FUNCTION_FAILED = 2010,
   // PQ3001. The value is not a node of the graph.
@@ -237,6 +241,8 @@ typedef enum {
   PIDQ_ERROR_INPUT_TOO_DEEP = 5003,
   // PQ5004. The input is not UTF-8.
   PIDQ_ERROR_NOT_UTF8 = 5004,
+  // PQ5005. The input could not be read.
+  PIDQ_ERROR_INPUT_UNREADABLE = 5005,
   // PQ6001. The input is not well-formed XML.
   PIDQ_FORMAT_ERROR_NOT_XML = 6001,
   // PQ6002. The XML is not a Proteus plant model.
@@ -296,8 +302,8 @@ typedef struct pidq_files_t pidq_files_t;
 // they need.
 typedef struct pidq_graph_t pidq_graph_t;
 
-// Values of the `$names` of a query. For one thread at a time. Delete it with `pidq_params_delete`; compiled queries
-// keep what they need.
+// Values of the `$names` of a query. For one thread at a time. Delete it with `pidq_params_delete`; compiled queries and
+// results keep what they need.
 typedef struct pidq_params_t pidq_params_t;
 
 // Compiled query. It is immutable: any number of threads may run it. Delete it with `pidq_query_delete`; results keep
@@ -565,6 +571,14 @@ pidq_error_t *pidq_query_parse_with(const char *text,
                                     const pidq_params_t *params,
                                     pidq_query_t **out);
 
+// Compiles a query in the text format for many runs with different values: `pidq_query_run_with` sets every `$name` that
+// the query itself does not bind. On success, `*out` is a query that the caller deletes.
+PIDQ_API
+PIDQ_NODISCARD
+pidq_error_t *pidq_query_prepare(const char *text,
+                                 size_t len,
+                                 pidq_query_t **out);
+
 // Compiles a query in the JSON format, such as `["size"]`; `params` may be NULL.
 PIDQ_API
 PIDQ_NODISCARD
@@ -580,6 +594,16 @@ pidq_error_t *pidq_query_run(const pidq_query_t *query,
                              const pidq_graph_t *graph,
                              const pidq_limits_t *limits,
                              pidq_result_t **out);
+
+// Runs a prepared query with values for its `$names`: all of them, and no others. `limits` may be NULL, and `params` if
+// the query has no parameters. On success, `*out` is a result that the caller deletes.
+PIDQ_API
+PIDQ_NODISCARD
+pidq_error_t *pidq_query_run_with(const pidq_query_t *query,
+                                  const pidq_graph_t *graph,
+                                  const pidq_params_t *params,
+                                  const pidq_limits_t *limits,
+                                  pidq_result_t **out);
 
 // Runs a query and returns its profile: a JSON object with `fuel`, `rows`, `steps` and `warnings`.
 PIDQ_API
@@ -627,6 +651,15 @@ pidq_error_t *pidq_dialect_parse(const pidq_dialect_t *dialect,
                                  size_t len,
                                  const pidq_params_t *params,
                                  pidq_query_t **out);
+
+// Compiles a query in the text format with the functions of a dialect, for many runs with different values, as
+// `pidq_query_prepare` does.
+PIDQ_API
+PIDQ_NODISCARD
+pidq_error_t *pidq_dialect_prepare(const pidq_dialect_t *dialect,
+                                   const char *text,
+                                   size_t len,
+                                   pidq_query_t **out);
 
 // Deletes a dialect. NULL is allowed.
 PIDQ_API void pidq_dialect_delete(pidq_dialect_t *dialect);

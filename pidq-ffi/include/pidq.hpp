@@ -364,10 +364,28 @@ public:
     return compile(text, params.handle());
   }
 
+  // Compiles a query for many runs with different values of its `$names`, which `run` takes.
+  static Query prepare(std::string_view text) { return try_prepare(text).value(); }
+  static Expected<Query> try_prepare(std::string_view text) {
+    pidq_query_t *query = nullptr;
+    if (pidq_error_t *error = pidq_query_prepare(detail::data(text), text.size(), &query)) return Error(error);
+    return Query(query);
+  }
+
   Result run(const Graph &graph) const { return try_run(graph).value(); }
   Result run(const Graph &graph, const Limits &limits) const { return try_run(graph, limits).value(); }
-  Expected<Result> try_run(const Graph &graph) const { return run_with(graph, nullptr); }
-  Expected<Result> try_run(const Graph &graph, const Limits &limits) const { return run_with(graph, &limits); }
+  Result run(const Graph &graph, const Params &params) const { return try_run(graph, params).value(); }
+  Result run(const Graph &graph, const Params &params, const Limits &limits) const {
+    return try_run(graph, params, limits).value();
+  }
+  Expected<Result> try_run(const Graph &graph) const { return run_with(graph, nullptr, nullptr); }
+  Expected<Result> try_run(const Graph &graph, const Limits &limits) const { return run_with(graph, nullptr, &limits); }
+  Expected<Result> try_run(const Graph &graph, const Params &params) const {
+    return run_with(graph, params.handle(), nullptr);
+  }
+  Expected<Result> try_run(const Graph &graph, const Params &params, const Limits &limits) const {
+    return run_with(graph, params.handle(), &limits);
+  }
 
   // Query in the text format, and in the JSON format.
   std::string_view text() const noexcept { return detail::view(pidq_query_text(handle())); }
@@ -381,9 +399,10 @@ private:
     if (error != nullptr) return Error(error);
     return Query(query);
   }
-  Expected<Result> run_with(const Graph &graph, const pidq_limits_t *limits) const {
+  Expected<Result> run_with(const Graph &graph, const pidq_params_t *params, const pidq_limits_t *limits) const {
     pidq_result_t *result = nullptr;
-    if (pidq_error_t *error = pidq_query_run(handle(), graph.handle(), limits, &result)) return Error(error);
+    pidq_error_t *error = pidq_query_run_with(handle(), graph.handle(), params, limits, &result);
+    if (error != nullptr) return Error(error);
     return Result(result);
   }
   std::unique_ptr<pidq_query_t, detail::Deleter<pidq_query_delete>> handle_;
@@ -432,6 +451,13 @@ public:
   Query parse(std::string_view text, const Params &params) const { return try_parse(text, params).value(); }
   Expected<Query> try_parse(std::string_view text) const { return compile(text, nullptr); }
   Expected<Query> try_parse(std::string_view text, const Params &params) const { return compile(text, params.handle()); }
+  Query prepare(std::string_view text) const { return try_prepare(text).value(); }
+  Expected<Query> try_prepare(std::string_view text) const {
+    pidq_query_t *query = nullptr;
+    pidq_error_t *error = pidq_dialect_prepare(handle(), detail::data(text), text.size(), &query);
+    if (error != nullptr) return Error(error);
+    return Query(query);
+  }
   pidq_dialect_t *handle() const noexcept { return handle_.get(); }
 
 private:

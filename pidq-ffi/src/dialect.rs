@@ -2,9 +2,7 @@
 
 pub mod call;
 
-use std::collections::BTreeSet;
 use std::ffi::{c_char, c_void};
-use std::sync::{Mutex, PoisonError};
 
 use pidq_core::{Dialect, EvalContext, Function, Result as CoreResult, Value};
 
@@ -53,7 +51,8 @@ pub unsafe extern "C" fn pidq_dialect_add_function(
     guard_error(move || {
         // SAFETY: the rules of the header.
         let (dialect, name) = unsafe { (borrow_mut(dialect)?, c_string(name, "name")?) };
-        let name = function_name(name.ok_or_else(|| AbiError::null("name"))?)?;
+        let name = name.ok_or_else(|| AbiError::null("name"))?;
+        check_name(name)?;
         let body = CallbackBody { body: function.ok_or_else(|| AbiError::null("function"))?, user };
         let function = Function::new(name, move |cx, input, arguments| body.call(cx, input, arguments));
         *dialect = dialect.clone().with_function(function);
@@ -76,6 +75,24 @@ pub unsafe extern "C" fn pidq_dialect_parse(
         let dialect = unsafe { borrow(dialect) };
         // SAFETY: as above. Also for a dialect that is not valid: it sets `out` to NULL.
         unsafe { compile(text, len, params, out, |text, params| Ok(dialect?.parse_with(text, params))) }
+    })
+}
+
+/// Compiles a query in the text format with the functions of a dialect, for many runs with different values, as
+/// `pidq_query_prepare` does.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn pidq_dialect_prepare(
+    dialect: *const DialectHandle,
+    text: *const c_char,
+    len: usize,
+    out: *mut *mut QueryHandle,
+) -> *mut ErrorHandle {
+    guard_error(|| {
+        // SAFETY: the rules of the header.
+        let dialect = unsafe { borrow(dialect) };
+        // SAFETY: as above. Also for a dialect that is not valid: it sets `out` to NULL.
+        unsafe { compile(text, len, std::ptr::null(), out, |text, _| Ok(dialect?.prepare(text))) }
     })
 }
 
@@ -122,19 +139,12 @@ impl CallbackBody {
     }
 }
 
-/// Returns a name that queries can call, for as long as the process runs: programs have few names.
-fn function_name(name: &str) -> Result<&'static str, AbiError> {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let is_start = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '$';
-    let is_name = name.starts_with(is_start) && name.chars().all(|c| is_start(c) || c.is_ascii_digit());
-    if !is_name || name.starts_with('$') {
-        return Err(AbiError::misuse(format!("`{name}` cannot be the name of a function")));
+/// Returns an error for a name that queries cannot call.
+fn check_name(name: &str) -> Result<(), AbiError> {
+    let is_start = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let is_name = name.starts_with(is_start) && name.chars().all(|c| is_start(c) || c.is_ascii_digit() || c == '$');
+    match is_name {
+        true => Ok(()),
+        false => Err(AbiError::misuse(format!("`{name}` cannot be the name of a function"))),
     }
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name) {
-        return Ok(known);
-    }
-    let name: &'static str = Box::leak(name.into());
-    names.insert(name);
-    Ok(name)
 }

@@ -68,7 +68,7 @@ pub use dialect::call::{
 };
 pub use dialect::{
     Destroy, DialectHandle, FunctionBody, pidq_dialect_add_function, pidq_dialect_delete, pidq_dialect_new,
-    pidq_dialect_parse,
+    pidq_dialect_parse, pidq_dialect_prepare,
 };
 pub use drawing::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join, pidq_graph_join_with};
 pub use error::{
@@ -87,7 +87,7 @@ pub use params::{
 };
 pub use query::{
     QueryHandle, pidq_query_check, pidq_query_delete, pidq_query_explain, pidq_query_from_json, pidq_query_parse,
-    pidq_query_parse_with, pidq_query_run, pidq_query_text, pidq_query_tree,
+    pidq_query_parse_with, pidq_query_prepare, pidq_query_run, pidq_query_run_with, pidq_query_text, pidq_query_tree,
 };
 pub use result::{
     ResultHandle, pidq_result_count, pidq_result_delete, pidq_result_export, pidq_result_fuel, pidq_result_json,

@@ -1,31 +1,48 @@
 //! `pidq_params_t`: parameters of a query.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::c_char;
+use std::sync::Arc;
 
+use pidq_core::Graph;
 use serde_json::Value as Json;
 
 use crate::abi_error::AbiError;
 use crate::arguments::{c_string, text};
 use crate::error_handle::ErrorHandle;
+use crate::graph::refuse_replaced_text;
 use crate::handle::{Slot, borrow_mut, delete, handle, into_handle};
 use crate::panic_guard::{guard, guard_error, guard_or};
 
-/// Values of the `$names` of a query. For one thread at a time. Delete it with `pidq_params_delete`; compiled queries
-/// keep what they need.
+/// Values of the `$names` of a query. For one thread at a time. Delete it with `pidq_params_delete`; compiled queries and
+/// results keep what they need.
 pub struct ParamsHandle(Slot<Values>);
 
 handle!(ParamsHandle, Values, b"parm", "parameters");
 
 /// Values by name, as JSON text, so that numbers keep their digits and objects their order.
 #[derive(Default)]
-pub struct Values(BTreeMap<String, String>);
+pub struct Values {
+    texts: BTreeMap<String, String>,
+    /// All values as a document, once a run has used them.
+    document: OnceCell<Arc<Graph>>,
+}
 
 impl Values {
     /// Returns all values as a JSON object.
     pub fn json(&self) -> String {
         let field = |(name, value): (&String, &String)| format!("{}:{value}", Json::from(name.as_str()));
-        format!("{{{}}}", self.0.iter().map(field).collect::<Vec<_>>().join(","))
+        format!("{{{}}}", self.texts.iter().map(field).collect::<Vec<_>>().join(","))
+    }
+
+    /// Returns all values as a document with one object.
+    pub fn document(&self) -> Result<&Arc<Graph>, AbiError> {
+        if self.document.get().is_none() {
+            let document = refuse_replaced_text(Graph::from_json(self.json())?)?;
+            self.document.get_or_init(|| Arc::new(document));
+        }
+        self.document.get().ok_or_else(|| AbiError::misuse("the parameters are used by two threads".into()))
     }
 }
 
@@ -110,6 +127,7 @@ unsafe fn set(params: *mut ParamsHandle, name: *const c_char, value: String) -> 
     // SAFETY: the caller promises the same.
     let (params, name) = unsafe { (borrow_mut(params)?, c_string(name, "name")?) };
     let name = name.ok_or_else(|| AbiError::null("name"))?;
-    params.0.insert(name.to_owned(), value);
+    params.texts.insert(name.to_owned(), value);
+    params.document = OnceCell::new();
     Ok(())
 }

@@ -57,6 +57,20 @@ pub unsafe extern "C" fn pidq_query_parse_with(
     guard_error(|| unsafe { compile(text, len, params, out, parse_text) })
 }
 
+/// Compiles a query in the text format for many runs with different values: `pidq_query_run_with` sets every `$name` that
+/// the query itself does not bind. On success, `*out` is a query that the caller deletes.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn pidq_query_prepare(
+    text: *const c_char,
+    len: usize,
+    out: *mut *mut QueryHandle,
+) -> *mut ErrorHandle {
+    let prepare = |text: &str, _: &str| Ok(Dialect::standard().prepare(text));
+    // SAFETY: the rules of the header.
+    guard_error(|| unsafe { compile(text, len, std::ptr::null(), out, prepare) })
+}
+
 /// Compiles a query in the JSON format, such as `["size"]`; `params` may be NULL.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -82,7 +96,30 @@ pub unsafe extern "C" fn pidq_query_run(
     let run = || {
         // SAFETY: the rules of the header.
         let (query, graph, run_limits) = unsafe { (borrow(query)?, borrow(graph)?, RunLimits::read(limits)?) };
-        OwnedResult::run(&query.query, graph, &run_limits).map_err(|error| query.abi_error(&error))
+        OwnedResult::run(&query.query, graph, None, &run_limits).map_err(|error| query.abi_error(&error))
+    };
+    // SAFETY: the rules of the header.
+    guard_error(|| unsafe { write_handle(out, run) })
+}
+
+/// Runs a prepared query with values for its `$names`: all of them, and no others. `limits` may be NULL, and `params` if
+/// the query has no parameters. On success, `*out` is a result that the caller deletes.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn pidq_query_run_with(
+    query: *const QueryHandle,
+    graph: *const GraphHandle,
+    params: *const ParamsHandle,
+    limits: *const LimitsOptions,
+    out: *mut *mut ResultHandle,
+) -> *mut ErrorHandle {
+    let run = || {
+        // SAFETY: the rules of the header.
+        let (query, graph, run_limits) = unsafe { (borrow(query)?, borrow(graph)?, RunLimits::read(limits)?) };
+        // SAFETY: as above.
+        let params = (!params.is_null()).then(|| unsafe { borrow(params) }).transpose()?;
+        let params = params.map(Values::document).transpose()?;
+        OwnedResult::run(&query.query, graph, params, &run_limits).map_err(|error| query.abi_error(&error))
     };
     // SAFETY: the rules of the header.
     guard_error(|| unsafe { write_handle(out, run) })

@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex};
 
-use pidq_core::{Graph, Limits, Query, RunResult, Scratch, Value};
+use pidq_core::error::Code;
+use pidq_core::{BoundQuery, Graph, Limits, Query, RunResult, Scratch, Value};
 use pidq_formats::Format;
 
 use crate::abi_error::AbiError;
@@ -31,28 +32,43 @@ pub struct OwnedResult {
     warnings: OnceCell<Text>,
     pub output: usize,
     scratch: Box<Scratch>,
+    /// Values of the parameters of the run; it borrows from them and from the query.
+    bound: Option<Box<BoundQuery<'static>>>,
     query: Arc<Query>,
     graph: Arc<Graph>,
+    params: Option<Arc<Graph>>,
 }
 
 impl OwnedResult {
-    /// Runs a query.
-    pub fn run(query: &Arc<Query>, graph: &Arc<Graph>, run_limits: &RunLimits) -> pidq_core::Result<Arc<OwnedResult>> {
+    /// Runs a query, with the values of its parameters if it was prepared.
+    pub fn run(
+        query: &Arc<Query>,
+        graph: &Arc<Graph>,
+        params: Option<&Arc<Graph>>,
+        run_limits: &RunLimits,
+    ) -> pidq_core::Result<Arc<OwnedResult>> {
+        // SAFETY: the result owns query and parameters as long as the value that borrows from them, and moving an `Arc`
+        // does not move its content.
+        let bound = params.map(|params| unsafe { bind(&*Arc::as_ptr(query), &*Arc::as_ptr(params)) }).transpose()?;
         let scratch = acquire_scratch(run_limits.limits().memory);
         let output = run_limits.limits().output;
-        // SAFETY: the result owns the first three as long as the value that borrows from them, and moving a box or an
+        // SAFETY: the result owns the first four as long as the value that borrows from them, and moving a box or an
         // `Arc` does not move its content. Borrows of the limits are used during the run only.
         let run_result = unsafe {
+            let bound = bound.as_deref().map(|bound| &*std::ptr::from_ref(bound));
             let (query, graph) = (&*Arc::as_ptr(query), &*Arc::as_ptr(graph));
             let scratch = &*std::ptr::from_ref(scratch.as_ref());
             let limits = std::mem::transmute::<Limits<'_>, Limits<'static>>(run_limits.limits());
-            query.run(graph, scratch, limits)?
+            match bound {
+                Some(bound) => bound.run(graph, scratch, limits)?,
+                None => query.run(graph, scratch, limits)?,
+            }
         };
-        let (query, graph) = (query.clone(), graph.clone());
+        let (query, graph, params) = (query.clone(), graph.clone(), params.cloned());
         let (json, warnings) = (OnceCell::new(), OnceCell::new());
         // Not shared between threads, but moved to another one together with its readers.
         #[allow(clippy::arc_with_non_send_sync)]
-        Ok(Arc::new(OwnedResult { run_result, json, warnings, output, scratch, query, graph }))
+        Ok(Arc::new(OwnedResult { run_result, json, warnings, output, scratch, bound, query, graph, params }))
     }
 
     /// Returns the value.
@@ -116,6 +132,15 @@ impl ResultView<'_> {
     pub fn abi_error(&self, error: &pidq_core::Error) -> AbiError {
         AbiError::from_engine(error, self.query.source())
     }
+}
+
+/// Sets the parameters of a query to the fields of a document.
+fn bind<'q>(query: &'q Query, params: &'q Graph) -> pidq_core::Result<Box<BoundQuery<'q>>> {
+    let fields = params.root().as_object().into_iter().flat_map(|fields| fields.iter());
+    query.bind(fields).map(Box::new).map_err(|error| match error.code() {
+        Code::MissingParameter => error.with_help("the parameters of the run must have a value for it"),
+        _ => error,
+    })
 }
 
 /// Buffer for the JSON of the next result.
@@ -209,7 +234,7 @@ pub unsafe extern "C" fn pidq_result_write(
 
 /// Returns the internal error that stops the writing.
 fn write_stopped() -> pidq_core::Error {
-    pidq_core::Error::new(pidq_core::error::Code::Cancelled, "stopped")
+    pidq_core::Error::new(Code::Cancelled, "stopped")
 }
 
 /// Returns the type of the result: "null", "boolean", "number", "string", "array" or "object". The string is static.

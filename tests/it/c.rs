@@ -186,6 +186,20 @@ fn functions_of_the_program_are_called() {
 }
 
 #[test]
+fn the_example_parameters_runs_a_prepared_query() {
+    let Some(prefix) = prefix() else { return };
+    let program = compile_program(prefix, "examples/c/parameters.c", "parameters", &[]);
+    insta::assert_snapshot!(text(run(Command::new(program).arg(DRAWING))));
+}
+
+#[test]
+fn parameters_are_bound_at_each_run() {
+    let Some(prefix) = prefix() else { return };
+    let program = compile_program(prefix, "tests/c/parameters.c", "parameters-test", &["-O2"]);
+    assert_eq!(text(run(&mut Command::new(program))), "ok\n");
+}
+
+#[test]
 fn the_example_functions_prints_results_and_an_error() {
     let Some(prefix) = prefix() else { return };
     let program = compile_program(prefix, "examples/c/functions.c", "functions", &[]);
@@ -283,7 +297,9 @@ fn misuse_is_clean_under_the_address_sanitizer() {
         "examples/c/values.c",
         "examples/c/query.cpp",
         "examples/c/functions.c",
+        "examples/c/parameters.c",
         "tests/c/values.c",
+        "tests/c/parameters.c",
         "tests/c/functions.c",
         "tests/c/handles.cpp",
     ];
@@ -304,7 +320,7 @@ fn misuse_is_clean_under_valgrind() {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);
     run(valgrind.arg(program).args([VALGRIND_CYCLES, DRAWING]));
-    for source in ["tests/c/values.c", "tests/c/functions.c", "tests/c/handles.cpp"] {
+    for source in ["tests/c/values.c", "tests/c/parameters.c", "tests/c/functions.c", "tests/c/handles.cpp"] {
         let program = compile_program(prefix, source, &format!("{}-valgrind", source.replace(['/', '.'], "-")), &[]);
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]);

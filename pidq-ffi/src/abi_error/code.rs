@@ -50,6 +50,8 @@ pub enum ErrorCode {
     PIDQ_ERROR_UNKNOWN_OPTION = 1011,
     /// PQ1012. An option has an invalid value.
     PIDQ_ERROR_BAD_OPTION = 1012,
+    /// PQ1013. A parameter of a prepared query has no value.
+    PIDQ_ERROR_MISSING_PARAMETER = 1013,
     /// PQ1020. A graph pattern is malformed.
     PIDQ_ERROR_PATTERN_SYNTAX = 1020,
     /// PQ2001. An array was expected.
@@ -68,6 +70,8 @@ pub enum ErrorCode {
     PIDQ_ERROR_NUMBER_EXPECTED = 2007,
     /// PQ2008. A value has the right type, but is malformed or out of range.
     PIDQ_ERROR_INVALID_VALUE = 2008,
+    /// PQ2009. A result does not fit the type that the program asked for.
+    PIDQ_ERROR_RESULT_TYPE = 2009,
     /// PQ2010. A function of the embedding program failed.
     PIDQ_ERROR_FUNCTION_FAILED = 2010,
     /// PQ3001. The value is not a node of the graph.
@@ -108,6 +112,8 @@ pub enum ErrorCode {
     PIDQ_ERROR_INPUT_TOO_DEEP = 5003,
     /// PQ5004. The input is not UTF-8.
     PIDQ_ERROR_NOT_UTF8 = 5004,
+    /// PQ5005. The input could not be read.
+    PIDQ_ERROR_INPUT_UNREADABLE = 5005,
     /// PQ6001. The input is not well-formed XML.
     PIDQ_FORMAT_ERROR_NOT_XML = 6001,
     /// PQ6002. The XML is not a Proteus plant model.
@@ -165,6 +171,7 @@ impl ErrorCode {
         ErrorCode::PIDQ_ERROR_OPTIONS_EXPECTED,
         ErrorCode::PIDQ_ERROR_UNKNOWN_OPTION,
         ErrorCode::PIDQ_ERROR_BAD_OPTION,
+        ErrorCode::PIDQ_ERROR_MISSING_PARAMETER,
         ErrorCode::PIDQ_ERROR_PATTERN_SYNTAX,
         ErrorCode::PIDQ_ERROR_ARRAY_EXPECTED,
         ErrorCode::PIDQ_ERROR_STRING_EXPECTED,
@@ -174,6 +181,7 @@ impl ErrorCode {
         ErrorCode::PIDQ_ERROR_ENTRY_EXPECTED,
         ErrorCode::PIDQ_ERROR_NUMBER_EXPECTED,
         ErrorCode::PIDQ_ERROR_INVALID_VALUE,
+        ErrorCode::PIDQ_ERROR_RESULT_TYPE,
         ErrorCode::PIDQ_ERROR_FUNCTION_FAILED,
         ErrorCode::PIDQ_ERROR_NOT_A_NODE,
         ErrorCode::PIDQ_ERROR_UNKNOWN_NODE,
@@ -194,6 +202,7 @@ impl ErrorCode {
         ErrorCode::PIDQ_ERROR_INPUT_TOO_LARGE,
         ErrorCode::PIDQ_ERROR_INPUT_TOO_DEEP,
         ErrorCode::PIDQ_ERROR_NOT_UTF8,
+        ErrorCode::PIDQ_ERROR_INPUT_UNREADABLE,
         ErrorCode::PIDQ_FORMAT_ERROR_NOT_XML,
         ErrorCode::PIDQ_FORMAT_ERROR_NOT_PROTEUS,
         ErrorCode::PIDQ_FORMAT_ERROR_NOT_GRAPH,

@@ -67,6 +67,15 @@ static void parameters_have_the_types_of_their_values() {
   const auto graph = pidq::Graph::parse("null");
   EXPECT(pidq::Query::parse("[$s, $v, $t, $i, $d]", params).run(graph).json() == R"(["a\"b","view","string",-7,0.5])");
   EXPECT(pidq::Query::parse("[$big, $yes, $list]", more).run(graph).json() == "[18446744073709551615,true,[1, 2.50]]");
+  const auto prepared = pidq::Query::prepare("filter(get() > $least) | limit($count)");
+  const auto numbers = pidq::Graph::parse("[1, 2, 3, 4]");
+  for (int count = 1; count <= 2; count++) {
+    const auto values = pidq::Params().set("least", 2).set("count", count);
+    EXPECT(prepared.run(numbers, values).json() == (count == 1 ? "[3]" : "[3,4]"));
+    EXPECT(prepared.run(numbers, values, pidq::Limits()).size() == static_cast<std::size_t>(count));
+  }
+  EXPECT(prepared.try_run(numbers).error().code() == PIDQ_ERROR_MISSING_PARAMETER);
+  EXPECT(pidq::Dialect().prepare("[$least]").run(numbers, pidq::Params().set("least", "x")).json() == R"(["x"])");
   try {
     more.set("nan", std::numeric_limits<double>::quiet_NaN());
     EXPECT(false);
