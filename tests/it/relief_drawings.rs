@@ -263,9 +263,21 @@ const ROWS: &[Row] = &[
     ),
     row(
         "two inlets in parallel: neither valve blocks alone",
-        "D-1 → J-1 → V-1 → J-2 → RV-1 → O-1; J-1 → V-2 → J-2",
+        "D-1 → J-1 → V-1(open) → J-2 → RV-1 → O-1; J-1 → V-2(open) → J-2",
         &["RV-1 open:"],
         &[],
+    ),
+    row(
+        "two inlets in parallel, one without a position",
+        "D-1 → J-1 → V-1 → J-2 → RV-1 → O-1; J-1 → V-2(open) → J-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "two inlets in parallel, both without a position",
+        "D-1 → J-1 → V-1 → J-2 → RV-1 → O-1; J-1 → V-2 → J-2",
+        &["RV-1 unknown: not_locked_open V-1"],
+        &["warning V-1?"],
     ),
     row(
         "two inlets in parallel, both closed",
@@ -275,9 +287,21 @@ const ROWS: &[Row] = &[
     ),
     row(
         "two inlets in parallel, one closed",
-        "D-1 → J-1 → V-1(closed) → J-2 → RV-1 → O-1; J-1 → V-2 → J-2",
+        "D-1 → J-1 → V-1(closed) → J-2 → RV-1 → O-1; J-1 → V-2(open) → J-2",
         &["RV-1 open:"],
         &[],
+    ),
+    row(
+        "two inlets in parallel, one closed and one without a position",
+        "D-1 → J-1 → V-1(closed) → J-2 → RV-1 → O-1; J-1 → V-2 → J-2",
+        &["RV-1 unknown: not_locked_open V-2"],
+        &["warning V-2?"],
+    ),
+    row(
+        "two outlets in parallel, both without a position",
+        "D-1 → RV-1 → J-1 → V-1 → J-2 → O-1; J-1 → V-2 → J-2",
+        &["RV-1 unknown: not_locked_open V-1"],
+        &["warning V-1?"],
     ),
     row(
         "on a line between closed valves: it may protect the pipe alone",

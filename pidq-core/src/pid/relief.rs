@@ -209,11 +209,7 @@ impl ReliefPath {
     }
 
     fn add(&mut self, drawing: &Drawing<'_>, mut reason: Reason) {
-        reason.is_position_stated = match reason.cause {
-            Cause::NotLocked | Cause::Actuated => has_position(drawing, reason.at),
-            Cause::SomeWaysClosed => false,
-            _ => true,
-        };
+        reason.is_position_stated = is_position_stated(drawing, reason.cause, reason.at);
         self.state = self.state.max(reason.state());
         self.reasons.push(reason);
     }
@@ -398,12 +394,19 @@ impl ReliefPath {
         let Some((limit, route)) = best_route(drawing, &found.search, &starts, start.flow, false, charge)? else {
             return Ok(());
         };
-        let is_certain = !(limit == Effect::Closed && self.is_on_line(drawing, start, found, shared, ends, charge)?);
+        let is_on_line = limit != Effect::Open && self.is_on_line(drawing, start, found, shared, ends, charge)?;
+        let is_certain = !(limit == Effect::Closed && is_on_line);
+        let on_all_ways: HashSet<NodeId> = shared.iter().map(|at| found.path[*at]).collect();
         for at in 0..route.len() {
-            let cause = start.cause(drawing, &route, at, charge)?;
-            if let Some(cause) = cause.filter(|cause| cause.effect() >= Effect::Unknown) {
+            let Some(cause) = start.cause(drawing, &route, at, charge)? else { continue };
+            // A valve beside another one blocks nothing alone, and is named if no way past them is stated to be open.
+            let is_one_of_several = cause.effect() == Effect::MayClose
+                && !is_position_stated(drawing, cause, route[at])
+                && !on_all_ways.contains(&route[at])
+                && !is_on_line;
+            if cause.effect() >= Effect::Unknown || is_one_of_several {
                 charge(copy_cost(at))?;
-                self.add(drawing, start.reason(cause, &route[..=at], is_certain));
+                self.add(drawing, start.reason(cause, &route[..=at], is_certain && !is_one_of_several));
             }
         }
         self.add_end(drawing, start, &route, limit, charge)
@@ -527,6 +530,7 @@ impl Reason {
         match (self.is_certain, self.behind) {
             (true, _) if !self.is_position_stated => PathState::of(self.cause.effect()).max(PathState::Unknown),
             (true, _) => PathState::of(self.cause.effect()),
+            (false, None) if !self.is_position_stated => PathState::Unknown,
             (false, None) => PathState::of(self.cause.effect()).min(PathState::Unknown),
             (false, Some(_)) if self.cause.effect() == Effect::Closed => PathState::Unknown,
             (false, Some(_)) => PathState::Open,
@@ -644,6 +648,15 @@ impl Start {
     }
 }
 
+/// Returns whether a cause is not that of a valve that could be closed and whose position the drawing does not state.
+fn is_position_stated(drawing: &Drawing<'_>, cause: Cause, at: NodeId) -> bool {
+    match cause {
+        Cause::NotLocked | Cause::Actuated => has_position(drawing, at),
+        Cause::SomeWaysClosed => false,
+        _ => true,
+    }
+}
+
 /// Returns the fuel for a copy of a path.
 fn copy_cost(length: usize) -> u64 {
     const ITEMS_PER_UNIT: usize = 64;
@@ -741,6 +754,22 @@ fn flow_of(drawing: &Drawing<'_>, device: NodeId, kind: SideKind) -> Flow {
     }
 }
 
+/// What the items of a way may be at worst.
+#[derive(Clone, Copy)]
+struct Limit {
+    effect: Effect,
+    /// Valves that could be closed have a position.
+    with_positions: bool,
+}
+
+const LIMITS: &[Limit] = &[
+    Limit { effect: Effect::Open, with_positions: true },
+    Limit { effect: Effect::MayClose, with_positions: true },
+    Limit { effect: Effect::MayClose, with_positions: false },
+    Limit { effect: Effect::Unknown, with_positions: false },
+    Limit { effect: Effect::Closed, with_positions: false },
+];
+
 /// Returns the way to an end whose worst item is the best, and that item's effect. Starts are pairs of an item that is
 /// not entered and the first item behind it; `stops_at_relief` makes other relief devices ends.
 fn best_route(
@@ -751,9 +780,9 @@ fn best_route(
     stops_at_relief: bool,
     charge: ChargeFn<'_>,
 ) -> Result<Option<(Effect, Vec<NodeId>)>> {
-    for limit in [Effect::Open, Effect::MayClose, Effect::Unknown, Effect::Closed] {
-        if let Some(route) = route_within(drawing, search, starts, (flow, limit), stops_at_relief, charge)? {
-            return Ok(Some((limit, route)));
+    for limit in LIMITS {
+        if let Some(route) = route_within(drawing, search, starts, (flow, *limit), stops_at_relief, charge)? {
+            return Ok(Some((limit.effect, route)));
         }
     }
     Ok(None)
@@ -764,7 +793,7 @@ fn route_within(
     drawing: &Drawing<'_>,
     search: &Search<'_, '_>,
     starts: &[(NodeId, NodeId)],
-    (flow, limit): (Flow, Effect),
+    (flow, limit): (Flow, Limit),
     stops_at_relief: bool,
     charge: ChargeFn<'_>,
 ) -> Result<Option<Vec<NodeId>>> {
@@ -791,7 +820,11 @@ fn route_within(
             let cause = cause_at(drawing, [from, node, next], flow, charge)?;
             // Another way may lead to the next item past a pipe that is open.
             let of_pipe = pipe_cause(drawing, [node, next], charge)?;
-            if [cause, of_pipe].into_iter().flatten().all(|cause| cause.effect() <= limit) {
+            let is_allowed = |cause: Cause| {
+                cause.effect() <= limit.effect
+                    && (!limit.with_positions || is_position_stated(drawing, cause, node))
+            };
+            if [cause, of_pipe].into_iter().flatten().all(is_allowed) {
                 before.insert(next, node);
                 queue.push_back(next);
             }
