@@ -21,8 +21,10 @@ fn copy_of_manifests(name: &str) -> (PathBuf, Vec<PathBuf>) {
             }
         }
     }
-    for script in ["set_version.sh", "release_notes.sh"] {
-        copy_file(&Path::new("scripts").join(script), &copy);
+    for file in
+        ["scripts/set_version.sh", "scripts/release_notes.sh", "pidq-ffi/header.toml", "pidq-ffi/include/pidq.h"]
+    {
+        copy_file(Path::new(file), &copy);
     }
     (copy, found)
 }
@@ -69,6 +71,14 @@ fn a_new_version_is_set_in_every_manifest_and_lock_file() {
         count += versions(&after).len();
     }
     assert!(count > 20, "the versions were found: {count}");
+    for header in ["pidq-ffi/header.toml", "pidq-ffi/include/pidq.h"] {
+        let text = fs::read_to_string(copy.join(header)).expect("a file");
+        for line in
+            ["PIDQ_VERSION \"98.7.6-rc.1\"", "PIDQ_VERSION_MAJOR 98", "PIDQ_VERSION_MINOR 7", "PIDQ_VERSION_PATCH 6"]
+        {
+            assert!(text.contains(&format!("#define {line}\n")), "{header}: {line}");
+        }
+    }
 }
 
 #[test]

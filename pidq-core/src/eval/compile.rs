@@ -347,9 +347,7 @@ impl<'n> Compiler<'n> {
             Plan::Constant(constant) => BindingValue::Known(constant.clone()),
             Plan::Parameter(Parameter { type_name: None, .. }) => BindingValue::Bound,
             Plan::Parameter(parameter) => known(constant_of(self.environment.params[parameter.slot].1)),
-            Plan::Variable(index) => {
-                self.scope.get(*index).map_or(BindingValue::Computed, |bound| bound.value.clone())
-            }
+            Plan::Variable(index) => self.scope.get(*index).map_or(BindingValue::Computed, |bound| bound.value.clone()),
             _ => BindingValue::Computed,
         }
     }

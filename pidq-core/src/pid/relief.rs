@@ -821,8 +821,7 @@ fn route_within(
             // Another way may lead to the next item past a pipe that is open.
             let of_pipe = pipe_cause(drawing, [node, next], charge)?;
             let is_allowed = |cause: Cause| {
-                cause.effect() <= limit.effect
-                    && (!limit.with_positions || is_position_stated(drawing, cause, node))
+                cause.effect() <= limit.effect && (!limit.with_positions || is_position_stated(drawing, cause, node))
             };
             if [cause, of_pipe].into_iter().flatten().all(is_allowed) {
                 before.insert(next, node);

@@ -535,7 +535,7 @@ mod tests {
         tag: String,
         pressure: Option<f64>,
         #[serde(default)]
-        spare: bool,
+        running: bool,
     }
 
     #[derive(Debug, Deserialize)]
@@ -554,9 +554,11 @@ mod tests {
 
     #[test]
     fn structs_take_objects_and_options_take_null() {
-        let nodes: Vec<Node> = read_json(r#"[{"pressure": null, "x": [{}], "tag": "P"}, {"tag": "Q", "spare": true}]"#)
-            .expect("two nodes");
-        let expected = [("P", false), ("Q", true)].map(|(tag, spare)| Node { tag: tag.into(), pressure: None, spare });
+        let nodes: Vec<Node> =
+            read_json(r#"[{"pressure": null, "x": [{}], "tag": "P"}, {"tag": "Q", "running": true}]"#)
+                .expect("two nodes");
+        let expected =
+            [("P", false), ("Q", true)].map(|(tag, running)| Node { tag: tag.into(), pressure: None, running });
         assert_eq!(nodes, expected);
         assert_eq!(read::<Vec<Option<u8>>>("[1, null, .a]").expect("a list"), [Some(1), None, None]);
         assert_eq!(read::<(u8, String)>(r#"[1, "a"]"#).expect("a pair"), (1, "a".into()));

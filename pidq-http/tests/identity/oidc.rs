@@ -499,7 +499,7 @@ async fn a_custom_profile_maps_claims_as_configured() {
 }
 
 #[tokio::test]
-async fn keycloak_access_tokens_are_told_from_id_tokens_and_have_nested_roles() {
+async fn keycloak_access_tokens_differ_from_id_tokens_and_have_nested_roles() {
     let sso = SsoFixture::with(|settings| {
         settings.profile = TokenProfile::Custom { types: vec!["JWT".into()] };
         settings.claims.roles = "realm_access.roles".into();
