@@ -2,12 +2,16 @@
 
 #[cfg(feature = "pipeline")]
 mod backup;
+#[cfg(feature = "server")]
+mod client_settings;
 mod colors;
 mod commands;
 mod compressed;
 mod documents;
 mod drawing;
 mod drawing_files;
+#[cfg(feature = "server")]
+mod environment;
 mod failure;
 #[cfg(feature = "server")]
 mod graph_import;

@@ -161,7 +161,7 @@ fn postgres_databases_are_backed_up_with_the_files() {
     let folder = test_dir("backup-postgres-full");
     let backup = folder.with_file_name("backup-postgres").join("plant.backup");
     let arguments = ["restore", "--data-dir", path(&folder), path(&backup)];
-    assert!(fail(&arguments, &restored).contains("already exists"));
+    assert!(fail(&arguments, &restored).contains("is not empty"));
     assert!(fail(&arguments, &[]).contains("PIDQ_DATABASE_URL"));
     assert_eq!(fs::read_dir(&folder).expect("a directory").count(), 0);
 }

@@ -32,7 +32,7 @@ pub fn restore(url: &Secret, dump: &Path) -> Result<()> {
     command.env("LC_ALL", "C");
     run(command, "pg_restore").map_err(|failure| match failure {
         Failure::Usage(message) if message.contains(" already exists") => Failure::Usage(
-            "the PostgreSQL database is not empty; nothing was restored. Create an empty database, and set `PIDQ_DATABASE_URL` \
+            "the PostgreSQL database is not empty, and was not changed. Create an empty database, and set `PIDQ_DATABASE_URL` \
              and `PIDQ_STORE_URL` to it"
                 .into(),
         ),

@@ -8,7 +8,7 @@ use pidq_http::{
     COMMON, CommonSettings, LISTEN, SettingTable, Settings, Shutdown, configure_malloc, serve, settings_help_where,
 };
 
-use super::serve::environment_for;
+use crate::cli::environment::environment_for;
 use crate::cli::failure::{Failure, Result, Status};
 
 const EXAMPLES: &str = "\

@@ -11,7 +11,7 @@ use pidq_http::{COMMON, Secret, Settings, uuid_v7};
 use pidq_server::{DATA_DIR, DATABASE_URL};
 use pidq_store::domain::license::{DAY, Issuer, License, LicenseLimits, LicenseState, TrustedKeys};
 
-use super::serve::environment_for;
+use crate::cli::environment::environment_for;
 use crate::cli::failure::{Failure, Result, Status};
 
 /// Environment variable with the secret key.

@@ -15,6 +15,7 @@ use pidq_text::embedding::{self, CachingEmbedder, ModelSources};
 use pidq_text::evaluation;
 
 use super::license;
+use crate::cli::environment::environment_for;
 use crate::cli::failure::{Failure, Result, Status};
 use eval_history::Run;
 
@@ -93,7 +94,7 @@ pub fn run(command: &Command) -> Result {
 
 fn run_service(role: ProcessRole, settings: &Settings) -> Result {
     pidq_http::configure_malloc();
-    start(role, settings.settings.clone(), super::serve::environment_for(pidq_pipeline::TABLES)?)
+    start(role, settings.settings.clone(), environment_for(pidq_pipeline::TABLES)?)
         .map_err(|error: OpenError| Failure::Usage(error.to_string()))?;
     Ok(Status::Done)
 }

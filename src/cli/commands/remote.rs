@@ -24,7 +24,6 @@ use crate::cli::table::escape_controls;
 pub use client::Client;
 use client::{Call, ServiceResponse};
 use credentials::Credentials;
-pub use credentials::ENVIRONMENT as CREDENTIALS;
 
 /// Options of a remote service.
 #[derive(Args)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pidq_http::auth::Identities;
-use pidq_http::{AnySetting, COMMON, SettingTable, Settings, configure_malloc, environment};
+use pidq_http::{AnySetting, COMMON, Settings, configure_malloc};
 use pidq_server::{DATA_DIR, SETTINGS, open_accounts};
 
-use super::remote;
+use crate::cli::environment::environment_for;
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::table;
 
@@ -63,36 +63,6 @@ impl ServiceOptions {
         let arguments = dir.flat_map(|path| ["--data-dir".to_owned(), path]);
         Settings::read(&[COMMON, SETTINGS], arguments, environment_for(&[COMMON, SETTINGS])?).map_err(Failure::usage)
     }
-}
-
-/// Returns the settings in the environment.
-pub fn variables() -> Result<Vec<(String, String)>> {
-    environment().map_err(Failure::usage)
-}
-
-/// Returns the settings in the environment for a command with these tables. Settings of other commands are left out: the
-/// processes of an installation share files of settings, and a warning would be one about a correct file.
-pub fn environment_for(tables: &[SettingTable]) -> Result<Vec<(String, String)>> {
-    let has = |tables: &[SettingTable], name: &str| {
-        let mut rows = tables.iter().copied().flatten();
-        rows.any(|row| row.env() == name || row.is_secret() && name.strip_suffix("_FILE") == Some(row.env()))
-    };
-    let other_tables = all_tables();
-    let is_of_others = |name: &str| has(&other_tables, name) || OF_COMPOSE.contains(&name);
-    Ok(variables()?.into_iter().filter(|(name, _)| has(tables, name) || !is_of_others(name)).collect())
-}
-
-/// Variables of `deploy/compose.yaml` itself, in the file of settings that all containers read.
-const OF_COMPOSE: [&str; 4] = ["PIDQ_IMAGE", "PIDQ_BIND", "PIDQ_PORT", "PIDQ_DASHBOARD_PORT"];
-
-/// Returns the tables of all commands.
-fn all_tables() -> Vec<SettingTable> {
-    let mut tables = vec![COMMON, SETTINGS, remote::CREDENTIALS];
-    #[cfg(feature = "pipeline")]
-    tables.extend(pidq_pipeline::TABLES);
-    #[cfg(feature = "dashboard")]
-    tables.extend([pidq_dashboard::SETTINGS, pidq_dashboard::REMOTE_SETTINGS]);
-    tables
 }
 
 /// Runs an operation on the accounts of a service.

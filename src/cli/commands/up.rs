@@ -24,7 +24,7 @@ use pidq_http::{
 use pidq_pipeline::BackgroundTasks;
 use pidq_server::{ADMIN_LOGIN, DATA_DIR, Server, deliver_first_credentials};
 
-use super::serve::environment_for;
+use crate::cli::environment::environment_for;
 use crate::cli::failure::{Failure, Result, Status};
 use local_graph_service::LocalGraphService;
 

@@ -3,22 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pidq_http::{AnySetting, Secret, Settings, percent_encode, settings};
+use pidq_http::{AnySetting, Secret, Settings, percent_encode};
 use serde_json::Value as Json;
 
-use crate::cli::commands::serve::variables;
+use crate::cli::client_settings::{CLIENT_ID, CLIENT_SECRET, CREDENTIALS, PASSWORD, TOKEN, USERNAME};
+use crate::cli::environment::variables;
 use crate::cli::failure::{Failure, Result};
-
-settings! {
-    /// Environment variables with the credentials. A secret may be read from a file (`PIDQ_TOKEN_FILE`).
-    pub ENVIRONMENT {
-        TOKEN: Option<Secret> = ("PIDQ_TOKEN", "token", "Access token.");
-        CLIENT_ID: Option<String> = ("PIDQ_CLIENT_ID", "client.id", "Client id.");
-        CLIENT_SECRET: Option<Secret> = ("PIDQ_CLIENT_SECRET", "client.secret", "Client secret.");
-        USERNAME: Option<String> = ("PIDQ_USERNAME", "username", "User name for the password grant; without it, client credentials.");
-        PASSWORD: Option<Secret> = ("PIDQ_PASSWORD", "password", "Password of the user.");
-    }
-}
 
 /// Time before expiry at which a token is renewed.
 const RENEWAL_MARGIN: Duration = Duration::from_secs(30);
@@ -54,12 +44,12 @@ impl Credentials {
     pub fn read(token_file: Option<&Path>) -> Result<Credentials> {
         let file = token_file.map(|path| (format!("{}_FILE", TOKEN.env()), path.display().to_string()));
         let is_known =
-            |name: &str| ENVIRONMENT.iter().any(|row| row.env() == name.strip_suffix("_FILE").unwrap_or(name));
+            |name: &str| CREDENTIALS.iter().any(|row| row.env() == name.strip_suffix("_FILE").unwrap_or(name));
         // A token file given on the command line overrides the environment.
         let is_used = |name: &str| is_known(name) && !(file.is_some() && name == TOKEN.env());
         let environment = variables()?.into_iter().filter(|(name, _)| is_used(name)).chain(file.clone());
         let found =
-            Settings::read(&[ENVIRONMENT], [], environment).and_then(|settings| Credentials::from_settings(&settings));
+            Settings::read(&[CREDENTIALS], [], environment).and_then(|settings| Credentials::from_settings(&settings));
         found.map_err(|error| Failure::Usage(error.to_string()))
     }
 
