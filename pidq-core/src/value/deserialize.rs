@@ -166,6 +166,7 @@ impl<'b, 'de> ValueDeserializer<'b, 'de> {
 }
 
 /// A whole number.
+#[derive(Clone, Copy)]
 pub(super) enum Whole {
     Signed(i64),
     Unsigned(u64),

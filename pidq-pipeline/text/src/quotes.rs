@@ -406,7 +406,7 @@ mod tests {
                 format!("What do the documents say about {tag}?"),
                 format!("Tell me everything about {tag}."),
                 format!("What information is there about {tag}?"),
-                format!("{tag}"),
+                tag.to_owned(),
                 format!("Was steht in den Dokumenten über {tag}?"),
             ] {
                 assert_eq!(ask(&question), expected, "{question}");
