@@ -918,6 +918,32 @@ fn a_relief_device_behind_a_check_valve_protects_while_that_opens() {
 }
 
 #[test]
+fn a_relief_device_whose_path_is_not_shown_to_be_open_makes_an_interface_uncertain() {
+    let plant = |outlet: &str| {
+        format!(
+            "X-1 reference.off_page_connector
+         PV-1 piping_component.control_valve
+         D-1 equipment.vessel {{\"design_pressure\": \"16 barg\"}}
+         RV-1 piping_component.safety_valve
+         RV-2 piping_component.safety_valve
+         V-1 piping_component.gate_valve {{\"normally\": \"closed\"}}
+         X-2 reference.off_page_connector
+         T-1 equipment.tank
+         X-1 > PV-1 {{\"design_pressure\": \"100 barg\"}}
+         PV-1 > D-1 {{\"design_pressure\": \"16 barg\"}}
+         {outlet}"
+        )
+    };
+    let rows = r#"pressureInterfaces().interfaces | filter(.at.id == "PV-1") | map([.certain, .reasons])"#;
+    let open = "D-1 > RV-1\nRV-1 > T-1";
+    let unknown = "D-1 > RV-2\nRV-2 > X-2";
+    check(&plant(open), rows, json!([[true, []]]));
+    check(&plant(unknown), rows, json!([[false, ["relief_path_unknown"]]]));
+    check(&plant(&format!("{open}\n{unknown}")), rows, json!([[true, []]]));
+    check(&plant("D-1 > RV-2\nRV-2 > V-1\nV-1 > T-1"), rows, json!([[false, ["relief_path_blocked"]]]));
+}
+
+#[test]
 fn special_items_are_neither_valves_nor_fittings() {
     let plant = "S-1 piping_component.strainer\nV-1 piping_component.gate_valve\nJ-1 piping_component.pipe_tee\nS-2 piping_component.strainer\nS-1 > V-1\nV-1 > J-1";
     check(plant, "specialItemList() | map(.id)", json!(["S-1"]));

@@ -358,10 +358,13 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             reasons.push("relief_class_not_stated");
         }
         let mut rows: Vec<Vec<Datum<'a>>> = Vec::new();
-        for at in devices.into_iter().filter(|at| self.devices[*at as usize].node != node) {
-            if self.devices[at as usize].state == PathState::Blocked && !reasons.contains(&"relief_path_blocked") {
-                reasons.push("relief_path_blocked");
-            }
+        devices.retain(|at| self.devices[*at as usize].node != node);
+        let has = |state: PathState| devices.iter().any(|at| self.devices[*at as usize].state == state);
+        reasons.extend(has(PathState::Blocked).then_some("relief_path_blocked"));
+        // One device whose path is open suffices.
+        let is_unknown = has(PathState::Unknown) && !has(PathState::Open);
+        reasons.extend(is_unknown.then_some("relief_path_unknown"));
+        for at in devices {
             push_row(&mut rows, self.relief_row(at as usize, low), budget)?;
         }
         let Some(high) = high else { return Ok(rows) };
