@@ -97,7 +97,7 @@ async fn who_may_ask_sees_the_models_but_not_their_addresses() {
         let new_key = json!({"name": "asks", "scopes": ["query"]}).to_string();
         let key = platform.send("POST", "/api/keys", &json_headers, new_key).await.json();
         let key = format!("Bearer {}", key["key"].as_str().unwrap());
-        let get = async |path| platform.send("GET", path, &[("authorization", &key)], "").await;
+        let get = async |path| platform.send("GET", path, &[("authorization", key.as_str())], "").await;
         let models = get("/api/language-models").await.json();
         assert_eq!(models["data"], json!([{"id": created["id"], "name": "local", "model": "plant-model"}]));
         assert_eq!(get(CONNECTIONS).await.status, 403);
