@@ -559,7 +559,7 @@ fn graph_patterns_are_parsed_at_compile_time() {
 fn numbers_and_keywords_of_options_are_constants() {
     for (query, marked) in [
         ("downstream(\"T-101\", {depth: .x})", ".x"),
-        ("let({n: 2}, downstream({depth: $n}))", "$n"),
+        ("let({n: .x}, downstream({depth: $n}))", "$n"),
         ("downstream({depth: $root.x})", "$root.x"),
         ("downstream({pass: if(.x, \"any\", \"none\")})", "if(.x, \"any\", \"none\")"),
         ("downstream({depth: [1]})", "[1]"),
@@ -579,6 +579,7 @@ fn parameters_are_options_if_their_values_are() {
     for query in [
         &*format!("downstream(\"T-101\", {options})"),
         "downstream({depth: $nothing, dir: null})",
+        "let({two: 2, word: $word}, downstream({depth: $two, pass: $word}))",
         "validate({rules: $rules})",
         "validate({rules: [\"P102\", $rules.1]})",
         "expand($n, {limit: $n})",

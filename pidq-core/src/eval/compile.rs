@@ -334,10 +334,16 @@ impl<'n> Compiler<'n> {
         for (key, value) in entries {
             check_name(&key.name).map_err(|error| error.with_span(key.span))?;
             let value = self.compile_query(value)?;
-            self.scope.push(Binding { name: key.name.clone(), value: self.known_value(&value) });
+            self.bind_name(&key.name, &value);
             values.push(value);
         }
         Ok(values.into())
+    }
+
+    #[inline(never)]
+    fn bind_name(&mut self, name: &str, value: &Plan) {
+        let value = self.known_value(value);
+        self.scope.push(Binding { name: name.into(), value });
     }
 
     /// Returns the value of a plan as far as it is known before the run.
@@ -414,11 +420,7 @@ impl<'n> Compiler<'n> {
     }
 
     fn compile_function(&mut self, function: FunctionRef, expr: &Expr, args: &[Expr]) -> Result<Plan> {
-        check_count(&function, expr, args)?;
-        self.warnings.extend(missing_argument(&function, expr, args));
-        self.warnings.extend(unknown_direction(&function, args));
-        self.warnings.extend(invalid_count(&function, args));
-        let id = self.register_call(&function, expr.span);
+        let id = self.begin_call(&function, expr, args)?;
         let mut plans = Vec::with_capacity(args.len());
         for at in 0..args.len() {
             let Some(param) = self.param(&function, args, at) else { break };
@@ -428,7 +430,18 @@ impl<'n> Compiler<'n> {
                 plans.push(plan);
             }
         }
-        Ok(Plan::Call(Box::new(Call::new(function, plans.into(), id, expr.span))))
+        Ok(call_plan(function, plans, id, expr.span))
+    }
+
+    /// Checks the number of arguments, records warnings and registers the call. Like everything that is not recursive, a
+    /// function of its own, so that deep queries fit on a small stack.
+    #[inline(never)]
+    fn begin_call(&mut self, function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<usize> {
+        check_count(function, expr, args)?;
+        self.warnings.extend(missing_argument(function, expr, args));
+        self.warnings.extend(unknown_direction(function, args));
+        self.warnings.extend(invalid_count(function, args));
+        Ok(self.register_call(function, expr.span))
     }
 
     fn register_call(&mut self, function: &FunctionRef, span: Span) -> usize {
@@ -468,13 +481,22 @@ impl<'n> Compiler<'n> {
                 self.check_argument(param, &plan, arg)?;
                 Ok(plan)
             }
+            ParamKind::Options(known) => self.compile_options(function, known, arg),
+            _ => self.compile_fixed_argument(function, param, args, at),
+        }
+    }
+
+    /// Compiles an argument without queries in it.
+    #[inline(never)]
+    fn compile_fixed_argument(&mut self, function: &Function, param: &Param, args: &[Expr], at: usize) -> Result<Plan> {
+        let arg = &args[at];
+        match param.kind {
             ParamKind::Static(_) if self.is_computed_binding(arg) => self.compile_query(arg),
             ParamKind::Static(spec) => self.checked_constant(function, param, spec, arg).map(Plan::Constant),
             ParamKind::Path => self.path_argument(function, arg),
             ParamKind::Pattern => self.compile_pattern(function, param, args, at),
-            // Compiled with the pattern.
-            ParamKind::Flags => Ok(Plan::Constant(Constant::Null)),
-            ParamKind::Options(known) => self.compile_options(function, known, arg),
+            // Flags are compiled with the pattern; the others by `compile_argument`.
+            _ => Ok(Plan::Constant(Constant::Null)),
         }
     }
 
@@ -658,6 +680,11 @@ impl<'n> Compiler<'n> {
             (true, None) => error.with_help("`pidq functions` lists all functions"),
         }
     }
+}
+
+#[inline(never)]
+fn call_plan(function: FunctionRef, args: Vec<Plan>, id: usize, span: Span) -> Plan {
+    Plan::Call(Box::new(Call::new(function, args.into(), id, span)))
 }
 
 fn constant(node: &Node) -> Constant {
@@ -877,17 +904,17 @@ fn check_count(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<()>
     }
     let function = function.row();
     let (min_count, max_count) = argument_counts(function);
-    match (min_count..=max_count).contains(&args.len()) {
-        true => Ok(()),
-        false => Err(count_error(
-            &function.signature(),
-            function.name(),
-            &counted(min_count, max_count),
-            expr,
-            args,
-            max_count,
-        )),
+    if (min_count..=max_count).contains(&args.len()) {
+        return Ok(());
     }
+    let (signature, expected) = (function.signature(), counted(min_count, max_count));
+    let error = count_error(&signature, function.name(), &expected, expr, args, max_count);
+    // `.date | dateFormat("%Y")` expects the function to read the piped value.
+    let takes_arguments_only = matches!(function.body, Body::Strict(_) | Body::Lazy(_));
+    Err(match takes_arguments_only && args.len() + 1 == min_count {
+        true => error.with_help(format!("write `{signature}`; the value that comes through the pipe is `get()`")),
+        false => error,
+    })
 }
 
 /// Returns the smallest and the largest number of arguments of a function.

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::fmt::{self, Write};
 
 use super::array::{at_item, collect, key_of, list, optional, select, sorted_positions, try_vectorized_arg};
-use super::nested::{PathKey, child};
 use super::number::argument;
 use super::sorting::{self, ChunkedSort};
 use super::string::expect_text;
@@ -127,13 +126,6 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         summary: "The last item of an array, null for an empty one.",
         example: "[7, 8] | last() => 8",
         body: Body::Piped(last),
-    },
-    Function {
-        name: "lookup",
-        params: &[Param::query("map"), Param::query("key")],
-        summary: "The value of an object at a computed key, or the item of an array at a computed index; null if there is none.",
-        example: r#"[lookup({a: 1, b: 2}, "b"), lookup([7, 8], -1)] => [2,8]"#,
-        body: Body::Strict(lookup),
     },
     Function {
         name: "lower",
@@ -867,18 +859,6 @@ fn keys_order(a: Array<'_>, b: Array<'_>, directions: &[bool]) -> Ordering {
         }
     }
     Ordering::Equal
-}
-
-fn lookup<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    let map = argument(args, 0);
-    if map.as_array().is_none() {
-        expect_object(map)?;
-    }
-    let key = match argument(args, 1) {
-        key if key.is_null() => return Ok(Value::Null),
-        key => PathKey::from_value(cx, key)?,
-    };
-    Ok(child(map, &key).unwrap_or(Value::Null))
 }
 
 fn attribute<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

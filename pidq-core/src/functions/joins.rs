@@ -30,8 +30,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "leftJoin",
         params: JOIN,
-        summary: "Like `innerJoin`, but with every item of this array; `right` is null if no key is equal.",
-        example: r#"[{a: 1}] | leftJoin([], .a, .b) => [{"left":{"a":1},"right":null}]"#,
+        summary: "Like `innerJoin`, but with every item of this array; `right` is null if no key is equal. One key stands for both sides.",
+        example: r#"let({names: [{id: 7, name: "A"}]}, [{no: 1, id: 7}] | leftJoin($names, .id) | map({no: .left.no, name: .right.name})) => [{"no":1,"name":"A"}]"#,
         body: Body::Piped(|cx, input, args| join(cx, input, args, Unmatched::Kept)),
     },
     Function {

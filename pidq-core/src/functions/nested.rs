@@ -9,6 +9,7 @@ mod rebuild;
 
 use super::array::optional;
 use super::helpers::expect_object;
+use super::number::argument;
 use crate::error::{Code, Error, Result};
 use crate::eval::EvalContext;
 use crate::eval::build::Entries;
@@ -57,6 +58,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         summary: "The values at any depth that contain no others, each with its path: `{path, value}`.",
         example: r#"{a: 1, b: [{c: 2}]} | leaves() | map([.path | join("."), .value]) => [["a",1],["b.0.c",2]]"#,
         body: Body::Piped(leaves),
+    },
+    Function {
+        name: "lookup",
+        params: &[Param::query("map"), Param::query("key")],
+        summary: "The value of an object at a computed key, or the item of an array at a computed index; null if there is none.",
+        example: r#"[lookup({a: 1, b: 2}, "b"), lookup([7, 8], -1)] => [2,8]"#,
+        body: Body::Strict(lookup),
     },
     Function {
         name: "mapDeep",
@@ -260,6 +268,18 @@ fn get_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> R
         }
     }
     Ok(if let Value::Undefined = value { Value::Null } else { value })
+}
+
+fn lookup<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    let map = argument(args, 0);
+    if map.as_array().is_none() {
+        expect_object(map)?;
+    }
+    let key = match argument(args, 1) {
+        key if key.is_null() => return Ok(Value::Null),
+        key => PathKey::from_value(cx, key)?,
+    };
+    Ok(child(map, &key).unwrap_or(Value::Null))
 }
 
 fn flatten_deep<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

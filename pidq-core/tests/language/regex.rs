@@ -64,7 +64,7 @@ fn the_replacement_may_be_computed_and_null_stays_null() {
 
 #[test]
 fn long_replacements_are_limited() {
-    let doubled = vec![r#"replaceRegex(get(), "x", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")"#; 8].join(" | ");
+    let doubled = [r#"replaceRegex(get(), "x", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")"#; 8].join(" | ");
     // Every match writes everything before and after it.
     let quadratic = r#"replaceRegex(get(), "x", "$`$'") | size()"#;
     for (query, input) in [(&*doubled, "x".into()), (quadratic, "x".repeat(20_000))] {

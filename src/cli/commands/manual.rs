@@ -149,7 +149,7 @@ fn entry(function: &Function) -> String {
     let mut text = format!("### {}\n\n{}\n", function.signature(), function.summary());
     let constants: Vec<String> = names(function, |param| matches!(param.expects(), "constant" | "pattern"));
     if !constants.is_empty() {
-        let _ = writeln!(text, "\nMust be a constant or a parameter: {}.", constants.join(", "));
+        let _ = writeln!(text, "\nMust be a constant or a `$name`: {}.", constants.join(", "));
     }
     let options: Vec<String> = function.params().iter().flat_map(Param::option_kinds).map(option).collect();
     if !options.is_empty() {
