@@ -376,7 +376,7 @@ impl<'a> Table<'a> {
 }
 
 /// Arrays of values are the structure that queries build most.
-const _: () = assert!(size_of::<Value<'_>>() == 3 * size_of::<usize>());
+const _: () = assert!(size_of::<Value<'_>>() <= 3 * size_of::<u64>());
 
 /// Returns the cells of a slice of a stored array.
 fn slice_cells(arena: &Arena, base: ContainerId, first: u32, len: u32) -> &[Cell] {
@@ -608,7 +608,7 @@ impl<'a> Object<'a> {
                 let has_all = !record.values(row).iter().any(is_omitted);
                 has_all.then(|| std::ptr::from_ref(record.keys).addr())
             }
-            Fields::Owned(_) => None,
+            Fields::Owned(object) => Some(object.keys_id()),
         }
     }
 

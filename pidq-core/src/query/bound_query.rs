@@ -69,10 +69,12 @@ impl Query {
         }
         let missing = || self.missing_parameters(|slot| values[slot].is_none());
         let values: Box<[Value<'q>]> = values.iter().copied().collect::<Option<_>>().ok_or_else(missing)?;
-        self.compiled.prepared.check(&values).map_err(|error| self.source.locate(error))?;
         let specialized = match self.compiled.prepared.are_in_plan {
             true => Some(Box::new(self.specialize(&values)?)),
-            false => None,
+            false => {
+                self.compiled.prepared.check(&values).map_err(|error| self.source.locate(error))?;
+                None
+            }
         };
         Ok(BoundQuery { query: self, specialized, values })
     }
@@ -232,7 +234,7 @@ mod tests {
     }
 
     /// Stages with `@` for a parameter: in values, where functions check constants, and in parts of the plan.
-    const STAGES: [&str; 24] = [
+    const STAGES: [&str; 26] = [
         "filter(.kw == @)",
         "filter(.tag == @ or .n > @)",
         "filter(.tag in @)",
@@ -254,6 +256,8 @@ mod tests {
         "map(if(.n > @, @, null))",
         "let({z: @}, map([.n, $z]))",
         "let({a: 1}, [$a, @])",
+        "let({z: @}, limit($z))",
+        "let({y: @, z: $y}, filter(regex(.tag, $z)))",
         "@",
         "chunks(@)",
         "map(round(.n / 3, @))",

@@ -131,6 +131,11 @@ impl OwnedObject {
         self.keys.names.iter().map(|name| &**name).zip(&self.values)
     }
 
+    /// Returns an identifier of the keys, as [`Object::keys_id`].
+    pub(super) fn keys_id(&self) -> usize {
+        Arc::as_ptr(&self.keys).addr()
+    }
+
     pub(super) fn key(&self, slot: usize) -> &str {
         &self.keys.names[slot]
     }
