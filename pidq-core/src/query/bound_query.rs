@@ -192,9 +192,9 @@ mod tests {
         result.map_err(|error| error.code().as_str())
     }
 
-    fn bound(query: &Query, graph: &Graph, params: &OwnedValue) -> Outcome {
+    fn bound(query: &Query, graph: &Graph, params: &Graph) -> Outcome {
         let scratch = Scratch::new();
-        let params = params.as_object().expect("parameters").iter();
+        let params = params.root().entries();
         let bound = query.bind(params.filter(|(name, _)| query.parameters().any(|known| known == *name)));
         bound.map_or_else(
             |error| Err(error.code().as_str()),
@@ -202,18 +202,16 @@ mod tests {
         )
     }
 
-    fn compiled(text: &str, graph: &Graph, params: &OwnedValue) -> Outcome {
+    fn compiled(text: &str, graph: &Graph, params: &Graph) -> Outcome {
         let scratch = Scratch::new();
-        let params = serde_json::to_string(params).expect("JSON");
-        let query = Query::with_params(text, &params);
-        query.map_or_else(
+        Query::with_params(text, params.source()).map_or_else(
             |error| Err(error.code().as_str()),
             |query| outcome(query.run(graph, &scratch, Limits::default())),
         )
     }
 
     /// Values of the parameters `a`, `b` and `c`, of all types.
-    fn params(rng: &mut Rng) -> OwnedValue {
+    fn params(rng: &mut Rng) -> Graph {
         const VALUES: [&str; 12] = [
             "1",
             "2",
@@ -230,7 +228,7 @@ mod tests {
         ];
         let mut value = || VALUES[rng.index(VALUES.len())];
         let json = format!(r#"{{"a": {}, "b": {}, "c": {}}}"#, value(), value(), value());
-        serde_json::from_str(&json).expect("JSON")
+        Graph::from_json(json).expect("JSON")
     }
 
     /// Stages with `@` for a parameter: in values, where functions check constants, and in parts of the plan.
@@ -292,11 +290,11 @@ mod tests {
             };
             in_plan += usize::from(query.compiled.prepared.are_in_plan);
             // One prepared query, with several values in turn: nothing of a run is left for the next one.
-            let sets: Vec<OwnedValue> = (0..4).map(|_| params(&mut rng)).collect();
+            let sets: Vec<Graph> = (0..4).map(|_| params(&mut rng)).collect();
             for values in sets.iter().chain(&sets) {
                 let expected = compiled(&text, &graph, values);
                 results += usize::from(expected.is_ok());
-                assert_eq!(bound(&query, &graph, values), expected, "{text} with {values:?}");
+                assert_eq!(bound(&query, &graph, values), expected, "{text} with {}", values.source());
             }
         }
         assert!(results > 2_000 && in_plan > 200, "{results} results, {in_plan} with values in the plan");
