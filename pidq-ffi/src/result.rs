@@ -33,9 +33,11 @@ pub struct OwnedResult {
     pub output: usize,
     scratch: Box<Scratch>,
     /// Values of the parameters of the run; it borrows from them and from the query.
+    #[allow(dead_code, reason = "the result borrows from it")]
     bound: Option<Box<BoundQuery<'static>>>,
     query: Arc<Query>,
     graph: Arc<Graph>,
+    #[allow(dead_code, reason = "the bound query borrows from it")]
     params: Option<Arc<Graph>>,
 }
 
