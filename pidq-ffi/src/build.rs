@@ -637,10 +637,11 @@ impl<'a> ValueBuilder<'a> {
     fn number(&self, number: Number<'a>) -> (ForeignValue, bool) {
         let fns = self.fns;
         if let Some(text) = number.lexeme() {
-            // SAFETY: the caller provides these functions for this purpose.
             let foreign_value = match Digits::parse(text) {
+                // SAFETY: the caller provides this function for this purpose.
                 Digits::Integer(value) => unsafe { (fns.make_integer)(value) },
                 Digits::Long => self.long(text),
+                // SAFETY: as above.
                 Digits::Real => unsafe { (fns.make_real)(number.value()) },
             };
             return (foreign_value, true);
