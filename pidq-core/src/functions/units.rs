@@ -43,10 +43,17 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 
 fn convert_unit<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     cx.charge(4)?;
-    let value = optional(cx, args, 0, input)?;
-    let from = unit(optional(cx, args, 1, input)?)?;
-    let to = unit(optional(cx, args, 2, input)?)?;
-    let options = optional(cx, args, 3, input)?;
+    let mut values = [Value::Undefined; 4];
+    for (at, value) in values.iter_mut().enumerate() {
+        *value = optional(cx, args, at, input)?;
+    }
+    converted(values)
+}
+
+/// Converts a value. Not inlined: locals that live during the evaluation of arguments add to the stack.
+#[inline(never)]
+fn converted<'a>([value, from, to, options]: [Value<'a>; 4]) -> Result<Value<'a>> {
+    let (from, to) = (unit(from)?, unit(to)?);
     let atmosphere = options.as_object().and_then(|options| options.get("atmosphere")).unwrap_or(Value::Undefined);
     let atmosphere = ATMOSPHERE.as_number(atmosphere)?.unwrap_or(STANDARD_ATMOSPHERE);
     if value.is_null() {

@@ -85,7 +85,7 @@ fn deep_queries_compile_and_run_on_a_small_stack() {
             ("convertUnit(", ", \"m\", \"m\")"),
             ("formatNumber(", ")"),
         ] {
-            let query = format!("{}get(){}", open.repeat(120), close.repeat(120));
+            let query = format!("{}get(){}", open.repeat(126), close.repeat(126));
             // The result or the error does not matter.
             drop(run_with(&query, "[1]", Limits { fuel: 1_000_000, ..Limits::default() }));
         }

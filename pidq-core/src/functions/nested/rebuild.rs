@@ -25,6 +25,11 @@ impl<'a> Frame<'a> {
         Some(Frame { value, container, at: 0, base: cx.mark(), names: Vec::new(), is_changed: false })
     }
 
+    /// A frame whose container is built anew in any case.
+    fn changed(cx: &EvalContext<'a>, value: Value<'a>) -> Option<Frame<'a>> {
+        Frame::new(cx, value).map(|frame| Frame { is_changed: true, ..frame })
+    }
+
     /// Returns the next part and its name, which is empty for an item.
     fn next(&mut self) -> Option<(&'a str, Value<'a>)> {
         let (key, part) = self.container.entry(self.at)?;
@@ -59,31 +64,67 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Replacement of all parts of a value, the innermost first. On the heap and in functions of its own, so that nested
+/// calls fit on a small stack.
+struct Replacement<'a> {
+    /// The containers around the current one, and the names under which their parents keep them.
+    outer: Vec<(Frame<'a>, &'a str)>,
+    frame: Option<Frame<'a>>,
+    /// The name of the part returned last.
+    name: &'a str,
+}
+
+impl<'a> Replacement<'a> {
+    /// Returns `None` if the value has no parts.
+    #[inline(never)]
+    fn new(cx: &EvalContext<'a>, value: Value<'a>) -> Option<Box<Replacement<'a>>> {
+        let frame = Frame::changed(cx, value)?;
+        Some(Box::new(Replacement { outer: Vec::new(), frame: Some(frame), name: "" }))
+    }
+
+    /// Returns the next value to replace: a part without parts, or a container of replaced parts.
+    #[inline(never)]
+    fn next(&mut self, cx: &mut EvalContext<'a>) -> Result<Value<'a>> {
+        while let Some(frame) = &mut self.frame {
+            cx.charge(1)?;
+            match frame.next() {
+                Some((_, Value::Undefined)) => {}
+                Some((name, part)) => match Frame::changed(cx, part) {
+                    Some(inner) => self.outer.push((std::mem::replace(frame, inner), name)),
+                    None => {
+                        self.name = name;
+                        return Ok(part);
+                    }
+                },
+                None => break,
+            }
+        }
+        let Some(finished) = self.frame.take() else { return Ok(Value::Undefined) };
+        if let Some((parent, name)) = self.outer.pop() {
+            (self.frame, self.name) = (Some(parent), name);
+        }
+        finished.finish(cx).map(|(value, _)| value)
+    }
+
+    /// Keeps the new value of the part returned last. Returns true if it was the whole value.
+    #[inline(never)]
+    fn keep(&mut self, cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<bool> {
+        match &mut self.frame {
+            Some(frame) => frame.keep(cx, self.name, value).map(|()| false),
+            None => Ok(true),
+        }
+    }
+}
+
 /// Replaces the innermost parts first.
 pub(super) fn map_deep<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let mut outer: Vec<(Frame<'a>, &'a str)> = Vec::new();
-    let Some(mut frame) = Frame::new(cx, input) else { return optional(cx, args, 0, input) };
-    frame.is_changed = true;
+    let Some(mut replacement) = Replacement::new(cx, input) else { return optional(cx, args, 0, input) };
     loop {
-        cx.charge(1)?;
-        if let Some((name, part)) = frame.next() {
-            if let Value::Undefined = part {
-                continue;
-            }
-            if let Some(mut inner) = Frame::new(cx, part) {
-                inner.is_changed = true;
-                outer.push((std::mem::replace(&mut frame, inner), name));
-            } else {
-                let value = optional(cx, args, 0, part)?;
-                frame.keep(cx, name, value)?;
-            }
-            continue;
+        let part = replacement.next(cx)?;
+        let value = optional(cx, args, 0, part)?;
+        if replacement.keep(cx, value)? {
+            return Ok(value);
         }
-        let (value, _) = frame.finish(cx)?;
-        let value = optional(cx, args, 0, value)?;
-        let Some((parent, name)) = outer.pop() else { return Ok(value) };
-        frame = parent;
-        frame.keep(cx, name, value)?;
     }
 }
 
