@@ -258,9 +258,15 @@ fn leaves<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Resu
 }
 
 fn get_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let keys = path_key::from_argument(cx, args, input)?;
-    let mut value = input;
-    for key in &keys {
+    let keys = optional(cx, args, 0, input)?;
+    value_at(cx, input, keys)
+}
+
+/// Returns the value at a computed path. Not inlined: locals that live during the evaluation of arguments add to the stack.
+#[inline(never)]
+fn value_at<'a>(cx: &mut EvalContext<'a>, root: Value<'a>, keys: Value<'a>) -> Result<Value<'a>> {
+    let mut value = root;
+    for key in &path_key::from_value(cx, keys)? {
         cx.charge(1)?;
         match child(value, key) {
             Some(part) => value = part,

@@ -11,80 +11,95 @@ use crate::value::{Array, Object, Value};
 
 pub(super) fn set<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let value = optional(cx, args, 1, input)?;
-    replace(cx, input, &literal(args), value)
+    Place::written(cx, input, args)?.put(cx, value)
 }
 
 pub(super) fn set_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let keys = path_key::from_argument(cx, args, input)?;
+    let keys = optional(cx, args, 0, input)?;
     let value = optional(cx, args, 1, input)?;
-    replace(cx, input, &keys, value)
+    Place::computed(cx, input, keys)?.put(cx, value)
 }
 
 pub(super) fn update<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    update_value(cx, input, &literal(args), args)
+    let place = Place::written(cx, input, args)?;
+    let Some(old) = place.value else { return Ok(input) };
+    let value = optional(cx, args, 1, old)?;
+    place.put(cx, value)
 }
 
 pub(super) fn update_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let keys = path_key::from_argument(cx, args, input)?;
-    update_value(cx, input, &keys, args)
+    let keys = optional(cx, args, 0, input)?;
+    let place = Place::computed(cx, input, keys)?;
+    let Some(old) = place.value else { return Ok(input) };
+    let value = optional(cx, args, 1, old)?;
+    place.put(cx, value)
 }
 
 pub(super) fn delete_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let keys = path_key::from_argument(cx, args, input)?;
-    let Some((last, outer)) = keys.split_last() else {
-        return Err(invalid("Path with at least one key expected", Value::Array(Array::EMPTY)));
-    };
-    match follow(cx, input, &keys)? {
-        (holders, Some(_)) => {
-            let changed = without(cx, holders[outer.len()], last)?;
-            rebuild(cx, &holders[..outer.len()], outer, changed)
+    let keys = optional(cx, args, 0, input)?;
+    Place::computed(cx, input, keys)?.remove(cx, input)
+}
+
+/// A place in a value. On the heap and with functions that are not inlined, so that nested calls fit on a small stack.
+struct Place<'a> {
+    keys: Vec<PathKey<'a>>,
+    /// The containers on the way to the place, one for each key; those that are missing are undefined.
+    holders: Vec<Value<'a>>,
+    /// The value at the place, if there is one.
+    value: Option<Value<'a>>,
+}
+
+impl<'a> Place<'a> {
+    /// Returns the place of the path that is the first argument, as written.
+    #[inline(never)]
+    fn written(cx: &mut EvalContext<'a>, root: Value<'a>, args: &'a [Plan]) -> Result<Box<Place<'a>>> {
+        let keys = match args.first() {
+            Some(Plan::Get(path)) => path_key::from_literal(path),
+            _ => Vec::new(),
+        };
+        Place::new(cx, root, keys)
+    }
+
+    /// Returns the place of a computed path.
+    #[inline(never)]
+    fn computed(cx: &mut EvalContext<'a>, root: Value<'a>, keys: Value<'a>) -> Result<Box<Place<'a>>> {
+        let keys = path_key::from_value(cx, keys)?;
+        Place::new(cx, root, keys)
+    }
+
+    /// An array in place of an object is an error, so that no change is lost silently.
+    fn new(cx: &mut EvalContext<'a>, root: Value<'a>, keys: Vec<PathKey<'a>>) -> Result<Box<Place<'a>>> {
+        let mut holders = Vec::with_capacity(keys.len());
+        let mut value = Some(root);
+        for key in &keys {
+            cx.charge(1)?;
+            if let (Some(array @ Value::Array(_)), None) = (value, key.index) {
+                return Err(not_in_array(array, key));
+            }
+            holders.push(value.unwrap_or(Value::Undefined));
+            value = value.and_then(|holder| child(holder, key));
         }
-        (_, None) => Ok(input),
+        Ok(Box::new(Place { keys, holders, value }))
     }
-}
 
-/// Returns the keys of the path that is the first argument.
-fn literal(args: &[Plan]) -> Vec<PathKey<'_>> {
-    match args.first() {
-        Some(Plan::Get(path)) => path_key::from_literal(path),
-        _ => Vec::new(),
+    /// Returns the whole value with another value at the place.
+    #[inline(never)]
+    fn put(&self, cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<Value<'a>> {
+        rebuild(cx, &self.holders, &self.keys, if let Value::Undefined = value { Value::Null } else { value })
     }
-}
 
-/// Returns the containers on the way to a value, one for each key, and the value; those that are missing are undefined.
-/// An array in place of an object is an error, so that no change is lost silently.
-fn follow<'a>(
-    cx: &mut EvalContext<'a>,
-    root: Value<'a>,
-    keys: &[PathKey<'a>],
-) -> Result<(Vec<Value<'a>>, Option<Value<'a>>)> {
-    let mut holders = Vec::with_capacity(keys.len());
-    let mut value = Some(root);
-    for key in keys {
-        cx.charge(1)?;
-        if let (Some(array @ Value::Array(_)), None) = (value, key.index) {
-            return Err(not_in_array(array, key));
+    /// Returns the whole value without the place.
+    #[inline(never)]
+    fn remove(&self, cx: &mut EvalContext<'a>, root: Value<'a>) -> Result<Value<'a>> {
+        let Some((last, outer)) = self.keys.split_last() else {
+            return Err(invalid("Path with at least one key expected", Value::Array(Array::EMPTY)));
+        };
+        if self.value.is_none() {
+            return Ok(root);
         }
-        holders.push(value.unwrap_or(Value::Undefined));
-        value = value.and_then(|holder| child(holder, key));
+        let changed = without(cx, self.holders[outer.len()], last)?;
+        rebuild(cx, &self.holders[..outer.len()], outer, changed)
     }
-    Ok((holders, value))
-}
-
-fn replace<'a>(cx: &mut EvalContext<'a>, root: Value<'a>, keys: &[PathKey<'a>], value: Value<'a>) -> Result<Value<'a>> {
-    let (holders, _) = follow(cx, root, keys)?;
-    rebuild(cx, &holders, keys, if let Value::Undefined = value { Value::Null } else { value })
-}
-
-fn update_value<'a>(
-    cx: &mut EvalContext<'a>,
-    root: Value<'a>,
-    keys: &[PathKey<'a>],
-    args: &'a [Plan],
-) -> Result<Value<'a>> {
-    let (holders, Some(old)) = follow(cx, root, keys)? else { return Ok(root) };
-    let new = optional(cx, args, 1, old)?;
-    rebuild(cx, &holders, keys, if let Value::Undefined = new { Value::Null } else { new })
 }
 
 /// Rebuilds the containers along a path, from the last one up.

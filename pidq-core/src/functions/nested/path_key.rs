@@ -6,8 +6,7 @@ use super::invalid;
 use crate::arena::load::array_index;
 use crate::error::Result;
 use crate::eval::EvalContext;
-use crate::eval::plan::{Path, Plan};
-use crate::functions::array::optional;
+use crate::eval::plan::Path;
 use crate::value::{Value, js_number_format};
 
 /// A key of a path. As in `.a.0`, a number is also the name of a property, and a name of digits is also an index.
@@ -50,16 +49,9 @@ impl<'a> PathKey<'a> {
     }
 }
 
-/// Evaluates the first argument: an array of keys, or a single key.
-pub(super) fn from_argument<'a>(
-    cx: &mut EvalContext<'a>,
-    args: &'a [Plan],
-    input: Value<'a>,
-) -> Result<Vec<PathKey<'a>>> {
-    let keys = match optional(cx, args, 0, input)? {
-        Value::Array(keys) => keys,
-        key => return Ok(vec![PathKey::from_value(cx, key)?]),
-    };
+/// Reads a computed path: an array of keys, or a single key.
+pub(super) fn from_value<'a>(cx: &mut EvalContext<'a>, keys: Value<'a>) -> Result<Vec<PathKey<'a>>> {
+    let Value::Array(keys) = keys else { return Ok(vec![PathKey::from_value(cx, keys)?]) };
     let mut path = Vec::new();
     for key in keys.iter() {
         cx.charge(1)?;
