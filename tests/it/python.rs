@@ -299,7 +299,10 @@ fn programs_are_typed_in_the_strict_mode_of_pyright() {
     fs::write(directory.join("pyrightconfig.json"), r#"{"typeCheckingMode": "strict"}"#).expect("a configuration");
     let pyright = |arguments: &[&str]| {
         let mut command = Command::new(&environment.python);
-        command.args(["-m", "pyright", "--pythonpath"]).arg(&environment.python).args(arguments);
+        command.args(["-m", "pyright"]).args(arguments);
+        // pyright finds the packages of the Python on the path.
+        let scripts = environment.python.parent().expect("a folder").display();
+        command.env("PATH", format!("{scripts}:{}", std::env::var("PATH").unwrap_or_default()));
         run_or_panic(command.current_dir(&directory))
     };
     pyright(&["."]);
