@@ -100,7 +100,7 @@ static void values_and_names_must_match(void) {
   EXPECT(result == NULL);
   expect(pidq_query_run_with(query, graph, NULL, NULL, &result), PIDQ_ERROR_MISSING_PARAMETER);
   expect(pidq_query_run_with(query, graph, params, NULL, &result), PIDQ_ERROR_MISSING_PARAMETER);
-  EXPECT(pidq_params_set_number(params, "laest", 1) == NULL);
+  EXPECT(pidq_params_set_number(params, "least2", 1) == NULL);
   expect(pidq_query_run_with(query, graph, params, NULL, &result), PIDQ_ERROR_UNKNOWN_VARIABLE);
   EXPECT(pidq_query_parse("size()", PIDQ_NUL_TERMINATED, &plain) == NULL);
   expect(pidq_query_run_with(plain, graph, params, NULL, &result), PIDQ_ERROR_UNKNOWN_VARIABLE);
