@@ -181,7 +181,7 @@ def test_a_data_directory_that_cannot_be_created_is_named_by_its_setting(pidq: P
 def test_a_dependency_that_cannot_be_reached_is_reported_once(name: str, setting: str, pidq: Path, namespace, tmp_path: Path):
     # Port 1 refuses connections at once, so there are several attempts until the end.
     url = {setting: f"{name}://user:not-to-be-shown@127.0.0.1:1"}
-    log = up(pidq, tmp_path, until=r'(?s)"dependency unreachable".*"listening"', **url)
+    log = up(pidq, tmp_path, until=r'(?s)(?=.*"dependency unreachable")(?=.*"listening")', **url)
     assert log.warnings() == ["dependency unreachable"]
     line = next(line for line in log.lines if line["level"] == "WARN")
     assert (line["dependency"], line["setting"]) == (name, setting) and line["reason"] and line["impact"]
