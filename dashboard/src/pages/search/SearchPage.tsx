@@ -94,29 +94,35 @@ function SearchResults({ pipeline, settings, onSearchIn }: SearchResultsProps) {
   const hits = results.map((result) => result.data?.contexts ?? []);
   const nodes = useQuery(tagNodesQuery(hits.flat().flatMap((hit) => hit.tags))).data;
   const others = pipeline.classifications.filter((other) => other !== classification);
-  if (results.every((result) => result.data?.contexts.length === 0))
-    return <NoMatch classification={classification} others={others} onSearchIn={onSearchIn} />;
+  const isEmpty = (contexts?: unknown[]) => contexts?.length === 0;
   return (
-    <div className="search-columns">
-      {MODES.map((row, index) => {
-        const result = results[index];
-        return (
-          result && (
-            <SearchColumn
-              key={row.mode}
-              row={row}
-              pipelineId={pipeline.id}
-              query={query}
-              result={result.data}
-              error={result.error}
-              onRetry={() => result.refetch()}
-              hybrid={results[0]?.data?.contexts}
-              nodes={nodes}
-            />
-          )
-        );
-      })}
-    </div>
+    <>
+      {isEmpty(results[0]?.data?.contexts) && (
+        <NoMatch classification={classification} others={others} onSearchIn={onSearchIn} />
+      )}
+      {!results.every((result) => isEmpty(result.data?.contexts)) && (
+        <div className="search-columns">
+          {MODES.map((row, index) => {
+            const result = results[index];
+            return (
+              result && (
+                <SearchColumn
+                  key={row.mode}
+                  row={row}
+                  pipelineId={pipeline.id}
+                  query={query}
+                  result={result.data}
+                  error={result.error}
+                  onRetry={() => result.refetch()}
+                  hybrid={results[0]?.data?.contexts}
+                  nodes={nodes}
+                />
+              )
+            );
+          })}
+        </div>
+      )}
+    </>
   );
 }
 
@@ -126,7 +132,7 @@ interface NoMatchProps {
   onSearchIn: (classification: string) => void;
 }
 
-/** Shown if no search finds anything: documents of other classifications are not searched. */
+/** Shown if the hybrid search, which is the default, finds nothing: other classifications are not searched. */
 function NoMatch({ classification, others, onSearchIn }: NoMatchProps) {
   return (
     <Empty icon={FlaskConical} title={`No passage under ${classification} matches`}>
