@@ -670,7 +670,7 @@ impl<'a> ValueBuilder<'a> {
     }
 }
 
-/// What the text of a number is.
+/// Kind of the text of a number.
 enum Digits {
     /// Integer of at most 18 digits.
     Integer(i64),

@@ -81,7 +81,7 @@ fn index_by<'a>(
     Ok(index)
 }
 
-/// Whether the pairs include the items without a partner.
+/// Treatment of the items without a partner.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Unmatched {
     Dropped,

@@ -754,7 +754,7 @@ fn flow_of(drawing: &Drawing<'_>, device: NodeId, kind: SideKind) -> Flow {
     }
 }
 
-/// What the items of a way may be at worst.
+/// Worst effect of the items that a way may contain.
 #[derive(Clone, Copy)]
 struct Limit {
     effect: Effect,

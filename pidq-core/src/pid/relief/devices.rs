@@ -11,7 +11,7 @@ use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::tag::Tag;
 
-/// What states that an item is a relief device.
+/// Source of the statement that an item is a relief device.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum StatedBy {
     Class,

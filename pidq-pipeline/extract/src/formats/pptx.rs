@@ -57,10 +57,9 @@ fn slide(archive: &mut Archive<'_>, path: &str, number: usize, sink: &mut TextSi
         sink.warn("a slide is missing from the file");
         return Ok(());
     }
-    if is_hidden(archive, path)? {
+    if text(archive, path, sink)? {
         sink.warn(format!("the slide {number} is hidden in the presentation"));
     }
-    text(archive, path, sink)?;
     ooxml_parts::append_related_parts(archive, path, &["chart", "diagramData", "comments"], sink)?;
     if let Some(notes) = notes_path(archive, path) {
         sink.end_paragraph()?;
@@ -69,23 +68,16 @@ fn slide(archive: &mut Archive<'_>, path: &str, number: usize, sink: &mut TextSi
     Ok(())
 }
 
-/// Returns true if a slide is not shown in the presentation.
-fn is_hidden(archive: &mut Archive<'_>, path: &str) -> Result<bool, ExtractError> {
-    let mut is_hidden = false;
-    xml::walk(archive.part(path)?, |node| {
-        if let XmlEvent::Start("sld", attributes) = node {
-            is_hidden = attributes.get("show").is_some_and(|value| matches!(&*value, "0" | "false"));
-        }
-        Ok(())
-    })?;
-    Ok(is_hidden)
-}
-
-fn text(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<(), ExtractError> {
-    let mut body = TextBody::new(sink);
+/// Writes the text of a slide or of its notes. Returns true for a slide that is not shown in the presentation.
+fn text(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<bool, ExtractError> {
+    let (mut body, mut is_hidden) = (TextBody::new(sink), false);
     // Fields (slide number, date) are skipped; they are paragraphs of their own.
     let mut in_field = false;
     xml::walk(archive.part(path)?, |node| match node {
+        XmlEvent::Start("sld", attributes) => {
+            is_hidden = attributes.get("show").is_some_and(|value| matches!(&*value, "0" | "false"));
+            Ok(())
+        }
         XmlEvent::Start("fld", _) => {
             in_field = true;
             Ok(())
@@ -96,7 +88,8 @@ fn text(archive: &mut Archive<'_>, path: &str, sink: &mut TextSink) -> Result<()
         }
         XmlEvent::Text(_) if in_field => Ok(()),
         node => body.node(node),
-    })
+    })?;
+    Ok(is_hidden)
 }
 
 /// Returns the path of a slide's notes.
