@@ -73,7 +73,7 @@ use token_cache::TokenCache;
 
 pub use accounts::{Account, NewUser, ROLES, Role, UserChanges};
 pub use bearer::AuthError;
-pub use bootstrap::{BootstrapAccounts, CreatedCredentials, IneffectiveSecret};
+pub use bootstrap::{BootstrapAccounts, CreatedCredentials, FirstPassword};
 pub use caller::{Caller, Subject};
 pub(crate) use clients::GRANT_TYPES;
 pub use clients::{Client, GrantType, NewClient, SCOPES};
@@ -149,6 +149,7 @@ pub struct Identities {
     throttle: Throttle,
     token_cache: TokenCache,
     providers: Vec<Provider>,
+    first_password: Option<FirstPassword>,
 }
 
 impl Identities {
@@ -158,12 +159,26 @@ impl Identities {
         let passwords = PasswordHasher::new(options.hash_cost)?;
         let throttle = Throttle::new(options.throttle);
         let token_cache = TokenCache::new(options.token_cache_ttl);
-        Ok(Identities { database, options, passwords, throttle, token_cache, providers: Vec::new() })
+        Ok(Identities {
+            database,
+            options,
+            passwords,
+            throttle,
+            token_cache,
+            providers: Vec::new(),
+            first_password: None,
+        })
     }
 
     /// Also accepts the tokens of an identity provider.
     pub fn with_provider(mut self, provider: Provider) -> Identities {
         self.providers.push(provider);
+        self
+    }
+
+    /// Also logs a warning if a login is rejected and used the password of the settings, which only the first start reads.
+    pub fn with_first_password(mut self, password: FirstPassword) -> Identities {
+        self.first_password = Some(password);
         self
     }
 

@@ -3,10 +3,13 @@
 import json
 import re
 import subprocess
+import urllib.parse
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from api import send
 from replicas import DASHBOARD_PASSWORD, MASTER_KEY, MASTER_SECRET, Process, postgres_server, wait_until
 
 ADDRESS, DASHBOARD_ADDRESS = "127.0.5.1:8000", "127.0.5.1:3000"
@@ -50,41 +53,71 @@ class Log:
         return [line["message"] for line in self.lines if line["level"] in ("WARN", "ERROR")]
 
 
-def run_until(pidq: Path, work: Path, command: list[str], settings: dict[str, str], pattern: str, name: str) -> Log:
+def run_until(
+    pidq: Path,
+    work: Path,
+    command: list[str],
+    settings: dict[str, str],
+    pattern: str,
+    name: str,
+    once_listening: Callable[[], None] | None = None,
+) -> Log:
     """Runs a process until its log matches a pattern, and a moment longer; returns its log."""
     process = Process(name, [str(pidq), *command], work, settings)
     process.log.unlink(missing_ok=True)
     process.start()
     try:
 
-        def is_there() -> bool:
+        def is_there(pattern: str) -> bool:
             text = process.log.read_text()
             assert process.process.poll() is None, text
             return re.search(pattern, text) is not None
 
-        wait_until(is_there, f"{pattern} in the log of {name}")
+        if once_listening:
+            wait_until(lambda: is_there('"listening"'), f"start of {name}")
+            once_listening()
+        wait_until(lambda: is_there(pattern), f"{pattern} in the log of {name}")
         assert process.stop() == 0
         return Log(process.log.read_text())
     finally:
         process.kill()
 
 
-def up(pidq: Path, work: Path, until: str = '"listening"', **settings: str) -> Log:
+def up(pidq: Path, work: Path, until: str = '"listening"', password: str | None = None, **settings: str) -> Log:
     data = {"PIDQ_DATA_DIR": str(work / "data"), "PIDQ_DASHBOARD_LISTEN": ""}
-    return run_until(pidq, work, ["up"], SHARED | data | settings, until, "up")
+    login = (lambda: sign_in(password)) if password else None
+    return run_until(pidq, work, ["up"], SHARED | data | settings, until, "up", login)
+
+
+def sign_in(password: str) -> None:
+    """Tries to sign in as the first account; the client secret is the stored one."""
+    client = {"client_id": "pidq", "client_secret": CLIENT_SECRET}
+    form = urllib.parse.urlencode({"grant_type": "password", "username": "admin", "password": password, **client})
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    send("POST", f"http://{ADDRESS}/o/token/", form.encode(), headers)
 
 
 def test_secrets_that_only_the_first_start_reads_are_reported_when_they_change(pidq: Path, namespace, tmp_path: Path):
     first = up(pidq, tmp_path)
     assert first.warnings() == []
     other = {"PIDQ_ADMIN_PASSWORD": "Another-Horse-8-Battery", "PIDQ_CLIENT_SECRET": CLIENT_SECRET[::-1]}
-    # The last one of both is waited for: the comparison does not delay the start.
+    # The comparison of the client secret does not delay the start.
     log = up(pidq, tmp_path, until="`PIDQ_CLIENT_SECRET` has no effect", **other)
-    password, client = log.warnings()
-    assert "`PIDQ_ADMIN_PASSWORD` has no effect" in password and "`pidq users passwd admin`" in password
+    (client,) = log.warnings()
     assert "`pidq clients rotate pidq`" in client
+    text = log.text
+    # The password is compared when a login with it fails.
+    given = {"PIDQ_ADMIN_PASSWORD": other["PIDQ_ADMIN_PASSWORD"]}
+    log = up(pidq, tmp_path, until="`PIDQ_ADMIN_PASSWORD` has no effect", password=given["PIDQ_ADMIN_PASSWORD"], **given)
+    (password,) = log.warnings()
+    assert "`pidq users passwd admin`" in password
+    text += log.text
+    for right_or_unrelated in (DASHBOARD_PASSWORD, "wrong-in-any-case"):
+        log = up(pidq, tmp_path, until='"login"', password=right_or_unrelated, **given)
+        assert log.warnings() == []
+        text += log.text
     secrets = [*other.values(), DASHBOARD_PASSWORD, CLIENT_SECRET]
-    assert not [secret for secret in secrets if secret in log.text]
+    assert not [secret for secret in secrets if secret in text]
     # After the commands, the settings are the stored ones again.
     data = {"PIDQ_DATA_DIR": str(tmp_path / "data"), "PIDQ_DATABASE_URL": f"sqlite:{tmp_path}/data/pidq.db"}
     passwd = [pidq, "users", "passwd", "admin"]

@@ -9,9 +9,7 @@ from service import LONG, Service, drawing, goal
 
 RUNS = 1_000 if LONG else 60
 QUERY_MEMORY = 64 << 20
-# Pages of the program file belong to the page cache. A debug build has twice as many, and read-ahead decides how many are mapped:
-# the short form counts only memory of the process.
-IDLE_KIND, MAX_IDLE = "VmRSS" if LONG else "RssAnon", 20 << 20
+MAX_IDLE = 20 << 20
 TOTAL_MEMORY = 160 << 20
 
 # Each doubles a value until it exceeds the limit.
@@ -41,7 +39,7 @@ def reset_peak(service):
 def test_memory():
     settings = {"PIDQ_QUERY_MEMORY": str(QUERY_MEMORY), "PIDQ_QUERY_MEMORY_TOTAL": str(TOTAL_MEMORY), "PIDQ_QUERY_FUEL": "9000000000", "PIDQ_QUERY_TIMEOUT": "30s"}
     with Service(**settings) as service:
-        idle = memory(service, IDLE_KIND)
+        idle = service.rss()[0]
         session = service.session()
         service.put(session, "small", drawing(1_000))
         rng, unexpected, worst = random.Random(7), [], 0

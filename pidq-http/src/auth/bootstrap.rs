@@ -1,9 +1,7 @@
 //! Bootstrap: the first administrator and client of a service without accounts.
 
-use zeroize::Zeroizing;
-
 use super::clients::{GrantType, NewClient};
-use super::secret::Secret;
+use super::secret::{Secret, constant_time_eq};
 use super::{Identities, IdentityError, NewUser, Timestamp, accounts, audit, clients, master_credentials, shared_keys};
 
 /// Row of the shared keys that says that the first accounts were created, even if they were deleted since.
@@ -41,13 +39,31 @@ pub struct CreatedCredentials {
     pub client_secret: Option<Secret>,
 }
 
-/// Secret of the settings that has no effect, because the account or client exists and has another one.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum IneffectiveSecret {
-    /// Password of the first account.
-    Password,
-    /// Secret of the first client.
-    ClientSecret,
+/// Password of the first account as the settings have it. Only the first start reads it: a login with a changed one fails,
+/// and the log says why.
+pub struct FirstPassword {
+    /// Login of the account.
+    pub login: String,
+    /// Password in the settings.
+    pub password: Secret,
+    /// Name of the setting.
+    pub setting: &'static str,
+}
+
+impl FirstPassword {
+    /// Logs a warning if a rejected login used the password of the settings. Comparing them at the start instead would take
+    /// a password hash, with its time and memory, and a fast fingerprint would help to guess the password.
+    pub(crate) fn warn_if_used(&self, login: &str, password: &str) {
+        if login != accounts::normalize_login(&self.login) || !constant_time_eq(password, self.password.expose()) {
+            return;
+        }
+        let setting = self.setting;
+        tracing::warn!(
+            login,
+            "`{setting}` has no effect: the account has another password, and only the first start reads the setting; \
+             change the password with `pidq users passwd {login}`"
+        );
+    }
 }
 
 impl Identities {
@@ -98,31 +114,6 @@ impl Identities {
 
     async fn is_done(&self) -> Result<bool, IdentityError> {
         Ok(self.database.row::<(i64,)>(SELECT_DONE, &[DONE.into()]).await?.is_some())
-    }
-
-    /// Returns the secrets of the settings that are not those of the existing accounts, which keep theirs. Unknown accounts
-    /// and accounts without a password are left out.
-    ///
-    /// It costs one password hash, with low priority and with memory that is freed afterwards. A fast fingerprint of the
-    /// password would avoid it, but whoever has the database could guess the password with it.
-    pub async fn ineffective_secrets(
-        &self,
-        first: BootstrapAccounts<'_>,
-    ) -> Result<Vec<IneffectiveSecret>, IdentityError> {
-        let mut ineffective = Vec::new();
-        if let Some(password) = first.password
-            && let Some(user) = self.user_for_login(&accounts::normalize_login(first.login)).await?
-            && let Some(hash) = user.password.filter(|_| user.may_use_password)
-            && !self.passwords.verify_once(Zeroizing::new(password.to_owned()), hash).await?
-        {
-            ineffective.push(IneffectiveSecret::Password);
-        }
-        if let Some(secret) = first.client_secret
-            && self.has_other_secret(first.client_id, secret).await?
-        {
-            ineffective.push(IneffectiveSecret::ClientSecret);
-        }
-        Ok(ineffective)
     }
 
     /// Creates both in one transaction: with only one of them there would be neither access nor another bootstrap.

@@ -168,9 +168,9 @@ impl Identities {
     }
 
     /// Returns true if the client exists and has another secret.
-    pub(super) async fn has_other_secret(&self, id: &str, secret: &str) -> Result<bool, IdentityError> {
+    pub async fn has_other_secret(&self, id: &str, secret: &Secret) -> Result<bool, IdentityError> {
         let row = self.database.row::<Row>(BY_ID, &[(&replace_nul(id)).into()]).await?.map(client);
-        Ok(row.is_some_and(|(_, stored)| !constant_time_eq(&stored, &fingerprint(secret))))
+        Ok(row.is_some_and(|(_, stored)| !constant_time_eq(&stored, &secret.fingerprint())))
     }
 
     /// Returns the client if the secret matches. An unknown client costs the same work.

@@ -123,13 +123,6 @@ impl PasswordHasher {
         self.run(trust, move |hasher, memory| hasher.verify(&password, hash.as_deref(), memory)).await
     }
 
-    /// Verifies a password outside of a login: after all logins that wait, and without keeping the memory of the hash.
-    pub(crate) async fn verify_once(&self, password: Zeroizing<String>, hash: String) -> Result<bool, IdentityError> {
-        let job =
-            move |hasher: &Hasher, _: &mut HashMemory| hasher.verify(&password, Some(&hash), &mut HashMemory::new());
-        self.run(NetworkTrust::Unknown, job).await
-    }
-
     /// Returns whether a hash has another cost than the current one.
     pub(crate) fn is_outdated(&self, hash: &str) -> bool {
         let params = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());

@@ -74,7 +74,7 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
 }
 
 /// Starts the background tasks of a running service: reload on SIGHUP, removal of expired tokens, and the comparison of
-/// secrets in the settings with the stored ones. Must be called within a runtime.
+/// the client secret in the settings with the stored one. Must be called within a runtime.
 ///
 /// # Errors
 /// The service has no accounts and listens beyond loopback.
@@ -89,7 +89,7 @@ pub fn start_background_tasks(
     tokio::spawn(reload_on_hangup(server.clone(), signal(SignalKind::hangup())?));
     tokio::spawn(purge_expired_tokens(server.clone()));
     if !server.is_first_start {
-        tokio::spawn(compare_first_secrets(server.clone(), FirstAccounts::from_settings(settings)?));
+        tokio::spawn(compare_client_secret(server.clone(), FirstAccounts::from_settings(settings)?));
     }
     Ok(())
 }
@@ -123,9 +123,9 @@ async fn reload_on_hangup(server: Arc<Server>, mut hangup_signals: Signal) {
     }
 }
 
-async fn compare_first_secrets(server: Arc<Server>, first: FirstAccounts) {
+async fn compare_client_secret(server: Arc<Server>, first: FirstAccounts) {
     if let Some(identities) = &server.identities {
-        first.warn_about_ineffective_secrets(identities).await;
+        first.warn_about_client_secret(identities).await;
     }
 }
 

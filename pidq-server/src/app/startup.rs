@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pidq_http::auth::{
-    BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, IneffectiveSecret, Timestamp,
+    BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, FirstPassword, Timestamp,
 };
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, Secret, SettingError, Settings, TLS_CERT, ThreadPool};
@@ -178,6 +178,7 @@ async fn open_accounts_and_provider(
         );
     }
     let created = bootstrap_once(settings, &identities).await?;
+    let identities = FirstAccounts::from_settings(settings)?.with_password(identities);
     let identities = match provider {
         Some(provider) => identities.with_provider(provider),
         None => identities,
@@ -257,26 +258,26 @@ impl FirstAccounts {
         }
     }
 
-    /// Logs the secrets of the settings that differ from the stored ones: only the first start reads them.
-    pub async fn warn_about_ineffective_secrets(&self, identities: &Identities) {
-        let ineffective = match identities.ineffective_secrets(self.borrow()).await {
-            Ok(ineffective) => ineffective,
-            Err(error) => return tracing::debug!(%error, "the secrets of the first accounts cannot be compared"),
-        };
-        let (login, client_id) = (self.login.as_str(), self.client_id.as_str());
-        for secret in ineffective {
-            match secret {
-                IneffectiveSecret::Password => tracing::warn!(
-                    login,
-                    "`PIDQ_ADMIN_PASSWORD` has no effect: the account has another password, and only the first start reads \
-                     the setting; change the password with `pidq users passwd {login}`"
-                ),
-                IneffectiveSecret::ClientSecret => tracing::warn!(
-                    client_id,
-                    "`PIDQ_CLIENT_SECRET` has no effect: the client has another secret, and only the first start reads the \
-                     setting; get a new secret with `pidq clients rotate {client_id}`"
-                ),
-            }
+    /// Logs a warning if the client has another secret than the settings: only the first start reads theirs. The password
+    /// is compared when a login fails.
+    pub async fn warn_about_client_secret(&self, identities: &Identities) {
+        let (client_id, Some(secret)) = (self.client_id.as_str(), &self.client_secret) else { return };
+        match identities.has_other_secret(client_id, secret).await {
+            Ok(false) => {}
+            Ok(true) => tracing::warn!(
+                client_id,
+                "`PIDQ_CLIENT_SECRET` has no effect: the client has another secret, and only the first start reads the \
+                 setting; get a new secret with `pidq clients rotate {client_id}`"
+            ),
+            Err(error) => tracing::debug!(%error, "the secret of the first client cannot be compared"),
+        }
+    }
+
+    fn with_password(self, identities: Identities) -> Identities {
+        let (login, setting) = (self.login, "PIDQ_ADMIN_PASSWORD");
+        match self.password {
+            Some(password) => identities.with_first_password(FirstPassword { login, password, setting }),
+            None => identities,
         }
     }
 }
