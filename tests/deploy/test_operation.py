@@ -250,6 +250,13 @@ def test_the_dashboard_has_an_address_of_its_own(pidq: Path):
     assert "\n  --listen " not in run(pidq, "dashboard", "--help").stdout
 
 
+def test_a_worker_has_no_address_of_an_api(pidq: Path):
+    failed = run(pidq, "pipeline", "worker", "--listen", "127.0.0.1:3001")
+    assert failed.returncode == 2 and "`--admin-listen`" in failed.stderr
+    text = run(pidq, "pipeline", "worker", "--help").stdout
+    assert "\n  --listen " not in text and "\n  --admin-listen " in text
+
+
 def test_an_unreachable_api_is_named_by_the_dashboard(pidq: Path, namespace, tmp_path: Path):
     settings = SHARED | {"PIDQ_API_URL": "http://127.0.0.1:1", "PIDQ_DASHBOARD_LISTEN": DASHBOARD_ADDRESS}
     process = Process("dashboard", [str(pidq), "dashboard"], tmp_path, settings)

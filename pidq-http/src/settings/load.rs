@@ -8,7 +8,7 @@ use super::PREFIX;
 use super::common::CONFIG;
 use super::error::SettingError;
 use super::file::flatten;
-use super::loaded::Settings;
+use super::loaded::{Settings, flag_source};
 use super::setting::{AnySetting, SettingTable, merged_rows};
 use super::suggestion::suggestion;
 
@@ -37,7 +37,7 @@ impl Settings {
         }
         loader.apply_environment(environment);
         for (row, value) in flags {
-            loader.settings.set(row, value, format!("the flag `{}`", row.flag()));
+            loader.settings.set(row, value, flag_source(row));
         }
         loader.finish()
     }

@@ -57,6 +57,11 @@ impl Settings {
         self.text(row.env()).is_some()
     }
 
+    /// Returns true if a flag sets the value, so that it is meant for this process: files and variables may be those of several.
+    pub fn is_set_by_flag(&self, row: &dyn AnySetting) -> bool {
+        self.values.get(row.env()).is_some_and(|value| value.source == flag_source(row))
+    }
+
     /// Returns an error about a value, with the setting, the source of the value, and the reason.
     pub fn invalid(&self, row: &dyn AnySetting, reason: &str) -> SettingError {
         let env = row.env();
@@ -82,6 +87,11 @@ impl Settings {
     fn text(&self, env: &str) -> Option<&str> {
         self.values.get(env).map(|value| value.text.expose()).filter(|text| !text.is_empty())
     }
+}
+
+/// Returns the source of values that a flag sets.
+pub(super) fn flag_source(row: &dyn AnySetting) -> String {
+    format!("the flag `{}`", row.flag())
 }
 
 /// Returns the error for a setting without a value.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use pidq_http::{App, CommonSettings, Listener, SettingTable, Settings, Shutdown, serve, settings_help};
+use pidq_http::{App, CommonSettings, LISTEN, Listener, SettingTable, Settings, Shutdown, serve, settings_help_where};
 use tokio::task::JoinSet;
 
 use crate::app::settings::{TABLES, WORKER_TABLES, WORKERS};
@@ -42,6 +42,12 @@ impl ProcessRole {
         }
     }
 
+    /// Returns whether the process uses a setting. The file of settings may be the same for all processes, so that a worker
+    /// accepts the addresses of the API there.
+    fn uses(self, env: &str) -> bool {
+        self == ProcessRole::Server || env != LISTEN.env()
+    }
+
     fn command(self) -> &'static str {
         match self {
             ProcessRole::Server => "pidq pipeline serve",
@@ -60,13 +66,17 @@ pub fn start(
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<(), OpenError> {
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        let settings = settings_help(role.command(), &role.tables());
+        let settings = settings_help_where(role.command(), &role.tables(), |row| role.uses(row.env()));
         let text = format!("{}\n\n{settings}", role.summary());
         // A closed pipe is no error: the reader has enough.
         drop(io::stdout().write_all(text.as_bytes()));
         return Ok(());
     }
     let settings = Settings::read(&role.tables(), arguments, environment)?;
+    if settings.is_set_by_flag(&LISTEN) && !role.uses(LISTEN.env()) {
+        let reason = "a worker serves no API; `--admin-listen` sets the address of its metrics and health endpoints";
+        return Err(settings.invalid(&LISTEN, reason).into());
+    }
     CommonSettings(&settings).init_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(role, &settings))

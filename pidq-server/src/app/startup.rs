@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pidq_http::auth::{
-    BootstrapAccounts, CreatedCredentials, Identities, IdentityError, IdentityOptions, FirstPassword, Timestamp,
+    BootstrapAccounts, CreatedCredentials, FirstPassword, Identities, IdentityError, IdentityOptions, Timestamp,
 };
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, Secret, SettingError, Settings, TLS_CERT, ThreadPool};

@@ -45,14 +45,14 @@ pub fn run(options: &Options) -> Result {
         return Ok(Status::Done);
     }
     configure_malloc();
+    let settings =
+        Settings::read(TABLES, options.settings.clone(), environment_for(TABLES)?).map_err(Failure::usage)?;
     // `PIDQ_LISTEN` is the address of the API, which may be in the same file of settings.
-    if options.settings.iter().any(|argument| argument == "--listen" || argument.starts_with("--listen=")) {
+    if settings.is_set_by_flag(&LISTEN) {
         return Err(Failure::Usage(
             "`--listen` is for the API: `--dashboard-listen` sets the addresses of the dashboard".into(),
         ));
     }
-    let settings =
-        Settings::read(TABLES, options.settings.clone(), environment_for(TABLES)?).map_err(Failure::usage)?;
     CommonSettings(&settings).init_log().map_err(Failure::usage)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::usage)?;
     let result = runtime.block_on(serve_dashboard(&settings));

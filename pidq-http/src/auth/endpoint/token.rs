@@ -84,7 +84,9 @@ async fn verified_user(
     };
     let Some(user) = user.as_ref().filter(|_| is_right) else {
         audit::login("refused", &client.id, user.as_ref().map(|user| user.id.as_str()), network);
-        if let Some(first) = identities.first_password.as_ref().filter(|_| user.is_some_and(|user| user.may_use_password)) {
+        if let Some(first) =
+            identities.first_password.as_ref().filter(|_| user.is_some_and(|user| user.may_use_password))
+        {
             first.warn_if_used(login, &password);
         }
         return Err(BAD_CREDENTIALS);
