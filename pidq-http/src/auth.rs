@@ -187,6 +187,13 @@ impl Identities {
         self.providers.iter().map(Provider::issuer).collect()
     }
 
+    /// Fetches the keys of the identity providers, and logs why if that fails: the setting may be wrong.
+    pub async fn prefetch_provider_keys(&self, now: Timestamp) {
+        for provider in &self.providers {
+            provider.prefetch_keys(now).await;
+        }
+    }
+
     /// Returns the options.
     pub fn options(&self) -> &IdentityOptions {
         &self.options

@@ -221,6 +221,15 @@ def test_a_dependency_that_cannot_be_reached_is_reported_once(name: str, setting
     assert "not-to-be-shown" not in log.text and not [line for line in log.lines if line["target"].startswith("async_nats")]
 
 
+def test_an_unreachable_identity_provider_is_reported_at_the_start(pidq: Path, namespace, tmp_path: Path):
+    settings = {"PIDQ_SSO_ISSUER": "http://127.0.0.1:1/plant", "PIDQ_SSO_AUDIENCE": "https://pidq.example"}
+    log = up(pidq, tmp_path, until="(?s)(?=.*fetching the keys)(?=.*listening)", **settings)
+    (warning,) = log.warnings()
+    assert "`PIDQ_SSO_ISSUER`" in warning
+    line = next(line for line in log.lines if line["level"] == "WARN")
+    assert line["issuer"] == settings["PIDQ_SSO_ISSUER"] and line["reason"]
+
+
 def test_a_worker_without_the_database_of_a_service_warns(pidq: Path, tmp_path: Path):
     settings = {name: value for name, value in SHARED.items() if "LISTEN" not in name} | {"PIDQ_DATA_DIR": str(tmp_path / "own")}
     (warning,) = run_until(pidq, tmp_path, ["pipeline", "worker"], settings, '"worker started"', "worker").warnings()

@@ -190,12 +190,17 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Validates the settings. The provider is not contacted before its first token.
+    /// Validates the settings. The provider is contacted for its first token, or by [`Provider::prefetch_keys`].
     pub fn new(settings: ProviderSettings) -> Result<Provider, IdentityError> {
         check(&settings)?;
         let fetcher = Fetcher::new(settings.root_certificates.as_deref())?;
         let keys = JwksCache::new(fetcher, &settings.issuer, settings.jwks_uri.as_deref());
         Ok(Provider { settings, keys })
+    }
+
+    /// Fetches the keys before the first token, and logs why if that fails.
+    pub async fn prefetch_keys(&self, now: Timestamp) {
+        self.keys.prefetch(now).await;
     }
 
     /// Returns the issuer.

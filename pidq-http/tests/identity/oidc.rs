@@ -278,6 +278,27 @@ async fn a_new_key_works_without_a_restart_after_one_fetch() {
 }
 
 #[tokio::test]
+async fn keys_fetched_at_the_start_are_used_and_fetched_again_for_an_unknown_key() {
+    let sso = SsoFixture::new().await;
+    sso.verifier.prefetch_keys(NOW).await;
+    let before = sso.idp.fetches();
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
+    assert_eq!(sso.idp.fetches(), before);
+    let new = Signer::new("k2", "ES256", 0);
+    sso.idp.publish(&[new.jwk()]);
+    assert_eq!(sso.verify_error(&new.token(&sso.claims()), NOW).await, None);
+}
+
+#[tokio::test]
+async fn keys_that_were_unavailable_at_the_start_are_fetched_for_the_first_token() {
+    let sso = SsoFixture::new().await;
+    sso.idp.set_unavailable(true);
+    sso.verifier.prefetch_keys(NOW).await;
+    sso.idp.set_unavailable(false);
+    assert_eq!(sso.verify_error(&sso.valid_token(), NOW).await, None);
+}
+
+#[tokio::test]
 async fn a_new_key_works_after_the_clock_was_set_back() {
     let sso = SsoFixture::new().await;
     let day = Duration::from_secs(86_400);

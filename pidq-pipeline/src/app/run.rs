@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use pidq_http::auth::Timestamp;
 use pidq_http::{App, CommonSettings, LISTEN, Listener, SettingTable, Settings, Shutdown, serve, settings_help_where};
 use tokio::task::JoinSet;
 
@@ -89,6 +90,7 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
             let listeners = CommonSettings(settings).listeners()?;
             let app = open(settings).await?;
             let background_tasks = BackgroundTasks::spawn(&app, settings, &listeners, &shutdown)?;
+            tokio::spawn(prefetch_provider_keys(Arc::clone(&app.state)));
             for listener in &listeners {
                 listener.listen()?;
                 tracing::info!(address = %listener.address()?, "listening");
@@ -112,6 +114,12 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
                 }
             }
         }
+    }
+}
+
+async fn prefetch_provider_keys(platform: Arc<Platform>) {
+    if let Some(accounts) = &platform.access.accounts {
+        accounts.identities.prefetch_provider_keys(Timestamp::now()).await;
     }
 }
 

@@ -73,7 +73,8 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
     result
 }
 
-/// Starts the background tasks of a running service: reload on SIGHUP, removal of expired tokens, and the comparison of
+/// Starts the background tasks of a running service: reload on SIGHUP, removal of expired tokens, the first
+/// fetch of the identity provider's keys, and the comparison of
 /// the client secret in the settings with the stored one. Must be called within a runtime.
 ///
 /// # Errors
@@ -88,6 +89,7 @@ pub fn start_background_tasks(
     }
     tokio::spawn(reload_on_hangup(server.clone(), signal(SignalKind::hangup())?));
     tokio::spawn(purge_expired_tokens(server.clone()));
+    tokio::spawn(prefetch_provider_keys(server.clone()));
     if !server.is_first_start {
         tokio::spawn(compare_client_secret(server.clone(), FirstAccounts::from_settings(settings)?));
     }
@@ -126,6 +128,12 @@ async fn reload_on_hangup(server: Arc<Server>, mut hangup_signals: Signal) {
 async fn compare_client_secret(server: Arc<Server>, first: FirstAccounts) {
     if let Some(identities) = &server.identities {
         first.warn_about_client_secret(identities).await;
+    }
+}
+
+async fn prefetch_provider_keys(server: Arc<Server>) {
+    if let Some(identities) = &server.identities {
+        identities.prefetch_provider_keys(Timestamp::now()).await;
     }
 }
 

@@ -87,6 +87,14 @@ impl JwksCache {
         Err(if source.has_keys(now) { TokenError::Key } else { TokenError::Unavailable })
     }
 
+    /// Fetches the keys before the first token, so that a wrong setting is logged at the start. Does not count as an attempt:
+    /// a token that the keys do not match may fetch them again at once.
+    pub(super) async fn prefetch(&self, now: Timestamp) {
+        let _refresh_lock = self.0.refresh_lock.clone().lock_owned().await;
+        self.0.refresh(now).await;
+        self.0.cached().tried_at = None;
+    }
+
     /// Runs on its own task, so that a disconnecting client does not cancel the refresh for others.
     async fn refresh(&self, refresh_lock: OwnedMutexGuard<()>, now: Timestamp) {
         let source = self.0.clone();
@@ -142,9 +150,23 @@ impl KeySource {
             }
             Err(what) => {
                 self.cached().discovered_uri = None;
-                tracing::warn!(issuer = %self.issuer, reason = what, "fetching the keys of the identity provider failed; the cached keys stay in use");
+                self.warn_about_fetch(what, now);
             }
         }
+    }
+
+    fn warn_about_fetch(&self, reason: &str, now: Timestamp) {
+        let issuer = &self.issuer;
+        if self.has_keys(now) {
+            let message = "fetching the keys of the identity provider failed; the cached keys stay in use";
+            return tracing::warn!(%issuer, reason, "{message}");
+        }
+        tracing::warn!(
+            %issuer,
+            reason,
+            "fetching the keys of the identity provider failed; its tokens are rejected until they are fetched \
+             (see `PIDQ_SSO_ISSUER`, `PIDQ_SSO_JWKS_URI`, `PIDQ_SSO_CA`)"
+        );
     }
 
     async fn fetch(&self) -> Result<Vec<Key>, &'static str> {
