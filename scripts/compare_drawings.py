@@ -75,11 +75,18 @@ def main() -> None:
     parser.add_argument("theirs", type=Path)
     parser.add_argument("--scale", type=float, default=10.0, help="pixels per unit of their viewBox (default: 10)")
     parser.add_argument("--distance", type=float, default=0.5, help="tolerance in these units (default: 0.5)")
+    parser.add_argument("--region", type=float, nargs=4, metavar=("LEFT", "TOP", "RIGHT", "BOTTOM"),
+                        help="compare this part only, in these units: such as the inside of a frame that is in no file")
     parser.add_argument("--overlay", type=Path, help="file for a picture of both")
     options = parser.parse_args()
     box = view_box(options.theirs.read_text(encoding="utf-8"))
     ours, theirs = (ink(render(path, box, options.scale)) for path in (options.ours, options.theirs))
     distance = options.distance * options.scale
+    if options.region:
+        left, top, right, bottom = (
+            round((edge - start) * options.scale) for edge, start in zip(options.region, box[:2] * 2, strict=True)
+        )
+        ours, theirs = (picture[top:bottom, left:right] for picture in (ours, theirs))
     print(f"ours in theirs {share(ours, theirs, distance):.2%}, theirs in ours {share(theirs, ours, distance):.2%}")
     if options.overlay:
         picture = numpy.full((*ours.shape, 3), 255, dtype=numpy.uint8)

@@ -103,8 +103,13 @@ const fn stretched(
     Symbol { name, words, placement: Placement::Upright, half, body: Body::Stretched(body), shape }
 }
 
-const fn connector(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
-    Symbol { name, words, placement: Placement::Connector, half, body: Body::Fixed(body), shape: Shape::Arrow }
+const fn connector(
+    name: &'static str,
+    words: &'static [&'static str],
+    half: (f64, f64),
+    body: fn(f64, f64) -> String,
+) -> Symbol {
+    Symbol { name, words, placement: Placement::Connector, half, body: Body::Stretched(body), shape: Shape::Arrow }
 }
 
 const fn small(
@@ -122,12 +127,7 @@ const BUBBLE: &str = "<circle class=\"s\" r=\"16\"/>";
 /// All symbols, specific ones before general ones: the first match wins.
 pub const SYMBOLS: &[Symbol] = &[
     // Ends and parts.
-    connector(
-        "off_page",
-        &["off_page", "connector_symbol", "opc", "outlet", "signal_connector"],
-        (22.0, 8.0),
-        "<path class=\"s\" d=\"M-22 -8H14L22 0L14 8H-22Z\"/>",
-    ),
+    connector("off_page", &["off_page", "connector_symbol", "opc", "outlet", "signal_connector"], (22.0, 8.0), pennant),
     small("open_end", &["open_end", "signal_end"], (4.0, 5.0), "<path class=\"n\" d=\"M-4 -5L4 0L-4 5\"/>", Shape::Dot),
     small("nozzle", &["nozzle"], (3.0, 5.0), "<path class=\"n\" d=\"M-2 -5V5M2 -5V5M-2 0H2\"/>", Shape::Dot),
     small(
@@ -476,6 +476,12 @@ pub const SYMBOLS: &[Symbol] = &[
         Shape::Box,
     ),
 ];
+
+/// Draws an off-page connector: a box that ends in an arrow of 90°.
+fn pennant(w: f64, h: f64) -> String {
+    let shoulder = w - h;
+    format!("<path class=\"s\" d=\"M{:.1} {:.1}H{shoulder:.1}L{w:.1} 0L{shoulder:.1} {h:.1}H{:.1}Z\"/>", -w, -h, -w)
+}
 
 /// Draws a vessel: straight walls between two dished heads.
 fn vessel(w: f64, h: f64) -> String {

@@ -5,6 +5,7 @@
 
 mod affine;
 mod bounds;
+mod edge_lines;
 mod frame;
 mod instruments;
 mod marks;
@@ -27,6 +28,7 @@ use super::scene::{NodeSymbols, Point};
 use super::{DrawOptions, MAX_BYTES, Style, signals, symbol_marks};
 
 use bounds::Bounds;
+use edge_lines::TracedSegments;
 use outline::{Align, Drawn, LINE_SPACING, MissingUse, Outline, Outliner, Step};
 use paint::{Fill, Paint, Palette};
 pub use source::Source;
@@ -108,12 +110,16 @@ fn pictures<'a>(symbols: &NodeSymbols<'_, 'a>, source: &Source<'a>) -> Result<Ve
         let node = &model.nodes[index];
         (Item::Node(index), node.fields, node.name.as_str(), Paint::new(LINE_WIDTH))
     });
+    let traced = TracedSegments::new(model);
     for (item, fields, name, paint) in edges.chain(nodes) {
         let Some(elements) = fields.get("graphics").and_then(Value::as_array) else { continue };
         let sheet = source.sheet_of(name);
         let mut outliner = source.outliner(sheet, Some(fields), &mut budget);
         outliner.add(elements, source.transform(sheet), &paint);
-        let Outliner { drawn, missing, .. } = outliner;
+        let Outliner { mut drawn, missing, .. } = outliner;
+        if let Item::Edge(index) = item {
+            edge_lines::adjust(&model.edges[index], &traced, &mut drawn);
+        }
         pictures.push(Picture { item: Some(item), drawn, missing, sheet });
     }
     if budget == 0 {

@@ -11,7 +11,7 @@ use crate::symbols::Placement;
 
 use super::members::point;
 use super::outline::MissingUse;
-use super::substitute::{DISPLAY_NAMES, SMALL_HEIGHT, with_stroke};
+use super::substitute::{DISPLAY_NAMES, with_stroke};
 use super::{Picture, SheetWriter, number};
 
 /// Codes of functions and actuators by their names in DEXPI 2.0.
@@ -154,7 +154,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             .rev()
             .try_fold(text, |rest, line| rest.strip_suffix(line).map(|rest| rest.trim_end_matches(['-', ' ', '_'])));
         if let Some(prefix) = rest.filter(|prefix| !prefix.is_empty()) {
-            let place = (at.0 - radius * 1.17, at.1 - radius * 0.73);
+            let place = (at.0 - radius * 1.1, at.1 - radius * 0.8);
             self.own_text(prefix, place, 0.0, (radius * 0.55).min(HEIGHT), "end");
         }
     }
@@ -190,8 +190,8 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             self.own_text(&code, place, 0.0, (MOTOR * 3.2 / letters).min(HEIGHT), "middle");
         }
         if let Some(mark) = symbol_marks::fail_position(&fail) {
-            let place = (at.0 + dx * 4.5 - dy.abs() * 1.5, at.1 + dy * 4.5 - dx.abs() * 2.5);
-            self.own_text(mark, place, 0.0, SMALL_HEIGHT, if dy.abs() > 0.5 { "end" } else { "middle" });
+            let place = (at.0 + dx * 5.4 - dy.abs() * 2.0, at.1 + dy * 5.4 - dx.abs() * 2.5);
+            self.own_text(mark, place, 0.0, HEIGHT, if dy.abs() > 0.5 { "end" } else { "middle" });
         }
     }
 

@@ -3,7 +3,7 @@
 use pidq_core::Value;
 
 use crate::svg::scene::Point;
-use crate::svg::symbol_marks::{attribute as stated, body_of};
+use crate::svg::symbol_marks::{attribute as stated, body_of, listed_attribute};
 use crate::symbols::{self, Body, Placement, Shape, Symbol, without_actuator};
 use crate::xml::escape;
 
@@ -15,7 +15,7 @@ use super::{Bounds, Item, Picture, SheetWriter, number};
 const SCALE: f64 = 1.0 / 3.0;
 /// Heights of texts, in millimeters.
 const TAG_HEIGHT: f64 = 3.3;
-pub const SMALL_HEIGHT: f64 = 2.5;
+const SMALL_HEIGHT: f64 = 2.5;
 /// Width of lines of symbols.
 const STROKE: f64 = 0.33;
 /// Smallest and largest half length of an off-page connector, in millimeters.
@@ -24,6 +24,11 @@ const CONNECTORS: std::ops::RangeInclusive<f64> = 5.0..=40.0;
 const BUBBLES: std::ops::RangeInclusive<f64> = 2.0..=10.0;
 /// Attributes with the name under which an item is shown.
 pub const DISPLAY_NAMES: &[&str] = &["ObjectDisplayNameAssignmentClass", "ObjectDisplayName"];
+/// Distance from the center of the letters of a label down to the center of its line, as files place texts, in units of its
+/// height.
+const LABEL_SHIFT: f64 = 0.14;
+/// Distance from an elevation down to its leader.
+const ELEVATION_GAP: f64 = 1.0;
 /// Distance from a nozzle to the end of the side of the equipment that it is on, in millimeters.
 const NOZZLE_MARGIN: f64 = 4.0;
 /// Length of a nozzle without a connection point, in millimeters.
@@ -162,9 +167,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             // The tag of equipment is at its symbol. What else a label of it shows is in its shape, but for an elevation.
             let elevation = stated(&self.symbols.model.nodes[node], "Elevation");
             if !elevation.is_empty() {
-                // It stands on its line.
-                let at = (at.0, at.1 - 0.6 * TAG_HEIGHT);
-                let anchor = if usage.placement.vector((1.0, 0.0)).0 < -1e-9 { "end" } else { "start" };
+                let (at, anchor) = on_leader(picture, at);
                 self.own_text(&format!("EL: {elevation}"), at, 0.0, TAG_HEIGHT, anchor);
             }
             return;
@@ -175,9 +178,15 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             self.write_fmt(format_args!(
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\".25\"/>"
             ));
-            return self.bubble_tag(&text, at, radius);
+            self.bubble_tag(&text, at, radius);
+            // The kind of its loop, by which its details are found.
+            let typical = stated(&self.symbols.model.nodes[node], "TypicalReference");
+            return self.own_text(&typical, (at.0, at.1 + radius + 0.95 * TAG_HEIGHT), 0.0, TAG_HEIGHT, "middle");
         }
-        self.own_text(&text, at, upright(direction(usage)), TAG_HEIGHT, "middle");
+        let angle = upright(direction(usage));
+        let (sin, cos) = angle.to_radians().sin_cos();
+        let shift = LABEL_SHIFT * TAG_HEIGHT;
+        self.own_text(&text, (at.0 - sin * shift, at.1 + cos * shift), angle, TAG_HEIGHT, "middle");
     }
 
     /// Writes the lines of a tag into a bubble.
@@ -206,6 +215,9 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     }
 
     pub fn own_text(&mut self, text: &str, at: Point, angle: f64, height: f64, anchor: &str) {
+        if text.is_empty() {
+            return;
+        }
         let ink = self.palette.css([0; 3]);
         let [x, y, angle, dy, size] = [at.0, at.1, angle, height * 0.36, height].map(number);
         self.write_fmt(format_args!(
@@ -249,6 +261,9 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let has_label = !is_equipment && picture.missing.iter().any(|usage| usage.role == "label");
         if !has_text && !has_label {
             self.tag_of(picture, node, fitted);
+        } else if has_label && !has_text && fitted.symbol.placement == Placement::Inline {
+            let size = self.sizes(node);
+            self.inline_texts(&[size], fitted);
         }
     }
 
@@ -320,6 +335,13 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 let letters = text.chars().count().max(1) as f64;
                 let height = (fitted.half.0 * 2.6 / letters).clamp(SMALL_HEIGHT, TAG_HEIGHT);
                 self.own_text(&text, (x, y), upright(fitted.angle), height, "middle");
+                // Next to it is what the drawing says of the other sheet.
+                let link = self.symbols.model.nodes[node].fields.get("cross_page").and_then(Value::as_object);
+                let other = link.map(|link| listed_attribute(link, "ReferencedDrawingDescriptor")).unwrap_or_default();
+                let above = fitted.half.1 + 0.8 * TAG_HEIGHT;
+                let (sin, cos) = upright(fitted.angle).to_radians().sin_cos();
+                let place = (x + sin * above, y - cos * above);
+                self.own_text(&other, place, upright(fitted.angle), TAG_HEIGHT, "middle");
             }
             (Placement::Upright, _) => self.equipment_tag(picture, node, fitted, &text),
         }
@@ -451,6 +473,29 @@ fn leader_distance(picture: &Picture<'_>, at: Point) -> Option<f64> {
         Step::Cubic(..) | Step::Close => None,
     });
     distances.reduce(f64::min).filter(|distance| BUBBLES.contains(distance))
+}
+
+/// Returns the place and the anchor of a text of a label: on its leader, if that ends at the label.
+fn on_leader(picture: &Picture<'_>, at: Point) -> (Point, &'static str) {
+    let is_near = |point: Point| (point.0 - at.0).hypot(point.1 - at.1) < 0.5;
+    let lines = picture.drawn.iter().filter_map(|drawn| match &drawn.outline {
+        Outline::Path(steps) => match steps.as_slice() {
+            [Step::Move(from), Step::Line(to)] if (from.1 - to.1).abs() < 0.1 => Some((*from, *to)),
+            _ => None,
+        },
+        _ => None,
+    });
+    let others = lines.filter_map(|(from, to)| match (is_near(from), is_near(to)) {
+        (true, false) => Some(to),
+        (false, true) => Some(from),
+        _ => None,
+    });
+    let above = (at.0, at.1 - ELEVATION_GAP - 0.36 * TAG_HEIGHT);
+    match others.last() {
+        Some(other) if other.0 < at.0 => (above, "end"),
+        Some(_) => (above, "start"),
+        None => ((at.0, at.1 + LABEL_SHIFT * TAG_HEIGHT), "start"),
+    }
 }
 
 /// Returns the clockwise angle of the x axis of a shape on the sheet.

@@ -528,3 +528,82 @@ fn the_tag_of_equipment_is_on_a_side_without_nozzles() {
     assert!(place(&[[40, 25], [50, 15]]).1 < 25.0);
     assert!(place(&[[50, 35], [50, 15]]).0 > 60.0);
 }
+
+/// Returns the lines of an edge with these members, which is drawn from (30, 20) to (50, 20) and (50, 40) of the sheet.
+fn edge(members: &str, dash: &str) -> String {
+    let node = |id: &str, x: i32| {
+        format!(
+            r#"{{"id": "{id}", "class": "valve", "graphics": [{{"type": "circle", "center": [{x}, 20], "radius": 4}}]}}"#
+        )
+    };
+    let json = format!(
+        r#"{{"pid_graph": {{"nodes": [{}, {}], "edges": [{{"id": "E", "from": "V", "to": "W", {members}, "graphics": [
+            {{"type": "polyline", "points": [30, 20, 50, 20, 50, 40], "dash": "{dash}"}}]}}], "metadata": {{{UP}}}}}}}"#,
+        node("V", 30),
+        node("W", 50)
+    );
+    let svg = draw(&json);
+    let start = svg.find("data-id=\"E\"").expect("the edge is drawn");
+    let length = svg[start..].find("</g>").expect("the group of the edge ends");
+    svg[start..start + length].to_owned()
+}
+
+#[test]
+fn a_signal_arrives_with_a_dash_and_a_line_to_the_process_is_solid() {
+    let signal =
+        |class: &str| edge(&format!(r#""edge_type": "associated_with", "edge_classification": "{class}""#), "dash");
+    let conveying = signal("signal_line.signal_conveying_function");
+    assert!(conveying.contains("d=\"M50 10L50 30L30 30\"") && conveying.contains("stroke-dasharray"), "{conveying}");
+    let measuring = signal("signal_line.measuring_line_function");
+    assert!(measuring.contains("d=\"M30 30L50 30L50 10\"") && !measuring.contains("stroke-dasharray"), "{measuring}");
+}
+
+#[test]
+fn a_traced_pipe_has_a_dashed_line_at_its_side() {
+    let pipe = |value: &str| {
+        let attributes = format!(r#"[{{"name": "HeatTracingTypeSpecialization", "value": "{value}"}}]"#);
+        edge(&format!(r#""edge_type": "physically_connected_to", "attributes": {attributes}"#), "solid")
+    };
+    let is_traced = |value: &str| pipe(value).contains("d=\"M30 31L51 31L51 10\"");
+    for (value, traced) in [
+        ("HeatTracingSystem", true),
+        ("ElectricalHeatTracingSystem", true),
+        ("steam traced", true),
+        ("NoHeatTracingSystem", false),
+        ("not traced", false),
+        ("somehow", false),
+        ("", false),
+    ] {
+        assert_eq!(is_traced(value), traced, "{value}: {}", pipe(value));
+    }
+}
+
+#[test]
+fn an_elevation_stands_on_the_end_of_its_leader() {
+    let vessel = |leader: &str| {
+        let label = format!(
+            r#", {{"type": "group", "role": "label", "elements": [{{"type": "use", "shape": "L", "at": [40, 10]}}{leader}]}}"#
+        );
+        let members = r#""tag": "B-1", "attributes": [{"name": "Elevation", "value": "500"}],"#;
+        let svg = substitute("equipment.pressure_vessel", members, "", &label);
+        let before = svg.split(">EL: 500<").next().expect("the first part").to_owned();
+        before.rsplit("text-anchor=\"").next().and_then(|rest| rest.split('"').next()).expect("an anchor").to_owned()
+    };
+    let leader = |from: i32, to: i32| format!(r#", {{"type": "polyline", "points": [{from}, 10, {to}, 10]}}"#);
+    assert_eq!([vessel(&leader(20, 40)), vessel(&leader(60, 40))], ["end", "start"]);
+    assert_eq!([vessel(&leader(20, 60)), vessel("")], ["start", "start"]);
+}
+
+#[test]
+fn the_arrow_of_an_off_page_connector_has_one_angle_at_every_length() {
+    let connector = |x: i32| {
+        let members = r#""cross_page": {"drawing_name": "D-2", "attributes": [
+            {"name": "ReferencedDrawingDescriptorAssignmentClass", "value": "FROM UNIT 2"}]},"#;
+        let port = format!(r#"{{"x": {x}, "y": 20}}"#);
+        substitute("reference.flow_out_pipe_off_page_connector", members, &port, "")
+    };
+    for (x, path) in [(10, "M-30.0 -8.0H22.0L30.0 0L22.0 8.0H-30.0Z"), (5, "M-45.0 -8.0H37.0L45.0 0L37.0 8.0H-45.0Z")] {
+        let svg = connector(x);
+        assert!(svg.contains(path) && svg.contains(">D-2<") && svg.contains(">FROM UNIT 2<"), "{svg}");
+    }
+}
