@@ -34,6 +34,7 @@ pub use highlight::{Changes, Isolation};
 use labels::Label;
 use scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
 pub use style::Style;
+use symbol_marks::LocationLine;
 pub use symbol_sheet::symbol_sheet;
 
 /// Limits of one drawing: nodes and edges, and bytes.
@@ -319,7 +320,7 @@ impl SvgWriter<'_, '_, '_> {
         if let Some(frame) = symbol_marks::frame(node).filter(|_| placed.symbol.placement == Placement::Bubble) {
             body = frame.to_owned();
         }
-        let is_primary = placed.symbol.placement == Placement::Bubble && symbol_marks::is_at_primary_location(node);
+        let location = symbol_marks::location_line(node).filter(|_| placed.symbol.placement == Placement::Bubble);
         let class = placed.symbol.name;
         let id = escape(&node.name);
         let title = escape(&node.title());
@@ -327,7 +328,7 @@ impl SvgWriter<'_, '_, '_> {
         self.write_fmt(format_args!(
             "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}{mirror}\"><title>{title}</title>{body}{}</g>\n",
             turn(placed),
-            if is_primary { control_room_line(placed) } else { String::new() }
+            location.map(|line| location_path(line, placed.symbol.half.0)).unwrap_or_default()
         ));
     }
 
@@ -391,9 +392,9 @@ fn edge_part(options: &DrawOptions, model: &Model<'_>, edge: &Edge<'_>) -> Optio
     own.or_else(between)
 }
 
-fn control_room_line(placed: &PlacedSymbol) -> String {
-    let (half, _) = placed.symbol.half;
-    format!("<path class=\"n\" d=\"M{:.1} 0H{half:.1}\"/>", -half)
+/// Returns the line through the bubble of an instrument.
+fn location_path(line: LocationLine, radius: f64) -> String {
+    format!("<path class=\"{}\" d=\"{}\"/>", if line.is_dashed { "d" } else { "n" }, line.path(radius))
 }
 
 /// Returns a symbol at its size. Fixed symbols are scaled proportionally.

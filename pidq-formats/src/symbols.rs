@@ -128,7 +128,13 @@ const BUBBLE: &str = "<circle class=\"s\" r=\"16\"/>";
 pub const SYMBOLS: &[Symbol] = &[
     // Ends and parts.
     connector("off_page", &["off_page", "connector_symbol", "opc", "outlet", "signal_connector"], (22.0, 8.0), pennant),
-    small("open_end", &["open_end", "signal_end"], (4.0, 5.0), "<path class=\"n\" d=\"M-4 -5L4 0L-4 5\"/>", Shape::Dot),
+    small(
+        "open_end",
+        &["open_end", "signal_end"],
+        (4.0, 5.0),
+        "<path class=\"n\" d=\"M-4 -5L4 0L-4 5M-4 0H4\"/>",
+        Shape::Dot,
+    ),
     small("nozzle", &["nozzle"], (3.0, 5.0), "<path class=\"n\" d=\"M-2 -5V5M2 -5V5M-2 0H2\"/>", Shape::Dot),
     small(
         "part",
@@ -139,10 +145,17 @@ pub const SYMBOLS: &[Symbol] = &[
     ),
     // Instruments in the pipe.
     inline(
+        "venturi",
+        &["venturi", "flow_nozzle"],
+        (11.0, 6.0),
+        "<path class=\"s\" d=\"M-11 -6L-3 -2L11 -6V6L-3 2L-11 6Z\"/>",
+    ),
+    // The plate is between flanges, and open in the middle.
+    inline(
         "orifice",
-        &["orifice", "flow_element", "venturi", "flow_nozzle"],
+        &["orifice", "flow_element"],
         (5.0, 9.0),
-        "<path class=\"n\" d=\"M-3 -9V9M3 -9V9M-3 0H3\"/>",
+        "<path class=\"n\" d=\"M-3.5 -7V7M3.5 -7V7M0 -10V-2.5M0 2.5V10M-5 0H5\"/>",
     ),
     inline(
         "coriolis_meter",
@@ -160,7 +173,7 @@ pub const SYMBOLS: &[Symbol] = &[
         "thermowell",
         &["thermowell"],
         (4.0, 4.0),
-        "<path class=\"n\" d=\"M0 0V-8M-3 -8H3\"/><circle class=\"f\" r=\"2\"/>",
+        "<path class=\"n\" d=\"M-4 0H4M0 0V-8M-3 -8H3\"/><circle class=\"f\" r=\"2\"/>",
     ),
     // Valves.
     inline(
@@ -221,6 +234,13 @@ pub const SYMBOLS: &[Symbol] = &[
         (10.0, 10.0),
         "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"s\" d=\"M0 0L-6 11H6Z\"/>",
     ),
+    inline(
+        "four_way_valve",
+        &["four_way", "4_way"],
+        (10.0, 10.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"s\" d=\"M-6 11H6L-6 -11H6Z\"/>",
+    ),
+    // One whose pipes are in line and too short for a turn.
     inline("angle_valve", &["angle valve"], (10.0, 7.0), "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/>"),
     // Chosen by the pipes of an angle valve, as for safety valves.
     inline(
@@ -301,7 +321,7 @@ pub const SYMBOLS: &[Symbol] = &[
         "property_break",
         &["property_break", "spec_break"],
         (4.0, 8.0),
-        "<path class=\"n\" d=\"M0 -9V9M0 -9H5M0 9H-5\"/>",
+        "<path class=\"n\" d=\"M-4 0H4M0 -9V9M0 -9H5M0 9H-5\"/>",
         Shape::Box,
     ),
     small(
@@ -351,8 +371,8 @@ pub const SYMBOLS: &[Symbol] = &[
     small(
         "expansion_joint",
         &["expansion_joint", "bellow", "compensator"],
-        (9.0, 6.0),
-        "<rect class=\"s\" x=\"-9\" y=\"-5\" width=\"18\" height=\"10\"/><path class=\"n\" d=\"M-6 6L-3 -6L0 6L3 -6L6 6\"/>",
+        (9.0, 7.0),
+        "<path class=\"s\" d=\"M-9 -4L-6 -7L-3 -4L0 -7L3 -4L6 -7L9 -4V4L6 7L3 4L0 7L-3 4L-6 7L-9 4Z\"/>",
         Shape::Box,
     ),
     small(
@@ -372,9 +392,17 @@ pub const SYMBOLS: &[Symbol] = &[
     ),
     upright(
         "diaphragm_pump",
-        &["reciprocating", "diaphragm_pump", "displacement"],
+        &["diaphragm_pump", "diaphragm pump", "membrane pump"],
         (18.0, 18.0),
-        "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-9 -8V8H9V-8ZM0 -8V8\"/>",
+        "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-5 -17.3Q11 0 -5 17.3M-17.5 0H3\"/>",
+        Shape::Circle,
+    ),
+    // A cylinder with its piston and rod.
+    upright(
+        "piston_pump",
+        &["reciprocating pump", "piston pump", "plunger pump", "reciprocating", "displacement"],
+        (18.0, 18.0),
+        "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-9 -7H10V7H-9ZM2 -7V7M2 0H-16.5\"/>",
         Shape::Circle,
     ),
     upright(
@@ -388,7 +416,7 @@ pub const SYMBOLS: &[Symbol] = &[
         "ejector",
         &["ejector", "eductor"],
         (20.0, 9.0),
-        "<path class=\"s\" d=\"M-20 -9L2 -3L20 -9V9L2 3L-20 9Z\"/>",
+        "<path class=\"s\" d=\"M-20 -9L2 -3L20 -9V9L2 3L-20 9Z\"/><path class=\"n\" d=\"M-20 -4L-7 0L-20 4\"/>",
         Shape::Box,
     ),
     upright(
@@ -677,6 +705,31 @@ pub fn outlet_turn(symbol: &Symbol) -> i32 {
     TURNED_OUTLETS.iter().find(|(_, _, name)| *name == symbol.name).map_or(0, |(_, turn, _)| *turn)
 }
 
+/// Symbols of our own, in no standard.
+const OWN: &[&str] = &["open_end", "part", "property_break", "equipment", "other"];
+/// Symbols of instrumentation.
+const INSTRUMENTATION: &[&str] = &[
+    "off_page",
+    "venturi",
+    "orifice",
+    "coriolis_meter",
+    "rotameter",
+    "thermowell",
+    "control_valve",
+    "actuator",
+    "motor",
+    "instrument",
+];
+
+/// Returns the standard whose style a symbol follows; empty for a symbol of our own.
+pub fn standard(symbol: &Symbol) -> &'static str {
+    match symbol.name {
+        name if OWN.contains(&name) => "",
+        name if INSTRUMENTATION.contains(&name) => "ISA-5.1",
+        _ => "ISO 10628-2",
+    }
+}
+
 /// Valves, the right angles by which their outlet turns clockwise, and their symbols.
 const TURNED_OUTLETS: &[(&str, i32, &str)] = &[
     ("safety_valve", 1, "angle_safety_valve"),
@@ -710,9 +763,19 @@ pub fn without_actuator(symbol: &'static Symbol) -> &'static Symbol {
 
 /// Instruments in the pipe.
 fn is_inline(class: &str) -> bool {
-    ["orifice", "flow_element", "venturi", "rotameter", "flow_meter", "thermowell", "actuator", "diaphragm"]
-        .iter()
-        .any(|word| class.contains(word))
+    [
+        "orifice",
+        "flow_element",
+        "flow_nozzle",
+        "venturi",
+        "rotameter",
+        "flow_meter",
+        "thermowell",
+        "actuator",
+        "diaphragm",
+    ]
+    .iter()
+    .any(|word| class.contains(word))
 }
 
 #[cfg(test)]
@@ -723,7 +786,11 @@ mod tests {
     fn classes_of_several_vocabularies_have_symbols() {
         for (class, symbol) in [
             ("equipment.centrifugal_pump", "pump"),
-            ("equipment.reciprocating_pump", "diaphragm_pump"),
+            ("equipment.reciprocating_pump", "piston_pump"),
+            ("equipment.diaphragm_pump", "diaphragm_pump"),
+            ("piping_component.venturi_tube", "venturi"),
+            ("piping_component.four_way_valve", "four_way_valve"),
+            ("piping_component.restriction_orifice", "orifice"),
             ("equipment.plate_and_shell_heat_exchanger", "plate_exchanger"),
             ("equipment.shell_and_tube_heat_exchanger", "exchanger"),
             ("piping_component.swing_check_valve", "check_valve"),

@@ -37,8 +37,8 @@ pub fn scene(symbols: &NodeSymbols<'_, '_>) -> Scene {
     layout.place_blocks();
     layout.place_nozzles();
     layout.route_pipes();
-    let LayeredLayout { mut placed_symbols, routes, .. } = layout;
-    routes::rotate_symbols(&mut placed_symbols, &routes, symbols);
+    let LayeredLayout { mut placed_symbols, mut routes, .. } = layout;
+    routes::rotate_symbols(&mut placed_symbols, &mut routes, symbols);
     let stubs = routes::stubs(symbols, &placed_symbols);
     let mut scene = Scene { placed_symbols, routes, stubs, scale: 1.0 };
     add_instruments(symbols, &mut scene);

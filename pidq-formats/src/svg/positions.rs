@@ -152,8 +152,8 @@ pub fn scene(symbols: &NodeSymbols<'_, '_>) -> Scene {
         .map(|(index, at)| at.map(|at| place_symbol(symbols, index, at, &transform, &pixels)))
         .collect();
     settle_nozzles(symbols, &mut placed_symbols);
-    let routes = routes(symbols, &placed_symbols, &transform);
-    routes::rotate_symbols(&mut placed_symbols, &routes, symbols);
+    let mut routes = routes(symbols, &placed_symbols, &transform);
+    routes::rotate_symbols(&mut placed_symbols, &mut routes, symbols);
     lift_actuators(&mut placed_symbols);
     let stubs = routes::stubs(symbols, &placed_symbols);
     Scene { placed_symbols, routes, stubs, scale: transform.symbols }

@@ -83,8 +83,13 @@ pub fn stubs(symbols: &NodeSymbols<'_, '_>, placed_symbols: &[Option<PlacedSymbo
     (0..placed_symbols.len()).filter_map(stub).collect()
 }
 
-/// Rotates the symbols in a pipe along it.
-pub fn rotate_symbols(placed_symbols: &mut [Option<PlacedSymbol>], routes: &[Route], symbols: &NodeSymbols<'_, '_>) {
+/// Rotates the symbols in a pipe along it. The pipe of an angle valve in line leaves it at its side.
+pub fn rotate_symbols(
+    placed_symbols: &mut [Option<PlacedSymbol>],
+    routes: &mut [Route],
+    symbols: &NodeSymbols<'_, '_>,
+) {
+    turn_outlets(placed_symbols, routes, symbols);
     let mut angles: Vec<Option<i32>> = vec![None; placed_symbols.len()];
     let mut outlets: Vec<Option<i32>> = vec![None; placed_symbols.len()];
     for route in routes.iter().filter(|route| route.role == EdgeRole::Flow) {
@@ -106,12 +111,56 @@ pub fn rotate_symbols(placed_symbols: &mut [Option<PlacedSymbol>], routes: &[Rou
     for ((placed, angle), outlet) in placed_symbols.iter_mut().zip(angles).zip(outlets) {
         let Some(placed) = placed else { continue };
         if let (Some(inlet), Some(outlet)) = (angle, outlet) {
-            placed.symbol = with_outlet(placed.symbol, (outlet - inlet) / 90);
+            let straight = placed.symbol;
+            placed.symbol = with_outlet(straight, (outlet - inlet) / 90);
+            let scale = placed.half.0 / straight.half.0;
+            if straight.name != placed.symbol.name {
+                placed.half = (placed.symbol.half.0 * scale, placed.symbol.half.1 * scale);
+            }
         }
         if matches!(placed.symbol.placement, Placement::Inline | Placement::Connector) {
             placed.angle = angle.unwrap_or(0);
         }
     }
+}
+
+/// Lengths of the turn behind an angle valve in line: to the side, and along the pipe; and the shortest one along it.
+const TURN: Point = (16.0, 20.0);
+const MIN_TURN: f64 = 11.0;
+
+/// Leads the pipe out of an angle valve in line from the side of the valve back to the line, if it is long enough.
+fn turn_outlets(placed_symbols: &[Option<PlacedSymbol>], routes: &mut [Route], symbols: &NodeSymbols<'_, '_>) {
+    let mut inlets: Vec<Option<i32>> = vec![None; placed_symbols.len()];
+    for route in routes.iter().filter(|route| route.role == EdgeRole::Flow) {
+        if let Some(node) = symbols.drawn_end(symbols.model.edges[route.edge].to.node) {
+            inlets[node] = inlets[node].or(last(&route.points));
+        }
+    }
+    for route in routes.iter_mut().filter(|route| route.role == EdgeRole::Flow) {
+        let Some(node) = symbols.drawn_end(symbols.model.edges[route.edge].from.node) else { continue };
+        let Some(placed) = placed_symbols[node].as_ref().filter(|placed| placed.symbol.name == "angle_valve") else {
+            continue;
+        };
+        // A further pipe out of the valve is not its outlet.
+        let inlet = inlets[node].take();
+        if inlet.is_some() && inlet == first(&route.points) {
+            turn_outlet(&mut route.points, placed.half.0 / placed.symbol.half.0);
+        }
+    }
+}
+
+fn turn_outlet(points: &mut Vec<Point>, scale: f64) {
+    let [start, end, ..] = points[..] else { return };
+    let (dx, dy) = (end.0 - start.0, end.1 - start.1);
+    let length = dx.hypot(dy).max(1e-9);
+    let along = (TURN.1 * scale).min(length * 0.4);
+    if along < MIN_TURN * scale {
+        return;
+    }
+    let (dx, dy) = (dx / length, dy / length);
+    let side = (-dy * TURN.0 * scale, dx * TURN.0 * scale);
+    let back = (start.0 + dx * along, start.1 + dy * along);
+    points.splice(1..1, [(start.0 + side.0, start.1 + side.1), (back.0 + side.0, back.1 + side.1), back]);
 }
 
 fn first(points: &[Point]) -> Option<i32> {
@@ -134,4 +183,22 @@ fn angle(a: Point, b: Point) -> Option<i32> {
         (false, _, true) => 90,
         (false, _, false) => 270,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pipe_of_an_angle_valve_turns_only_where_it_is_long_enough() {
+        let turned = |end: Point, scale: f64| {
+            let mut points = vec![(0.0, 0.0), end];
+            turn_outlet(&mut points, scale);
+            points
+        };
+        assert_eq!(turned((100.0, 0.0), 1.0), [(0.0, 0.0), (0.0, 16.0), (20.0, 16.0), (20.0, 0.0), (100.0, 0.0)]);
+        assert_eq!(turned((0.0, 30.0), 1.0)[1..3], [(-16.0, 0.0), (-16.0, 12.0)]);
+        assert_eq!(turned((20.0, 0.0), 1.0).len(), 2);
+        assert_eq!(turned((20.0, 0.0), 0.5).len(), 5);
+    }
 }

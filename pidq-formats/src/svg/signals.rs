@@ -9,7 +9,7 @@ use super::scene::{PlacedSymbol, Point, Route};
 
 /// Kind of signal, by words of its class.
 pub struct SignalKind {
-    words: &'static [&'static str],
+    pub words: &'static [&'static str],
     /// CSS class of the line: dashed or solid.
     pub class: &'static str,
     /// Path of the mark, along the x axis; empty if the line has none.
@@ -20,7 +20,7 @@ pub struct SignalKind {
 const PROCESS_CONNECTIONS: &[&str] = &["measuring_line", "measuringline", "process_connection"];
 
 /// Kinds of signals, specific ones first.
-const KINDS: &[SignalKind] = &[
+pub const KINDS: &[SignalKind] = &[
     SignalKind { words: PROCESS_CONNECTIONS, class: "o", mark: "" },
     SignalKind { words: &["pneumatic"], class: "o", mark: "M-4 4L0 -4M0 4L4 -4" },
     SignalKind { words: &["hydraulic"], class: "o", mark: "M-2 -4V4H3" },

@@ -31,7 +31,7 @@ const FAIL_CODES: &[&str] = &["FO", "FC", "FL", "FI"];
 const SET_PRESSURES: &[&str] = &["set_pressure", "set_point_pressure", "set_at"];
 
 /// Systems of an instrument by words of its class, location or system, and the frames around its bubble.
-const FRAMES: &[(&[&str], &str)] = &[
+pub const FRAMES: &[(&[&str], &str)] = &[
     (
         &["sis", "safety_instrumented", "logic_solver", "interlock"],
         "<path class=\"s\" d=\"M-16 -16H16V16H-16Z\"/><path class=\"s\" d=\"M0 -16L16 0L0 16L-16 0Z\"/>",
@@ -50,6 +50,9 @@ const SYSTEM_FIELDS: &[&str] = &["location", "system", "control_system", "displa
 /// Attributes with the kind of an instrument, and words of its location that give its bubble a line.
 const SYSTEM_ATTRIBUTES: &[&str] = &["ProcessInstrumentationFunctionType", "ProcessInstrumentationFunctionLocation"];
 const PRIMARY_WORDS: &[&str] = &["control", "central", "panel", "board", "primary"];
+const AUXILIARY_WORDS: &[&str] =
+    &["auxiliary", "secondary", "local_panel", "local_control", "local_board", "field_panel", "skid_panel"];
+const INACCESSIBLE_WORDS: &[&str] = &["behind", "rear", "inaccessible", "not_accessible"];
 
 /// Returns the texts next to a symbol: fail position, lock, set pressure.
 pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
@@ -68,12 +71,19 @@ pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
 /// closed spectacle blind has its plate in the pipe.
 pub fn body_of(node: &Node<'_>, symbol: &Symbol, body: &str) -> String {
     let is_closed = || node.first_text("normal_position").is_some_and(|word| node.is_closed_value(word));
+    if is_closed() { closed_body(symbol, body) } else { body.to_owned() }
+}
+
+/// Symbols with a part that stays white when the valve is closed: the ball, the plug, the actuator.
+const WHITE_PARTS: &[&str] = &["ball_valve", "plug_valve", "control_valve"];
+
+/// Returns the body of a symbol in the closed position.
+pub fn closed_body(symbol: &Symbol, body: &str) -> String {
+    let (outline, filled) = ("class=\"s\"", "class=\"f\"");
     match symbol.name {
-        "spectacle_blind" if is_closed() => body
-            .replace("class=\"f\"", "class=\"\"")
-            .replace("class=\"s\"", "class=\"f\"")
-            .replace("class=\"\"", "class=\"s\""),
-        name if name.contains("valve") && is_closed() => body.replace("class=\"s\"", "class=\"f\""),
+        "spectacle_blind" => body.replace(filled, "class=\"\"").replace(outline, filled).replace("class=\"\"", outline),
+        name if WHITE_PARTS.contains(&name) => body.replacen(outline, filled, 1),
+        name if name.contains("valve") => body.replace(outline, filled),
         _ => body.to_owned(),
     }
 }
@@ -88,11 +98,30 @@ pub fn frame(node: &Node<'_>) -> Option<&'static str> {
     FRAMES.iter().find(|(names, _)| names.iter().any(|name| has_word(name))).map(|(_, frame)| *frame)
 }
 
-/// Returns true for an instrument at a primary location (ISA-5.1), whose bubble has a line through it.
-pub fn is_at_primary_location(node: &Node<'_>) -> bool {
-    let field = node.fields.get("location").and_then(Value::as_str).unwrap_or_default().to_lowercase();
-    let location = attribute(node, SYSTEM_ATTRIBUTES[1]).to_lowercase();
-    PRIMARY_WORDS.iter().any(|word| field.contains(word) || location.contains(word))
+/// Line through the bubble of an instrument, by its location (ISA-5.1).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LocationLine {
+    /// True for an auxiliary location, such as a local panel.
+    pub is_double: bool,
+    /// True behind the panel, where the operator has no access.
+    pub is_dashed: bool,
+}
+
+impl LocationLine {
+    /// Returns the path of the line through a bubble with a radius.
+    pub fn path(self, radius: f64) -> String {
+        let line = |y: f64| format!("M{:.1} {y:.1}H{radius:.1}", -radius);
+        if self.is_double { line(-0.09 * radius) + &line(0.09 * radius) } else { line(0.0) }
+    }
+}
+
+/// Returns the line of the location of an instrument; `None` in the field, or if the location is not known.
+pub fn location_line(node: &Node<'_>) -> Option<LocationLine> {
+    let field = words(node.fields.get("location").and_then(Value::as_str).unwrap_or_default());
+    let location = snake_case(&attribute(node, SYSTEM_ATTRIBUTES[1]));
+    let has = |list: &[&str]| list.iter().any(|word| field.contains(word) || location.contains(word));
+    let (is_double, is_dashed) = (has(AUXILIARY_WORDS), has(INACCESSIBLE_WORDS));
+    (is_double || is_dashed || has(PRIMARY_WORDS)).then_some(LocationLine { is_double, is_dashed })
 }
 
 /// Returns the first listed attribute of a node with a name; empty if there is none.
@@ -175,6 +204,17 @@ mod tests {
             ("somehow", None),
         ] {
             assert_eq!(fail_position(word), mark, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_closed_valve_keeps_its_ball_and_its_actuator_visible() {
+        for (name, outlines) in [("ball_valve", 1), ("control_valve", 1), ("gate_valve", 0), ("three_way_valve", 0)] {
+            let symbol = crate::symbols::SYMBOLS.iter().find(|symbol| symbol.name == name).expect("a symbol");
+            let crate::symbols::Body::Fixed(body) = symbol.body else { panic!("{name} is fixed") };
+            let closed = closed_body(symbol, body);
+            assert_eq!(closed.matches("class=\"s\"").count(), outlines, "{name}");
+            assert!(closed.starts_with("<path class=\"f\""), "{name}");
         }
     }
 

@@ -417,7 +417,17 @@ fn a_relief_valve_between_pipes_at_a_right_angle_is_an_angle_valve() {
     assert!(draw(&json(100, 100)).contains("<g class=\"angle_safety_valve\""));
     assert!(draw(&json(100, -100)).contains("<g class=\"angle_safety_valve_left\""));
     let angle = |x, y| json(x, y).replace("safety_valve", "angle_globe_valve");
-    assert!(draw(&angle(200, 0)).contains("<g class=\"angle_valve\""));
+    // In line, the pipe leaves at the side and turns back to the line.
+    let in_line = draw(&angle(200, 0));
+    assert!(in_line.contains("<g class=\"angle_valve_right\""), "{in_line}");
+    let route = in_line.split("class=\"p\"").nth(2).and_then(|rest| rest.split('"').nth(1)).expect("the second pipe");
+    let points: Vec<&str> = route.split(['M', 'L']).skip(1).collect();
+    assert_eq!(points.len(), 5, "{route}");
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    let points = points.iter().map(|point| point.split_once(' ').expect("two numbers"));
+    let points: Vec<(f64, f64)> = points.map(|(x, y)| (number(x), number(y))).collect();
+    assert!(points[1].1 > points[0].1 + 10.0 && points[1].0 == points[0].0, "{route}");
+    assert!(points[3].1 == points[0].1 && points[4].1 == points[0].1, "{route}");
     assert!(draw(&angle(100, 100)).contains("<g class=\"angle_valve_right\""));
     assert!(draw(&angle(100, -100)).contains("<g class=\"angle_valve_left\""));
 }
@@ -438,6 +448,39 @@ fn instruments_of_a_system_have_its_frame() {
     );
     assert!(bubble(r#""system": "SIS""#).contains("M0 -16L16 0L0 16L-16 0Z"));
     assert!(!bubble(r#""location": "field""#).contains("M-16 -16H16V16H-16Z"));
+}
+
+#[test]
+fn the_location_of_an_instrument_is_the_line_through_its_bubble() {
+    let bubble = |location: &str| {
+        let json = format!(
+            r#"{{"nodes": [{{"id": "i", "tag": "FIC-1", "class": "instrument.flow_controller", "location": "{location}"}}], "edges": []}}"#
+        );
+        draw(&json)
+            .split("<g class=\"instrument\"")
+            .nth(1)
+            .and_then(|rest| rest.split("</g>").next())
+            .expect("drawn")
+            .to_owned()
+    };
+    const ONE: &str = "M-16.0 0.0H16.0";
+    const TWO: &str = "M-16.0 -1.4H16.0M-16.0 1.4H16.0";
+    for (location, line) in [
+        ("Control room", Some(("n", ONE))),
+        ("local panel", Some(("n", TWO))),
+        ("behind the control panel", Some(("d", ONE))),
+        ("rear of local panel", Some(("d", TWO))),
+        ("Field", None),
+        ("", None),
+    ] {
+        let bubble = bubble(location);
+        match line {
+            Some((class, path)) => {
+                assert!(bubble.contains(&format!("class=\"{class}\" d=\"{path}\"")), "{location}: {bubble}");
+            }
+            None => assert!(!bubble.contains("H16.0"), "{location}: {bubble}"),
+        }
+    }
 }
 
 #[test]

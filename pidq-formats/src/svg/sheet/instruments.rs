@@ -139,9 +139,10 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             }
             None => self.write_fmt(format_args!("<circle cx=\"{cx}\" cy=\"{cy}\" r=\"{r}\"{style}/>")),
         }
-        if symbol_marks::is_at_primary_location(item) {
-            let [left, right] = [x - radius, x + radius].map(number);
-            self.write_fmt(format_args!("<path d=\"M{left} {cy}H{right}\"{style}/>"));
+        if let Some(line) = symbol_marks::location_line(item) {
+            let dash = if line.is_dashed { " stroke-dasharray=\"1.5 1\"" } else { "" };
+            let path = line.path(radius);
+            self.write_fmt(format_args!("<path transform=\"translate({cx} {cy})\" d=\"{path}\"{style}{dash}/>"));
         }
     }
 

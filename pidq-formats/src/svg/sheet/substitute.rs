@@ -357,7 +357,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         Some(match (symbol.placement, symbol.name) {
             (_, "nozzle") => between(placed, at, ports.first().copied()),
             (_, "actuator") => lifted(placed, usage),
-            (_, "safety_valve") if ports.len() == 2 => angled(placed, at, [ports[0], ports[1]]),
+            (_, "safety_valve" | "angle_valve") if ports.len() == 2 => angled(placed, at, [ports[0], ports[1]]),
             (Placement::Inline, _) => {
                 let symbol = if self.has_actuator(node) { without_actuator(symbol) } else { symbol };
                 let placed = Fitted { symbol, ..placed };
@@ -527,7 +527,7 @@ fn between(placed: Fitted, start: Point, end: Option<Point>) -> Fitted {
     Fitted { center, half: (half, height), angle: dy.atan2(dx).to_degrees(), ..placed }
 }
 
-/// Fits a safety valve to its inlet and outlet, which are at a right angle or in line.
+/// Fits a safety valve or an angle valve to its inlet and outlet, which are at a right angle or in line.
 fn angled(placed: Fitted, at: Point, [inlet, outlet]: [Point; 2]) -> Fitted {
     let (a, b) = ((at.0 - inlet.0, at.1 - inlet.1), (outlet.0 - at.0, outlet.1 - at.1));
     let length = a.0.hypot(a.1);

@@ -366,10 +366,13 @@ fn the_system_and_the_location_of_an_instrument_are_read_from_its_attributes() {
         substitute("instrument.process_instrumentation_function", &members, r#"{"x": 26, "y": 20}"#, "")
     };
     let shared = instrument("SharedDisplaySharedControl", "Primary");
-    assert!(shared.contains("M-16 -16H16V16H-16Z") && shared.contains("d=\"M14 30H26\""), "{shared}");
+    assert!(
+        shared.contains("M-16 -16H16V16H-16Z") && shared.contains("translate(20 30)\" d=\"M-6.0 0.0H6.0\""),
+        "{shared}"
+    );
     assert!([">TT<", ">0007<", ">A-20<"].iter().all(|text| shared.contains(text)), "{shared}");
     let field = instrument("Discrete", "Field");
-    assert!(field.contains("<circle cx=\"20\" cy=\"30\" r=\"6\"") && !field.contains("M14 30H26"), "{field}");
+    assert!(field.contains("<circle cx=\"20\" cy=\"30\" r=\"6\"") && !field.contains("H6.0"), "{field}");
 }
 
 #[test]
