@@ -14,7 +14,7 @@ use super::collision_grid::CollisionGrid;
 use super::layers::{Layers, Link};
 use super::routes;
 use super::scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
-use super::signals::{self, PipeSections};
+use super::signals::{self, Obstacles};
 
 /// Gap between layers, and width of each pipe track in it.
 const LAYER_GAP: f64 = 34.0;
@@ -342,11 +342,11 @@ fn add_instruments(symbols: &NodeSymbols<'_, '_>, scene: &mut Scene) {
         grid.add(instrument.bounds());
         scene.placed_symbols[index] = Some(instrument);
     }
-    let pipes = PipeSections::new(&scene.routes);
+    let mut obstacles = Obstacles::new(&scene.routes, &scene.placed_symbols);
     for (edge, role, from, to) in symbols.drawn_edges().filter(|(_, role, ..)| *role != EdgeRole::Flow) {
         if let (Some(a), Some(b)) = (&scene.placed_symbols[from], &scene.placed_symbols[to]) {
             let points = match role {
-                EdgeRole::Signal => signals::route(a, b, &grid, &pipes),
+                EdgeRole::Signal => signals::route(a, b, &mut obstacles),
                 _ => vec![a.at, b.at],
             };
             scene.routes.push(Route { edge, role, points });
@@ -392,13 +392,14 @@ fn anchors(symbols: &NodeSymbols<'_, '_>, scene: &Scene) -> Vec<(usize, Option<u
 fn free_position_near(grid: &CollisionGrid, placed: &PlacedSymbol, half: (f64, f64)) -> Point {
     const DIRECTIONS: [Point; 8] =
         [(0.0, -1.0), (0.0, 1.0), (0.7, -1.0), (-0.7, -1.0), (0.7, 1.0), (-0.7, 1.0), (1.0, 0.0), (-1.0, 0.0)];
+    // The actuator of a valve.
+    let above = placed.at.1 - placed.outline()[1];
     for ring in 0..12 {
         let distance = 16.0 + 22.0 * f64::from(ring);
         for (x, y) in DIRECTIONS {
-            let at = (
-                placed.at.0 + x * (placed.half.0 + half.0 + distance),
-                placed.at.1 + y * (placed.half.1 + half.1 + distance),
-            );
+            let side = if y < 0.0 { above } else { placed.half.1 };
+            let at =
+                (placed.at.0 + x * (placed.half.0 + half.0 + distance), placed.at.1 + y * (side + half.1 + distance));
             let bounds = [at.0 - half.0 - 4.0, at.1 - half.1 - 4.0, at.0 + half.0 + 4.0, at.1 + half.1 + 4.0];
             if grid.is_free(bounds) {
                 return at;

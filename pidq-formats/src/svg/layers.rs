@@ -1,6 +1,7 @@
 //! Layering of a directed graph: cycle breaking, longest paths, crossing reduction, straight edges. Works on indexes
 //! only.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// Edge between two blocks, and the nodes that it connects.
@@ -14,6 +15,10 @@ pub struct Link {
 
 /// Rounds of sweeps for crossings and for heights.
 const SWEEPS: usize = 12;
+/// Longest part of a run that is straightened apart from the whole run.
+const MAX_STRAIGHT: usize = 40;
+/// Largest part of the space of two vertices, in pixels, that a straight run may take.
+const MAX_OVERLAP: f64 = 4.0;
 /// Maximum number of dummy vertices of one edge.
 const MAX_DUMMIES_PER_EDGE: usize = 400;
 /// Maximum number of blocks and dummy vertices together.
@@ -191,38 +196,78 @@ impl Layers {
         heights
     }
 
-    /// Returns the sequences of vertices without a branch.
+    /// Returns the main lines: sequences of vertices that continue, at a branch, with the longest way on.
     fn runs(&self) -> Vec<Vec<usize>> {
-        let after = |vertex: usize| match self.right[vertex].as_slice() {
-            [next] if self.left[*next].len() == 1 => Some(*next),
-            _ => None,
-        };
-        let starts_run = |vertex: &usize| match self.left[*vertex].as_slice() {
-            [previous] => after(*previous).is_none(),
-            _ => true,
-        };
+        let main_right = self.main_neighbors(&self.right, self.order.iter().rev());
+        let main_left = self.main_neighbors(&self.left, self.order.iter());
+        let after = |vertex: usize| main_right[vertex].filter(|next| main_left[*next] == Some(vertex));
+        let starts_run = |vertex: &usize| main_left[*vertex].is_none_or(|previous| after(previous) != Some(*vertex));
         let run = |start: usize| std::iter::successors(Some(start), |vertex| after(*vertex)).collect::<Vec<usize>>();
         (0..self.layer.len()).filter(starts_run).map(run).filter(|run| run.len() > 1).collect()
     }
 
-    /// Straightens a run if its neighbors leave enough space.
+    /// Returns, for each vertex, the neighbor on one side from which the longest way leads on; the uppermost of several.
+    /// The layers come from that side.
+    fn main_neighbors<'l>(
+        &self,
+        neighbors: &[Vec<usize>],
+        layers: impl Iterator<Item = &'l Vec<usize>>,
+    ) -> Vec<Option<usize>> {
+        let positions = self.positions();
+        let mut length = vec![0_usize; self.layer.len()];
+        let mut main = vec![None; self.layer.len()];
+        for vertex in layers.flatten() {
+            let rank = |other: &&usize| (length[**other], Reverse(positions[**other]));
+            let longest = neighbors[*vertex].iter().max_by_key(rank).copied();
+            main[*vertex] = longest;
+            length[*vertex] = longest.map_or(0, |other| length[other] + 1);
+        }
+        main
+    }
+
+    /// Straightens the longest parts of each run that have enough space between their neighbors.
     fn straighten(&self, runs: &[Vec<usize>], heights: &mut [f64], half: &impl Fn(usize) -> f64) {
         let positions = self.positions();
         for run in runs {
-            let mean = run.iter().map(|vertex| heights[*vertex]).sum::<f64>() / run.len() as f64;
-            let has_space = |vertex: &usize| {
-                let layer = &self.order[self.layer[*vertex]];
-                let position = positions[*vertex];
-                let above = position.checked_sub(1).and_then(|position| layer.get(position));
-                let below = layer.get(position + 1);
-                let is_apart = |other: &usize| (mean - heights[*other]).abs() > half(*vertex) + half(*other) - 2.0;
-                above.is_none_or(|other| heights[*other] < mean && is_apart(other))
-                    && below.is_none_or(|other| heights[*other] > mean && is_apart(other))
-            };
-            if run.iter().all(has_space) {
-                run.iter().for_each(|vertex| heights[*vertex] = mean);
+            let mut start = 0;
+            while start + 1 < run.len() {
+                let last = run.len().min(start + MAX_STRAIGHT);
+                let ends = std::iter::once(run.len()).chain((start + 2..=last).rev());
+                let end =
+                    ends.into_iter().find(|end| self.straighten_part(&run[start..*end], &positions, heights, half));
+                start = end.unwrap_or(start + 1);
             }
         }
+    }
+
+    /// Moves the vertices of a part of a run to one height, the nearest to their mean at which their neighbors in the layers
+    /// leave enough space. Returns false if there is none.
+    fn straighten_part(
+        &self,
+        part: &[usize],
+        positions: &[usize],
+        heights: &mut [f64],
+        half: &impl Fn(usize) -> f64,
+    ) -> bool {
+        let space = |vertex: usize| {
+            let layer = &self.order[self.layer[vertex]];
+            let position = positions[vertex];
+            let above = position.checked_sub(1).and_then(|position| layer.get(position));
+            let below = layer.get(position + 1);
+            let distance = |other: &usize| half(vertex) + half(*other);
+            let low = above.map_or(f64::NEG_INFINITY, |other| heights[*other] + distance(other));
+            let high = below.map_or(f64::INFINITY, |other| heights[*other] - distance(other));
+            (low, high)
+        };
+        let spaces = part.iter().map(|vertex| space(*vertex));
+        let (low, high) = spaces.fold((f64::NEG_INFINITY, f64::INFINITY), |a, b| (a.0.max(b.0), a.1.min(b.1)));
+        if low - high > MAX_OVERLAP {
+            return false;
+        }
+        let mean = part.iter().map(|vertex| heights[*vertex]).sum::<f64>() / part.len() as f64;
+        let height = if low <= high { mean.clamp(low, high) } else { (low + high) / 2.0 };
+        part.iter().for_each(|vertex| heights[*vertex] = height);
+        true
     }
 
     /// Computes the heights of a layer nearest to those of the neighbors under the order and spacing constraints: least
@@ -416,7 +461,22 @@ mod tests {
         for pair in layers.order[1].windows(2) {
             assert!(heights[pair[1]] - heights[pair[0]] >= 19.99);
         }
-        assert!((heights[0] - (heights[1] + heights[2] + heights[3] + heights[4]) / 4.0).abs() < 0.01);
+        // One branch continues the line.
+        assert!((1..5).any(|branch| (heights[branch] - heights[0]).abs() < 0.01), "{heights:?}");
+    }
+
+    #[test]
+    fn a_main_line_with_a_bypass_and_a_branch_is_straight() {
+        // 0 → 1 → 2 → 3 → 4 with a bypass 1 → 5 → 3, and a branch 2 → 6.
+        let layers = layers(7, &[(0, 1), (1, 5), (1, 2), (2, 6), (2, 3), (5, 3), (3, 4)]);
+        let heights = layers.heights(|_| 10.0);
+        let is_straight = |line: [usize; 5]| line.iter().all(|vertex| heights[*vertex] == heights[0]);
+        assert!(is_straight([0, 1, 2, 3, 4]) || is_straight([0, 1, 5, 3, 4]), "{heights:?}");
+        for layer in &layers.order {
+            for pair in layer.windows(2) {
+                assert!(heights[pair[1]] - heights[pair[0]] >= 15.99, "{heights:?}");
+            }
+        }
     }
 
     #[test]

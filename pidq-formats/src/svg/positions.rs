@@ -10,7 +10,7 @@ use crate::symbols::{self, Placement};
 use super::collision_grid::CollisionGrid;
 use super::routes;
 use super::scene::{NodeSymbols, PlacedSymbol, Point, Route, Scene};
-use super::signals::{self, PipeSections};
+use super::signals::{self, Obstacles};
 
 /// Target distance of neighbors in a pipe, in pixels.
 const SPACING: f64 = 30.0;
@@ -428,7 +428,7 @@ fn routes(
     // Signals avoid the pipes, so pipes come first.
     drawn.sort_by_key(|(_, role, ..)| *role != EdgeRole::Flow);
     let mut routes: Vec<Route> = Vec::new();
-    let mut pipes: Option<PipeSections> = None;
+    let mut obstacles: Option<Obstacles> = None;
     for (edge, role, from, to) in drawn {
         let fields = symbols.model.edges[edge].fields;
         let named_node = |key: &str| fields.get(key).and_then(Value::as_str).and_then(|name| names.get(name).copied());
@@ -443,8 +443,8 @@ fn routes(
             (Some(path), _) => path,
             (None, EdgeRole::Flow) => routes::elbow(symbols, placed_symbols, &grid, (from, to)),
             (None, EdgeRole::Signal) => {
-                let pipes = pipes.get_or_insert_with(|| PipeSections::new(&routes));
-                signals::route(a, b, &grid, pipes)
+                let obstacles = obstacles.get_or_insert_with(|| Obstacles::new(&routes, placed_symbols));
+                signals::route(a, b, obstacles)
             }
             (None, _) => vec![a.at, b.at],
         };

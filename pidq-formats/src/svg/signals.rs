@@ -74,20 +74,64 @@ pub fn marks(route: &[Point]) -> Vec<(Point, f64)> {
 /// Maximum number of pipe sections with which signals are compared; in a larger drawing signals may run along pipes.
 const MAX_SECTIONS: usize = 2_000;
 
-/// Sections of the pipes, along which no signal should run.
-pub struct PipeSections(Vec<[Point; 2]>);
+/// Maximum number of signals for which a way around symbols is searched.
+const MAX_SEARCHES: usize = 300;
 
-impl PipeSections {
-    pub fn new(routes: &[Route]) -> PipeSections {
+/// Obstacles of signals: the sections of the pipes, along which no signal should run, and the symbols.
+pub struct Obstacles {
+    pipes: Vec<[Point; 2]>,
+    symbols: CollisionGrid,
+    /// Number of further searches for a way around symbols.
+    searches: usize,
+}
+
+impl Obstacles {
+    pub fn new(routes: &[Route], symbols: &[Option<PlacedSymbol>]) -> Obstacles {
         let pipes = routes.iter().filter(|route| route.role == EdgeRole::Flow);
         let sections = pipes.flat_map(|pipe| pipe.points.windows(2).map(|pair| [pair[0], pair[1]]));
         let sections: Vec<[Point; 2]> = sections.take(MAX_SECTIONS + 1).collect();
-        PipeSections(if sections.len() > MAX_SECTIONS { Vec::new() } else { sections })
+        let is_large = sections.len() > MAX_SECTIONS;
+        // The signal of a valve passes through its actuator.
+        let is_obstacle = |placed: &&PlacedSymbol| placed.symbol.name != "actuator";
+        let mut grid = CollisionGrid::default();
+        symbols.iter().flatten().filter(is_obstacle).for_each(|placed| grid.add(placed.bounds()));
+        Obstacles {
+            pipes: if is_large { Vec::new() } else { sections },
+            symbols: grid,
+            searches: if is_large { 0 } else { MAX_SEARCHES },
+        }
+    }
+
+    /// Returns the number of symbols that a route crosses, other than those at its ends.
+    fn crossed_symbols(&self, route: &[Point]) -> usize {
+        let at_end = |end: Option<&Point>| end.map_or(0, |end| self.symbols.crossed_count(&[*end, *end]));
+        self.symbols.crossed_count(route).saturating_sub(at_end(route.first()) + at_end(route.last()))
+    }
+
+    /// Returns the number of crossings of a route with pipes.
+    fn crossed_pipes(&self, route: &[Point]) -> usize {
+        let pairs =
+            route.windows(2).flat_map(|pair| self.pipes.iter().map(move |section| ([pair[0], pair[1]], section)));
+        pairs.filter(|(pair, section)| cross(*pair, **section)).count()
+    }
+
+    /// Returns the disadvantage of a route, in pixels of length.
+    fn cost(&self, route: &[Point]) -> f64 {
+        const SYMBOL: f64 = 1000.0;
+        const PIPE: f64 = 60.0;
+        const BEND: f64 = 60.0;
+        const SHARED: f64 = 10.0;
+        let length: f64 = route.windows(2).map(|pair| (pair[0].0 - pair[1].0).hypot(pair[0].1 - pair[1].1)).sum();
+        SYMBOL * self.crossed_symbols(route) as f64
+            + PIPE * self.crossed_pipes(route) as f64
+            + BEND * (route.len() - 2) as f64
+            + SHARED * self.shared_length(route)
+            + length
     }
 
     /// Returns the length of a route that runs along pipes.
     fn shared_length(&self, route: &[Point]) -> f64 {
-        let pairs = route.windows(2).flat_map(|pair| self.0.iter().map(move |section| (pair, section)));
+        let pairs = route.windows(2).flat_map(|pair| self.pipes.iter().map(move |section| (pair, section)));
         pairs.map(|(pair, section)| shared_length([pair[0], pair[1]], *section)).sum()
     }
 }
@@ -105,9 +149,37 @@ fn shared_length(a: [Point; 2], b: [Point; 2]) -> f64 {
     horizontal(a, b).max(horizontal(swap(a), swap(b)))
 }
 
+/// Returns true if a horizontal and a vertical section cross.
+fn cross(a: [Point; 2], b: [Point; 2]) -> bool {
+    let is_between = |value: f64, [low, high]: [f64; 2]| low.min(high) < value && value < low.max(high);
+    let is_level = |section: [Point; 2]| (section[0].1 - section[1].1).abs() < ALIGNMENT_TOLERANCE;
+    let (level, upright) = if is_level(a) { (a, b) } else { (b, a) };
+    is_level(level)
+        && !is_level(upright)
+        && is_between(upright[0].0, [level[0].0, level[1].0])
+        && is_between(level[0].1, [upright[0].1, upright[1].1])
+}
+
+/// Returns a route with right angles, around symbols if there is a way.
+pub fn route(from: &PlacedSymbol, to: &PlacedSymbol, obstacles: &mut Obstacles) -> Vec<Point> {
+    let direct = direct_route(from, to, obstacles);
+    if obstacles.searches == 0 || obstacles.crossed_symbols(&direct) == 0 {
+        return direct;
+    }
+    obstacles.searches -= 1;
+    let mut best = (obstacles.cost(&direct), direct);
+    for route in detours(from, to) {
+        let cost = obstacles.cost(&route);
+        if cost < best.0 {
+            best = (cost, route);
+        }
+    }
+    best.1
+}
+
 /// Returns a route with at most one right angle: not along pipes, and otherwise into the upper or lower side of an item in
 /// a pipe, unless the other route crosses fewer symbols.
-pub fn route(from: &PlacedSymbol, to: &PlacedSymbol, grid: &CollisionGrid, pipes: &PipeSections) -> Vec<Point> {
+fn direct_route(from: &PlacedSymbol, to: &PlacedSymbol, obstacles: &Obstacles) -> Vec<Point> {
     let (a, b) = (from.at, to.at);
     if (a.0 - b.0).abs() < ALIGNMENT_TOLERANCE || (a.1 - b.1).abs() < ALIGNMENT_TOLERANCE {
         return vec![a, b];
@@ -117,13 +189,42 @@ pub fn route(from: &PlacedSymbol, to: &PlacedSymbol, grid: &CollisionGrid, pipes
         _ => [(a.0, b.1), (b.0, a.1)],
     };
     let [first, second] = bends.map(|bend| vec![a, bend, b]);
-    let [shared, other_shared] = [&first, &second].map(|route| pipes.shared_length(route));
+    let [shared, other_shared] = [&first, &second].map(|route| obstacles.shared_length(route));
     let is_better = if (shared - other_shared).abs() > ALIGNMENT_TOLERANCE {
         other_shared < shared
     } else {
-        grid.crossed_count(&second) < grid.crossed_count(&first)
+        obstacles.crossed_symbols(&second) < obstacles.crossed_symbols(&first)
     };
     if is_better { second } else { first }
+}
+
+/// Returns the routes with one and with two right angles whose middle section is between the ends or at a distance from one,
+/// and those that lead to the upper or lower side of an item in a pipe.
+fn detours(from: &PlacedSymbol, to: &PlacedSymbol) -> Vec<Vec<Point>> {
+    const STEP: f64 = 18.0;
+    const STEPS: i32 = 8;
+    const ENTRY: f64 = 24.0;
+    let (a, b) = (from.at, to.at);
+    let offsets = |half: f64| {
+        let steps = (1..=STEPS).map(move |step| half + STEP * f64::from(step));
+        steps.flat_map(|distance| [-distance, distance])
+    };
+    let near = |a: f64, half_a: f64, b: f64, half_b: f64| {
+        let at_ends =
+            offsets(half_a).map(move |offset| a + offset).chain(offsets(half_b).map(move |offset| b + offset));
+        std::iter::once((a + b) / 2.0).chain(at_ends)
+    };
+    let mut routes = vec![vec![a, (b.0, a.1), b], vec![a, (a.0, b.1), b]];
+    routes.extend(near(a.0, from.half.0, b.0, to.half.0).map(|x| vec![a, (x, a.1), (x, b.1), b]));
+    routes.extend(near(a.1, from.half.1, b.1, to.half.1).map(|y| vec![a, (a.0, y), (b.0, y), b]));
+    if to.symbol.placement == Placement::Inline {
+        let sides = [-1.0, 1.0].map(|side| b.1 + side * (to.half.0.max(to.half.1) + ENTRY));
+        let columns: Vec<f64> = near(a.0, from.half.0, b.0, to.half.0).collect();
+        let entries =
+            sides.into_iter().flat_map(|y| columns.iter().map(move |x| vec![a, (*x, a.1), (*x, y), (b.0, y), b]));
+        routes.extend(entries);
+    }
+    routes
 }
 
 #[cfg(test)]
@@ -148,6 +249,46 @@ mod tests {
         assert_eq!(shared_length(section, [(60.0, 20.0), (150.0, 20.0)]), 0.0);
         assert_eq!(shared_length(section, [(60.0, -20.0), (60.0, 20.0)]), 0.0);
         assert_eq!(shared_length([(5.0, 0.0), (5.0, 9.0)], [(5.0, 4.0), (5.0, 40.0)]), 5.0);
+    }
+
+    fn placed(name: &str, at: Point) -> PlacedSymbol {
+        let symbol = crate::symbols::SYMBOLS.iter().find(|symbol| symbol.name == name).expect("a symbol");
+        PlacedSymbol { symbol, at, half: symbol.half, angle: 0 }
+    }
+
+    #[test]
+    fn a_signal_leads_around_a_symbol_on_its_way() {
+        let (from, between) = (placed("instrument", (0.0, 0.0)), placed("instrument", (100.0, 0.0)));
+        let to = placed("instrument", (200.0, 0.0));
+        let way = |symbols: &[&PlacedSymbol]| {
+            let symbols: Vec<Option<PlacedSymbol>> = symbols.iter().map(|placed| Some((*placed).clone())).collect();
+            route(&from, &to, &mut Obstacles::new(&[], &symbols))
+        };
+        assert_eq!(way(&[&from, &to]), [from.at, to.at]);
+        let around = way(&[&from, &between, &to]);
+        assert_eq!(around, [(0.0, 0.0), (0.0, -34.0), (200.0, -34.0), (200.0, 0.0)]);
+        // An actuator is on the way to its valve.
+        assert_eq!(way(&[&from, &placed("actuator", (100.0, 0.0)), &to]), [from.at, to.at]);
+    }
+
+    #[test]
+    fn a_signal_ends_at_a_side_of_a_valve_and_not_in_its_pipe() {
+        let (from, valve) = (placed("instrument", (0.0, -100.0)), placed("control_valve", (200.0, 0.0)));
+        let between = placed("instrument", (200.0, -100.0));
+        let pipe = Route { edge: 0, role: EdgeRole::Flow, points: vec![(100.0, 0.0), (300.0, 0.0)] };
+        let symbols = [&from, &valve, &between].map(|placed| Some(placed.clone()));
+        let way = route(&from, &valve, &mut Obstacles::new(&[pipe], &symbols));
+        let [.., before, end] = way[..] else { panic!("{way:?}") };
+        assert!(before.0 == end.0 && before.1 < -20.0, "{way:?}");
+    }
+
+    #[test]
+    fn large_drawings_have_a_bounded_number_of_searches() {
+        let (from, to) = (placed("instrument", (0.0, 0.0)), placed("instrument", (200.0, 0.0)));
+        let symbols = [from.clone(), placed("instrument", (100.0, 0.0)), to.clone()].map(Some);
+        let mut obstacles = Obstacles::new(&[], &symbols);
+        let lengths: Vec<usize> = (0..MAX_SEARCHES + 1).map(|_| route(&from, &to, &mut obstacles).len()).collect();
+        assert_eq!((lengths[0], lengths[MAX_SEARCHES]), (4, 2));
     }
 
     #[test]
