@@ -44,7 +44,7 @@ impl TracedSegments {
 fn is_tracing(value: &str) -> bool {
     let value = snake_case(value);
     let has = |word: &&str| format!("_{value}_").contains(&format!("_{word}_"));
-    TRACINGS.iter().any(|word| has(word)) && !NO_TRACING.iter().any(|word| has(word))
+    TRACINGS.iter().any(has) && !NO_TRACING.iter().any(has)
 }
 
 /// Adjusts the lines of a pipe or a signal.

@@ -485,13 +485,13 @@ fn on_leader(picture: &Picture<'_>, at: Point) -> (Point, &'static str) {
         },
         _ => None,
     });
-    let others = lines.filter_map(|(from, to)| match (is_near(from), is_near(to)) {
+    let mut others = lines.filter_map(|(from, to)| match (is_near(from), is_near(to)) {
         (true, false) => Some(to),
         (false, true) => Some(from),
         _ => None,
     });
     let above = (at.0, at.1 - ELEVATION_GAP - 0.36 * TAG_HEIGHT);
-    match others.last() {
+    match others.next_back() {
         Some(other) if other.0 < at.0 => (above, "end"),
         Some(_) => (above, "start"),
         None => ((at.0, at.1 + LABEL_SHIFT * TAG_HEIGHT), "start"),
