@@ -400,7 +400,7 @@ pub const SYMBOLS: &[Symbol] = &[
     // A cylinder with its piston and rod.
     upright(
         "piston_pump",
-        &["reciprocating pump", "piston pump", "plunger pump", "reciprocating", "displacement"],
+        &["reciprocating pump", "piston pump", "plunger pump", "displacement pump"],
         (18.0, 18.0),
         "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-9 -7H10V7H-9ZM2 -7V7M2 0H-16.5\"/>",
         Shape::Circle,
@@ -787,6 +787,7 @@ mod tests {
         for (class, symbol) in [
             ("equipment.centrifugal_pump", "pump"),
             ("equipment.reciprocating_pump", "piston_pump"),
+            ("equipment.reciprocating_compressor", "compressor"),
             ("equipment.diaphragm_pump", "diaphragm_pump"),
             ("piping_component.venturi_tube", "venturi"),
             ("piping_component.four_way_valve", "four_way_valve"),
