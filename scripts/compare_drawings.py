@@ -75,8 +75,13 @@ def main() -> None:
     parser.add_argument("theirs", type=Path)
     parser.add_argument("--scale", type=float, default=10.0, help="pixels per unit of their viewBox (default: 10)")
     parser.add_argument("--distance", type=float, default=0.5, help="tolerance in these units (default: 0.5)")
-    parser.add_argument("--region", type=float, nargs=4, metavar=("LEFT", "TOP", "RIGHT", "BOTTOM"),
-                        help="compare this part only, in these units: such as the inside of a frame that is in no file")
+    parser.add_argument(
+        "--region",
+        type=float,
+        nargs=4,
+        metavar=("LEFT", "TOP", "RIGHT", "BOTTOM"),
+        help="compare this part only, in these units: such as the inside of a frame that is in no file",
+    )
     parser.add_argument("--overlay", type=Path, help="file for a picture of both")
     options = parser.parse_args()
     box = view_box(options.theirs.read_text(encoding="utf-8"))
