@@ -671,9 +671,21 @@ const ROWS: &[Row] = &[
     row("a pump that nothing feeds", "P-1 → RV-1 → O-1", &["RV-1 open:"], &[]),
     row(
         "an air cooler with a fan is no machine for the fluid",
-        "D-1 → E-1.A; E-1.B → RV-1 → O-1; E-1(node_classification=equipment.fin_fan_air_cooler)",
+        "E-1(node_classification=equipment.fin_fan_air_cooler); D-1 → E-1.A; E-1.B → RV-1 → O-1",
         &["RV-1 open:"],
         &[],
+    ),
+    row(
+        "the drum before a compressor is no machine",
+        "E-1(node_classification=equipment.compressor_suction_drum); D-1 → E-1.A; E-1.B → RV-1 → O-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "an ejector is a machine",
+        "E-1(node_classification=equipment.steam_ejector); D-1 → E-1.A; E-1.B → RV-1 → O-1",
+        &["RV-1 unknown: machine E-1"],
+        &["warning E-1?"],
     ),
     row(
         "an outlet into a compressor alone",
@@ -939,6 +951,35 @@ fn a_barrier_that_is_locked_open_names_the_only_relief_of_its_other_side() {
     let bypassed = "X-0 → V-1 → D-1; D-1 → V-2(lo) → D-2; D-1 → S-1 → D-2; D-2 → RV-2 → X-2";
     let of_valve = answer(bypassed, r#"isolate("D-1") | .barriers | map(.cuts_off) | flatten()"#);
     assert_eq!(of_valve, json!([]));
+}
+
+/// Equipment that is named after a machine is a part of the space that a device protects; a machine ends it.
+#[test]
+fn equipment_named_after_a_machine_is_protected_like_any_other() {
+    let protects = |class: &str| {
+        let plant = format!("E-1(node_classification=equipment.{class}); D-1 → E-1.A; E-1.B → D-2; D-2 → RV-1 → O-1");
+        answer(&plant, "reliefList().0.protects")
+    };
+    for class in
+        ["fin_fan_cooler", "compressor_aftercooler", "compressor_suction_drum", "pump_suction_strainer", "static_mixer"]
+    {
+        assert_eq!(protects(class), json!("D-2, E-1, D-1"), "{class}");
+    }
+    // What is before a compressor is not at the pressure behind it, where the device is.
+    for class in ["reciprocating_compressor", "compressor_train", "steam_ejector", "turbo_expander"] {
+        assert_eq!(protects(class), json!("D-2, E-1"), "{class}");
+    }
+    // The suction drum of a compressor, with a device of its own.
+    let suction = |class: &str| {
+        let plant = format!(
+            "D-1(node_classification=equipment.compressor_suction_drum); E-2(node_classification=equipment.{class}); \
+             X-1 → D-1.A; D-1.B → E-2.A; E-2.B → X-2; D-1.C → RV-1 → O-1"
+        );
+        answer(&plant, "reliefList().0.protects")
+    };
+    assert_eq!(suction("compressor"), json!("D-1"));
+    assert_eq!(suction("turbocompressor"), json!("D-1"));
+    assert_eq!(suction("compressor_aftercooler"), json!("D-1, E-2"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A drawing: its nodes and edges as stored in the document, with their network.
 
+mod machine_class;
+
 use std::cmp::Ordering;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};

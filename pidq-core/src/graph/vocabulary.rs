@@ -111,18 +111,83 @@ pub const ANALYZERS: &[&str] = &["analys", "analyz"];
 /// an impulse line.
 pub const FLOW_INSTRUMENTS: &[&str] = &["flow", "rotameter", "coriolis", "vortex"];
 
-/// Parts of the classes of equipment that raises the pressure: its outlet is not at the pressure of its inlet.
-pub const PRESSURE_RAISING: &[&str] = &["pump", "compressor", "blower", "fan"];
+/// Nouns in the classes of equipment that raises the pressure: its outlet is not at the pressure of its inlet.
+pub const PRESSURE_RAISING: &[&str] = &[
+    "pump",
+    "pumping",
+    "compressor",
+    "blower",
+    "fan",
+    "booster",
+    "circulator",
+    "ejector",
+    "eductor",
+    "exhauster",
+    "intensifier",
+    "supercharger",
+    "turbocharger",
+    "ventilator",
+];
 
 /// Parts of the classes of discs that burst.
 pub const RUPTURE_DISCS: &[&str] = &["rupture", "bursting"];
 
-/// Parts of the classes of machines, through which a fluid may not pass when they stand still.
-pub const MACHINES: &[&str] =
-    &["pump", "compressor", "blower", "fan", "turbine", "expander", "ejector", "centrifuge", "mixer", "agitator"];
+/// Nouns in the classes of other machines, through which a fluid may not pass when they stand still.
+pub const MACHINES: &[&str] = &["turbine", "expander", "centrifuge", "mixer", "agitator", "stirrer", "kneader"];
+
+/// Nouns in the classes of equipment that is no machine, though it may be named after one: a pump suction strainer.
+pub const NO_MACHINES: &[&str] = &[
+    "accumulator",
+    "basin",
+    "bottle",
+    "chiller",
+    "column",
+    "condenser",
+    "cooler",
+    "cyclone",
+    "dampener",
+    "damper",
+    "drum",
+    "evaporator",
+    "exchanger",
+    "filter",
+    "heater",
+    "in_line_mixer",
+    "inline_mixer",
+    "jet_mixer",
+    "manifold",
+    "meter",
+    "muffler",
+    "pit",
+    "pot",
+    "reactor",
+    "reboiler",
+    "receiver",
+    "reservoir",
+    "scrubber",
+    "separator",
+    "settler",
+    "silencer",
+    "snubber",
+    "stack",
+    "static_mixer",
+    "strainer",
+    "sump",
+    "tank",
+    "tower",
+    "trap",
+    "valve",
+    "vaporiser",
+    "vaporizer",
+    "vessel",
+];
+
+/// Words after a noun in a class that make it an attribute: `tank_mounted_pump`, `pump_motor_driven`.
+pub const ATTRIBUTIVE_ENDINGS: &[&str] =
+    &["actuated", "cooled", "driven", "heated", "jacketed", "mounted", "operated", "powered", "style", "type"];
 
 /// Parts of the classes of equipment with a fan through which no process fluid flows.
-pub const AIR_COOLED: &[&str] = &["fin_fan", "cooler", "condenser", "heater", "exchanger"];
+pub const FAN_COOLED: &[&str] = &["fin_fan", "air_cooled", "air_cooler", "air_fin"];
 
 /// Parts of the classes of pipe spools.
 pub const SPOOLS: &[&str] = &["spool"];
@@ -301,8 +366,18 @@ pub const EXCHANGERS: &[&str] = &[
     "double_pipe",
 ];
 
-/// Parts of the classes of exchangers with pipes on one side only.
-pub const SINGLE_SIDED: &[&str] = &["air_cool", "fin_fan", "electric"];
+/// Parts of the classes of exchangers with pipes on one side only, or in which both fluids mix.
+pub const SINGLE_SIDED: &[&str] = &[
+    "air_cool",
+    "air_fin",
+    "fin_fan",
+    "electric",
+    "immersion_heater",
+    "direct_contact",
+    "barometric",
+    "desuperheater",
+    "de_superheater",
+];
 
 /// Words in the classes of parts of equipment that are spaces of their own.
 pub const CHAMBERS: &[&str] = &["chamber", "compartment", "jacket", "shell_side", "tube_side"];
@@ -317,23 +392,17 @@ pub const GROUP_TYPES: &[&str] = &["plant_structure_item", "drawing", "group"];
 /// Endings of attribute names that say how a source stores a value, not what it is.
 pub const ATTRIBUTE_ENDINGS: &[&str] = &["_assignment_class", "_specialization", "_representation"];
 
-/// Words in the classes of equipment with a drive, which a signal can stop and which raises or holds back pressure.
+/// Nouns in the classes of other equipment that a signal can stop, or that is fired. With the machines, it is the
+/// equipment that raises or holds back pressure.
 pub const DRIVEN_EQUIPMENT: &[&str] = &[
-    "pump",
-    "compressor",
-    "blower",
-    "fan",
     "motor",
-    "turbine",
-    "agitator",
-    "mixer",
-    "centrifuge",
+    "engine",
     "conveyor",
-    "expander",
-    "ejector",
     "drive",
+    "driver",
     "furnace",
     "boiler",
+    "incinerator",
     "fired_heater",
     "electric_heater",
 ];

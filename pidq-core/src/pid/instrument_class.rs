@@ -97,7 +97,7 @@ pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether an item has a drive, by its class: a pump, a compressor.
 pub(crate) fn has_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.class_has(node, vocabulary::DRIVEN_EQUIPMENT)
+    drawing.has_drive(node)
 }
 
 /// Returns whether an item is equipment with a drive, which a signal can stop.

@@ -12,7 +12,6 @@ use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 
@@ -78,7 +77,5 @@ pub(super) fn only_receiver(drawing: &Drawing<'_>, route: &[NodeId], charge: Cha
 fn is_machine(drawing: &Drawing<'_>, end: NodeId) -> bool {
     let topology = &drawing.topology;
     let equipment = topology.equipment_or_self(end);
-    topology.is_equipment(end)
-        && drawing.class_has(equipment, vocabulary::MACHINES)
-        && !drawing.class_has(equipment, vocabulary::AIR_COOLED)
+    topology.is_equipment(end) && drawing.is_machine(equipment)
 }

@@ -9,9 +9,8 @@ use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
-use crate::pid::{ChargeFn, instrument_class, lists};
+use crate::pid::{ChargeFn, lists};
 
 /// One side of equipment: the equipment, and its chamber or `NONE`.
 pub(crate) type EquipmentSide = (NodeId, u32);
@@ -186,7 +185,7 @@ pub(crate) fn enters_pump(drawing: &Drawing<'_>, node: NodeId, pipe: EdgeId) -> 
     topology.is_equipment(node)
         && !topology.is_assumed(pipe)
         && topology.flow_ends(pipe)[1] == node
-        && drawing.class_has(topology.equipment_or_self(node), vocabulary::PRESSURE_RAISING)
+        && drawing.raises_pressure(topology.equipment_or_self(node))
 }
 
 /// Returns whether a side of equipment is open to the atmosphere, past nothing that closes.
@@ -225,7 +224,7 @@ pub(crate) fn may_block(drawing: &Drawing<'_>, node: NodeId) -> bool {
     role.closes() || role != Role::Relief && lists::is_valve(drawing, node)
 }
 
-/// Returns whether equipment has a drive, by its class: a pump, a compressor.
+/// Returns whether equipment is a machine or is fired, by its class: a pump, a compressor, a furnace.
 pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    instrument_class::has_drive(drawing, node)
+    drawing.holds_back_pressure(node)
 }
