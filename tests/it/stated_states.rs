@@ -81,6 +81,59 @@ fn a_status_that_is_not_known_makes_a_barrier_uncertain_wherever_it_stands() {
 }
 
 #[test]
+fn what_a_project_builds_modifies_or_keeps_is_there() {
+    let mut pipe: Value = serde_json::from_str(&plant(&json!({}))).expect("JSON");
+    let mut judged = |status: &str| {
+        pipe["edges"][1]["ConstructionStatus"] = json!(status);
+        let of_valve = plant(&json!({"ConstructionStatus": status}));
+        let query = r#"isolate("P-1") | [(.barriers | size()), (.uncertain | map(.reason) | uniq())]"#;
+        [answer(&of_valve, query), answer(&pipe.to_string(), query)]
+    };
+    for status in [
+        "New",
+        "NEW",
+        "Existing",
+        "As Built",
+        "AsBuilt",
+        "as-built",
+        "Modified",
+        "Relocated",
+        "Current",
+        "Active",
+        "Existing / Modified",
+        "new, modified",
+        "Existing to remain",
+        "To be modified",
+        "Unchanged",
+        "No change",
+        "Retained",
+        "Re-used",
+        "Reused",
+    ] {
+        // A hyphen separates words: `Re-used` is in no list.
+        let expected = if status == "Re-used" { json!([1, ["unknown_status"]]) } else { json!([1, []]) };
+        assert_eq!(judged(status), [expected.clone(), expected], "{status}");
+    }
+    for status in [
+        "To be relocated",
+        "New, to be removed",
+        "Existing for demolition",
+        "On hold",
+        "Abandoned",
+        "not new",
+        "renewed",
+        "-",
+    ] {
+        let expected = json!([1, ["unknown_status"]]);
+        assert_eq!(judged(status), [expected.clone(), expected], "{status}");
+    }
+    for status in ["New (future)", "Existing, removed", "to be built", "for future use"] {
+        let [valve, pipe] = judged(status);
+        assert_eq!((valve[0].clone(), pipe[1].clone()), (json!(0), json!(["not_installed"])), "{status}");
+    }
+}
+
+#[test]
 fn positions_and_locks_are_read_in_every_spelling() {
     let is_closed = |fields: &Value| answer(&plant(fields), r#"isolate("P-1").barriers | map([.closed, .action])"#);
     for spelling in spellings("normal_position") {

@@ -226,24 +226,46 @@ pub const BLIND_WORDS: &[&str] = &[
     "valve",
 ];
 
-/// Statuses of items that are there now, as written in drawings, in snake_case.
+/// Statuses of items that are there, as written in drawings, in snake_case. A drawing of a project shows the plant after
+/// it: what is new, modified or relocated is there. A status may combine several of them.
 pub const INSTALLED: &[&str] = &[
     "active",
     "as_built",
     "as_is",
     "asbuilt",
     "built",
+    "changed",
     "commissioned",
     "current",
     "exist",
     "existing",
+    "existing_to_be_modified",
+    "existing_to_remain",
     "in_operation",
     "in_place",
     "in_service",
     "in_use",
     "installed",
+    "modified",
+    "new",
+    "newly_installed",
+    "no_change",
+    "not_modified",
     "operating",
     "operational",
+    "refurbished",
+    "relocated",
+    "remaining",
+    "retained",
+    "reused",
+    "revised",
+    "standby",
+    "stand_by",
+    "to_be_modified",
+    "to_be_retained",
+    "to_remain",
+    "unchanged",
+    "unmodified",
 ];
 
 /// Words in the statuses of items that are not there now.

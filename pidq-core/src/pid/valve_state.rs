@@ -84,12 +84,19 @@ fn installation_by_status(drawing: &Drawing<'_>, text: &str) -> Installation {
     let is_position = [Names::Open, Names::Closed].iter().any(|names| config.contains(*names, text));
     match () {
         () if config.contains(Names::Removed, text) => Installation::NotInstalled,
-        () if is_position || vocabulary::contains(vocabulary::INSTALLED, text) => Installation::Installed,
+        () if is_position || is_installed(&words) => Installation::Installed,
         () if has_word(vocabulary::NEGATIONS) => Installation::Unknown,
         () if has_word(vocabulary::INTENTIONS) && !has_word(vocabulary::INSTALLATIONS) => Installation::Unknown,
         () if has_word(vocabulary::INTENTIONS) || has_word(vocabulary::NOT_INSTALLED) => Installation::NotInstalled,
         () => Installation::Unknown,
     }
+}
+
+/// Returns whether a status in snake_case says that an item is there, entirely or with each of its words.
+fn is_installed(status: &str) -> bool {
+    let mut words = status.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_known = |word: &str| vocabulary::INSTALLED.contains(&word);
+    is_known(status) || words.next().is_some_and(is_known) && words.all(is_known)
 }
 
 /// Returns whether the drawing states that an item is not there now: removed, demolished, void, for the future.
