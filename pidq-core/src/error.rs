@@ -522,7 +522,8 @@ pub struct Warning {
     /// array, `PQW08` direction assumed, `PQW09` list truncated, `PQW10` duplicate keys in the input, `PQW11`
     /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
     /// piped value not read, `PQW15` parameter not read, `PQW16` side of equipment not stated,
-    /// `PQW17` direction that `sort` does not know, `PQW18` count that is no whole number. Of a drawing, the codes of `validate`, such as `G020`.
+    /// `PQW17` direction that `sort` does not know, `PQW18` count that is no whole number, `PQW19`
+    /// item or pipe passed that may not be there. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,
     /// The message, one line.
     pub message: String,

@@ -576,7 +576,7 @@ fn graph_run_warnings(document: &str, query: &str) -> Vec<String> {
         let query = if plain { query.without_optimizations() } else { query };
         let scratch = pidq::Scratch::new();
         let warnings = query.run(&graph, &scratch, Limits::default()).expect("the query runs").warnings;
-        let graph_warnings = warnings.into_iter().filter(|warning| matches!(warning.code, "PQW08" | "PQW09"));
+        let graph_warnings = warnings.into_iter().filter(|warning| matches!(warning.code, "PQW08" | "PQW09" | "PQW19"));
         graph_warnings.map(|warning| format!("{}: {}", warning.code, warning.message)).collect::<Vec<_>>()
     });
     assert_eq!(fast, plain, "{query}");
@@ -614,6 +614,54 @@ fn a_walk_along_the_flow_warns_about_assumed_directions() {
         (r#"equipmentGraph() | .nodes"#, both),
     ] {
         assert_eq!(graph_run_warnings(UNDIRECTED, query), [expected], "{query}");
+    }
+}
+
+/// A line of which a pipe is blanked (`e1`), an item is planned (`c`) and a pipe has a status in no list (`e4`), with a
+/// way around `c`.
+const ABSENT: &str = r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c", "status": "Future"}, {"id": "d"}, {"id": "e"}, {"id": "f"}], "edges": [
+    {"id": "e1", "type": "piping", "from": "a", "to": "b", "status": "blanked"},
+    {"id": "e2", "type": "piping", "from": "b", "to": "c"},
+    {"id": "e3", "type": "piping", "from": "c", "to": "d", "status": "New"},
+    {"id": "e4", "type": "piping", "from": "d", "to": "e", "attributes": [{"name": "Life Cycle Status", "value": "mothballed"}]},
+    {"id": "e5", "type": "piping", "from": "b", "to": "f"},
+    {"id": "e6", "type": "piping", "from": "f", "to": "d"}]}"#;
+
+#[test]
+fn a_walk_past_what_may_not_be_there_says_so() {
+    let several = |count: usize, name: &str, state: &str| {
+        format!("PQW19: this passes {count} items and pipes that may not carry flow, such as {name}: `{state}`")
+    };
+    let one = |name: &str, state: &str| format!("PQW19: this passes {name}, which may not carry flow: `{state}`");
+    let all = several(3, "the pipe \"e1\"", "closed_pipe");
+    for (query, expected) in [
+        (r#"downstream("a")"#, all.clone()),
+        (r#"downstream("a", {until: false})"#, all.clone()),
+        (r#"connected("a")"#, all.clone()),
+        (r#"trace("a")"#, all.clone()),
+        (r#"node("a") | expand(9)"#, all.clone()),
+        (r#"upstream("e")"#, several(3, "the pipe \"e1\"", "closed_pipe")),
+        (r#"downstream("a", {depth: 1})"#, one("the pipe \"e1\"", "closed_pipe")),
+        (r#"downstream("b", {depth: 1})"#, one("\"c\"", "not_installed")),
+        (r#"downstream("c", {depth: 2})"#, one("the pipe \"e4\"", "unknown_status")),
+        (r#"reachable("a", "f")"#, one("the pipe \"e1\"", "closed_pipe")),
+        (r#"reachable("b", "d")"#, one("\"c\"", "not_installed")),
+        (r#"shortestPath("d", "e")"#, one("the pipe \"e4\"", "unknown_status")),
+        (r#"shortestPath("f", "e", {weight: 1})"#, one("the pipe \"e4\"", "unknown_status")),
+        (r#"paths("b", "e")"#, several(2, "the pipe \"e4\"", "unknown_status")),
+        (r#"between("b", "d")"#, one("\"c\"", "not_installed")),
+    ] {
+        assert_eq!(graph_run_warnings(ABSENT, query), [expected], "{query}");
+    }
+    for query in [
+        r#"downstream("b", {avoid: .id == "c", depth: 2})"#,
+        r#"downstream("c", {depth: 1})"#,
+        r#"downstream("a", {edges: .status != "blanked"})"#,
+        r#"shortestPath("b", "d", {avoid: .status == "Future"})"#,
+        r#"reachable("b", "a")"#,
+        r#"tryOr(downstream("a") | regex("x"), 0)"#,
+    ] {
+        assert_eq!(graph_run_warnings(ABSENT, query), Vec::<String>::new(), "{query}");
     }
 }
 

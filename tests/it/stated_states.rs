@@ -242,6 +242,19 @@ fn a_pipe_that_is_not_there_or_closed_separates_nothing_and_makes_an_isolation_u
 }
 
 #[test]
+fn a_pipe_of_a_line_that_is_removed_is_not_there_whether_it_names_the_line_by_id_or_by_tag() {
+    for name in ["line-7", "P-1005"] {
+        let mut document: Value = serde_json::from_str(&plant(&json!({}))).expect("JSON");
+        let line =
+            json!({"id": "line-7", "tag": "P-1005", "node_type": "piping_network_system", "status": "Demolished"});
+        document["nodes"].as_array_mut().expect("nodes").push(line);
+        document["edges"][1]["line"] = json!(name);
+        let found = answer(&document.to_string(), r#"isolate("P-1") | .uncertain | map([.reason, .edge.id])"#);
+        assert_eq!(found, json!([["not_installed", "e2"]]), "{name}");
+    }
+}
+
+#[test]
 fn an_inventory_section_with_a_pipe_that_is_not_there_is_not_certain() {
     let sections = |status: &str| {
         let nodes = json!([

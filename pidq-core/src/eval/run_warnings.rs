@@ -23,6 +23,10 @@ enum PendingWarning<'a> {
     /// A walk kept to a side of equipment, and the side of a port is not stated: the port, and its id if it may have to
     /// be shown.
     UnstatedSide(u32, Value<'a>),
+    /// A result rests on an item that may not be there: its index, its id and its state.
+    AbsentNode(u32, Value<'a>, &'static str),
+    /// The same for a pipe.
+    AbsentPipe(u32, Value<'a>, &'static str),
     /// A list was truncated after a number of items.
     TruncatedList(usize, &'static str),
 }
@@ -34,6 +38,8 @@ impl PendingWarning<'_> {
             PendingWarning::AssumedDirection(edge, _) => (0, *edge as usize),
             PendingWarning::TruncatedList(count, _) => (1, *count),
             PendingWarning::UnstatedSide(port, _) => (2, *port as usize),
+            PendingWarning::AbsentNode(node, ..) => (3, *node as usize),
+            PendingWarning::AbsentPipe(pipe, ..) => (4, *pipe as usize),
         }
     }
 }
@@ -93,6 +99,22 @@ impl<'a> EvalContext<'a> {
         Ok(())
     }
 
+    /// Records the items and pipes that the result rests on and that may not be there, with their ids and states. Must be
+    /// called last, like [`EvalContext::warn_assumed_directions`].
+    pub(crate) fn warn_absences(
+        &mut self,
+        nodes: impl IntoIterator<Item = (u32, Value<'a>, &'static str)>,
+        pipes: impl IntoIterator<Item = (u32, Value<'a>, &'static str)>,
+    ) -> Result<()> {
+        for (node, id, state) in nodes {
+            self.push_pending(PendingWarning::AbsentNode(node, id, state))?;
+        }
+        for (pipe, id, state) in pipes {
+            self.push_pending(PendingWarning::AbsentPipe(pipe, id, state))?;
+        }
+        Ok(())
+    }
+
     /// Records that the running call truncated its list.
     pub(crate) fn warn_truncated(&mut self, count: usize, items: &'static str) -> Result<()> {
         self.push_pending(PendingWarning::TruncatedList(count, items))
@@ -128,11 +150,14 @@ impl<'a> EvalContext<'a> {
             let (first, first_id) = if at < first { (at, id) } else { (first, first_id) };
             Some((count + 1, first, first_id))
         };
+        let mut absent: Option<Absent<'a>> = None;
         let mut truncated: Option<(usize, &'static str)> = None;
         for (_, warning) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
             match *warning {
                 PendingWarning::AssumedDirection(edge, id) => assumed = add(assumed, edge, id),
                 PendingWarning::UnstatedSide(port, id) => unstated = add(unstated, port, id),
+                PendingWarning::AbsentNode(node, id, state) => Absent::add(&mut absent, (1, node), id, state),
+                PendingWarning::AbsentPipe(pipe, id, state) => Absent::add(&mut absent, (0, pipe), id, state),
                 PendingWarning::TruncatedList(count, items) => truncated = truncated.max(Some((count, items))),
             }
         }
@@ -141,6 +166,7 @@ impl<'a> EvalContext<'a> {
         assumed
             .into_iter()
             .chain(unstated)
+            .chain(absent.map(Absent::warning))
             .chain(truncated.map(|(count, items)| list_truncated(count, items)))
             .collect()
     }
@@ -156,6 +182,39 @@ fn direction_assumed(count: usize, id: Value<'_>) -> Warning {
     let edges = if count == 1 { "an edge" } else { &format!("{count} edges") };
     let message = format!("this follows {edges} of unknown or dual direction, such as {name}");
     Warning::new("PQW08", message).with_help("`trace()` marks the nodes reached through them with `assumed`")
+}
+
+/// Items and pipes of a call that may not be there: their number, and the one to show, a pipe if there is one.
+struct Absent<'a> {
+    count: usize,
+    first: (u8, u32),
+    id: Value<'a>,
+    state: &'static str,
+}
+
+impl<'a> Absent<'a> {
+    fn add(known: &mut Option<Absent<'a>>, at: (u8, u32), id: Value<'a>, state: &'static str) {
+        let absent = known.get_or_insert(Absent { count: 0, first: at, id, state });
+        absent.count += 1;
+        if at < absent.first {
+            (absent.first, absent.id, absent.state) = (at, id, state);
+        }
+    }
+
+    fn warning(self) -> Warning {
+        let name = match self.first.0 {
+            _ if self.id.is_null() => "one without an id".into(),
+            0 => format!("the pipe {}", write::to_string(self.id)),
+            _ => write::to_string(self.id),
+        };
+        let state = self.state;
+        let message = match self.count {
+            1 => format!("this passes {name}, which may not carry flow: `{state}`"),
+            count => format!("this passes {count} items and pipes that may not carry flow, such as {name}: `{state}`"),
+        };
+        Warning::new("PQW19", message)
+            .with_help("leave items out with `avoid`, pipes with `edges`: `{avoid: .status == \"removed\"}`")
+    }
 }
 
 fn side_unstated(count: usize, id: Value<'_>) -> Warning {

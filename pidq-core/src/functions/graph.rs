@@ -383,7 +383,8 @@ fn check_depth(cx: &EvalContext<'_>, walk_options: &WalkOptions, depth: u32) -> 
         .with_help("end it earlier with `depth` or `until`, or raise the `depth` limit of the run"))
 }
 
-/// Returns the nodes of a walk, its start nodes first, and the edges of unknown direction by which they were reached.
+/// Returns the nodes of a walk, its start nodes first, and the edges by which they were reached that a warning may be
+/// about.
 fn walk_nodes<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
@@ -394,17 +395,16 @@ fn walk_nodes<'a>(
     if call.has_visitor_queries() || !walk::allows_bfs(topology, walk_options) {
         let steps = steps(cx, call, from, walk_options)?;
         let nodes: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
-        let assumed = if walk_options.may_assume_directions(topology) {
-            steps.iter().map(|step| step.via).collect()
-        } else {
-            Vec::new()
-        };
+        let is_silent = !walk_options.may_assume_directions(topology) && call.absences(cx)?.is_empty();
+        let reported = if is_silent { Vec::new() } else { steps.iter().map(|step| step.via).collect() };
         let starts = steps.iter().take_while(|step| step.from == NONE).count();
-        return Ok(WalkResult { nodes: nodes.into(), starts, assumed, depth: 0 });
+        return Ok(WalkResult { nodes: nodes.into(), starts, reported, depth: 0 });
     }
     let starts = walk::starts(topology, walk_options, from);
+    let absences = call.absences(cx)?;
     let result = cx.with_walk_scratch(|cx, scratch| {
-        Bfs::new(topology, *walk_options).walk(&mut scratch.walk, &starts, |units| cx.charge(units))
+        let bfs = Bfs::new(topology, *walk_options).with_absences(absences);
+        bfs.walk(&mut scratch.walk, &starts, |units| cx.charge(units))
     })?;
     check_depth(cx, walk_options, result.depth)?;
     Ok(result)
@@ -415,7 +415,7 @@ fn reached<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], dir
     let walk_options = call.walk_options(cx, dir, EquipmentPolicy::None)?;
     let from = call.flow_subject_nodes(cx)?;
     let limit = call.number(cx, &LIMIT)?;
-    let WalkResult { mut nodes, starts, assumed, .. } = walk_nodes(cx, &call, &from, &walk_options)?;
+    let WalkResult { mut nodes, starts, reported, .. } = walk_nodes(cx, &call, &from, &walk_options)?;
     let mut first = starts;
     // Start equipment may be reached again through its ports.
     if call.drawing.topology.ports.arc_count() > 0 {
@@ -423,8 +423,9 @@ fn reached<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], dir
         nodes.retain(std::mem::take(&mut first), |node| !start_nodes.contains(node));
     }
     check_rows(cx, nodes.len() - first, limit)?;
-    call.warn_assumed(cx, &walk_options, assumed)?;
+    call.warn_assumed(cx, &walk_options, reported.iter().copied())?;
     call.warn_unstated_sides(cx, &walk_options, &from, &nodes)?;
+    call.warn_absences(cx, nodes[first..].iter().copied(), reported)?;
     let list = node_list(cx, &call.drawing, &nodes[first..]);
     cx.recycle_nodes(nodes);
     list
@@ -453,6 +454,8 @@ fn trace<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
     call.warn_assumed(cx, &walk_options, steps.iter().map(|step| step.via))?;
     let nodes: Vec<NodeId> = steps.iter().map(|step| step.node).collect();
     call.warn_unstated_sides(cx, &walk_options, &from, &nodes)?;
+    let others = steps.iter().filter(|step| step.from != NONE && step.is_shown() && !from.contains(&step.node));
+    call.warn_absences(cx, others.map(|step| step.node), steps.iter().map(|step| step.via))?;
     to_value(cx, &call.drawing, Datum::Table(KEYS, rows))
 }
 
@@ -461,10 +464,11 @@ fn expand<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> R
     let walk_options = expand_options(cx, &call)?;
     let from = call.nodes(cx, None)?;
     let limit = call.number(cx, &LIMIT)?;
-    let (found, assumed) = expand_nodes(cx, &call, &from, &walk_options)?;
+    let (found, reported) = expand_nodes(cx, &call, &from, &walk_options)?;
     check_rows(cx, found.len(), limit)?;
-    call.warn_assumed(cx, &walk_options, assumed)?;
+    call.warn_assumed(cx, &walk_options, reported.iter().copied())?;
     call.warn_unstated_sides(cx, &walk_options, &from, &found)?;
+    call.warn_absences(cx, found.iter().skip(from.len()).copied(), reported)?;
     let list = node_list(cx, &call.drawing, &found);
     cx.recycle_nodes(found);
     list
@@ -492,7 +496,9 @@ fn count_expanded<'a>(
     let before = cx.fuel_used();
     let walk_options = expand_options(cx, &call)?;
     let limit = call.number(cx, &LIMIT)?;
-    if walk_options.may_assume_directions(&call.drawing.topology) || call.drawing.topology.ports.arc_count() > 0 {
+    let topology = &call.drawing.topology;
+    let may_warn = walk_options.may_assume_directions(topology) || !call.absences(cx)?.is_empty();
+    if may_warn || topology.ports.arc_count() > 0 {
         return Ok(None);
     }
     let option_cost = cx.fuel_used() - before;
@@ -517,22 +523,23 @@ fn is_node_view<'a>(drawing: &Drawing<'a>, view: ColumnView<'a>) -> bool {
     matches!(drawing.nodes.0, Items::Stored(_, list) if list == view.list) && (0..view.len()).all(is_node)
 }
 
-/// Returns some nodes and those reached from them by a walk, and the edges of unknown direction that the walk followed.
+/// Returns some nodes and those reached from them by a walk, and the edges that the walk followed that a warning may be
+/// about.
 fn expand_nodes<'a>(
     cx: &mut EvalContext<'a>,
     call: &GraphCall<'a>,
     from: &[NodeId],
     walk_options: &WalkOptions,
 ) -> Result<(NodeQueue, Vec<EdgeId>)> {
-    let WalkResult { nodes: found, assumed, .. } = walk_nodes(cx, call, from, walk_options)?;
+    let WalkResult { nodes: found, reported, .. } = walk_nodes(cx, call, from, walk_options)?;
     if found.starts_with(from) {
-        return Ok((found, assumed));
+        return Ok((found, reported));
     }
     let start_nodes: hashbrown::HashSet<NodeId> = from.iter().copied().collect();
     let others = found.iter().filter(|node| !start_nodes.contains(*node));
     let nodes: Vec<NodeId> = from.iter().chain(others).copied().collect();
     cx.recycle_nodes(found);
-    Ok((nodes.into(), assumed))
+    Ok((nodes.into(), reported))
 }
 
 /// Returns the start and target nodes: two arguments, or one and the piped value.
@@ -561,6 +568,9 @@ fn reachable<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -
     let unstated = unstated_exits(cx, &call, &from, &to, &walk_options, path.as_ref())?;
     call.warn_assumed(cx, &walk_options, path.iter().flat_map(|path| path.edges.iter().copied()))?;
     cx.warn_unstated_sides(&unstated, |port| call.drawing.id(port))?;
+    if let Some(path) = &path {
+        call.warn_absences(cx, path.nodes.iter().skip(1).copied(), path.edges.iter().copied())?;
+    }
     Ok(Value::Bool(path.is_some()))
 }
 
@@ -599,8 +609,11 @@ pub(super) fn between_nodes<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) 
     check_depth(cx, &walk_options, subgraph.depth)?;
     cx.charge(subgraph.arc_count() as u64)?;
     let kept = routes::between(&subgraph, &targets);
-    call.warn_assumed(cx, &walk_options, subgraph.inner_edges(|from, to| kept[from] && kept[to]))?;
+    let inner_edges = || subgraph.inner_edges(|from, to| kept[from] && kept[to]);
+    call.warn_assumed(cx, &walk_options, inner_edges())?;
     call.warn_unstated_sides(cx, &walk_options, &[], &subgraph.nodes)?;
+    let inner_nodes = (subgraph.starts..subgraph.len()).filter(|index| kept[*index]);
+    call.warn_absences(cx, inner_nodes.map(|index| subgraph.nodes[index]), inner_edges())?;
     let mut seen = hashbrown::HashSet::new();
     let indices = (0..subgraph.len()).filter(|index| kept[*index]);
     Ok(indices.map(|index| subgraph.nodes[index]).filter(|node| seen.insert(*node)).collect())
@@ -623,6 +636,7 @@ fn shortest_path<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan
     };
     call.warn_assumed(cx, &walk_options, edges_of(&subgraph, &route))?;
     call.warn_unstated_sides(cx, &walk_options, &[], &subgraph.nodes)?;
+    warn_absences_on(cx, &call, &subgraph, std::slice::from_ref(&route))?;
     let [nodes, edges, length] = route_fields(&subgraph, &route);
     to_value(cx, &call.drawing, Datum::Record(ROUTE, vec![nodes, edges, length, Datum::Number(cost)]))
 }
@@ -640,6 +654,7 @@ fn fewest_steps<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<Va
     edges.retain(|edge| *edge != NONE);
     call.warn_assumed(cx, &walk_options, edges.iter().copied())?;
     cx.warn_unstated_sides(&unstated, |port| call.drawing.id(port))?;
+    call.warn_absences(cx, nodes.iter().skip(1).copied(), edges.iter().copied())?;
     let length = (nodes.len() - 1) as f64;
     let route = [Datum::Nodes(nodes), Datum::Edges(edges), Datum::Number(length), Datum::Number(length)];
     to_value(cx, &call.drawing, Datum::Record(ROUTE, route.into()))
@@ -672,6 +687,18 @@ fn path_between<'a>(
         check_depth(cx, walk_options, depth)?;
     }
     Ok(path)
+}
+
+/// Warns about items and pipes on routes that may not be there.
+fn warn_absences_on<'a>(
+    cx: &mut EvalContext<'a>,
+    call: &GraphCall<'a>,
+    subgraph: &ReachableSubgraph,
+    routes: &[Route],
+) -> Result<()> {
+    let nodes = routes.iter().flat_map(|route| route.indices(subgraph).into_iter().skip(1));
+    let nodes = nodes.map(|index| subgraph.nodes[index as usize]);
+    call.warn_absences(cx, nodes, routes.iter().flat_map(|route| edges_of(subgraph, route)))
 }
 
 /// Returns the path of a walk to the first target, and the depth reached.
@@ -802,6 +829,7 @@ fn paths<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
     }
     call.warn_assumed(cx, &walk_options, found.iter().flat_map(|route| edges_of(&subgraph, route)))?;
     call.warn_unstated_sides(cx, &walk_options, &[], &reached)?;
+    warn_absences_on(cx, &call, &subgraph, &found)?;
     let rows = found.into_iter().map(|route| route_fields(&subgraph, &route).into()).collect();
     let list = to_value(cx, &call.drawing, Datum::Table(&ROUTE[..3], rows))?;
     cx.release(reserved);
@@ -843,7 +871,10 @@ fn find_cycles<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan])
     let mut charge = |units, bytes| charge_and_reserve(cx, &mut reserved, units, bytes);
     let found = cycles::cycles(&subgraph, limit.0.saturating_add(1), depth, &mut charge)?;
     let found = truncate_rows(cx, found, "cycles", limit)?;
-    call.warn_assumed(cx, &walk_options, found.iter().flat_map(|cycle| cycle.edges.iter().copied()))?;
+    let cycle_edges = || found.iter().flat_map(|cycle| cycle.edges.iter().copied());
+    call.warn_assumed(cx, &walk_options, cycle_edges())?;
+    let cycle_nodes = found.iter().flat_map(|cycle| cycle.indices.iter().map(|index| subgraph.nodes[*index as usize]));
+    call.warn_absences(cx, cycle_nodes, cycle_edges())?;
     let rows = found.into_iter().map(|cycle| cycle_fields(&subgraph, cycle)).collect();
     let list = to_value(cx, &call.drawing, Datum::Table(&ROUTE[..3], rows))?;
     cx.release(reserved);

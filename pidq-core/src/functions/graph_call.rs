@@ -13,9 +13,13 @@ use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
+use crate::graph::topology::absences::Absences;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::walk::{EquipmentPolicy, Visitor, WalkOptions};
 use crate::pid::Datum;
+use crate::pid::valve_state::absences::absences;
+use crate::pid::valve_state::installation;
+use crate::pid::valve_state::pipes::pipe_state;
 use crate::suggest;
 use crate::value::{Keys, Value};
 
@@ -248,6 +252,39 @@ impl<'a> GraphCall<'a> {
             found.extend(self.unstated_ports(cx, walk_options, equipment, &reached)?);
         }
         cx.warn_unstated_sides(&found, |port| self.drawing.id(port))
+    }
+
+    /// Returns the items and pipes of the drawing that may not be there.
+    pub fn absences(&self, cx: &EvalContext<'a>) -> Result<&Absences> {
+        absences(&self.drawing, &|| cx.limits().check())
+    }
+
+    /// Warns about the nodes and edges of a result that may not be there. Must be called last in a function, like
+    /// [`GraphCall::warn_assumed`].
+    pub fn warn_absences(
+        &self,
+        cx: &mut EvalContext<'a>,
+        nodes: impl IntoIterator<Item = NodeId>,
+        edges: impl IntoIterator<Item = EdgeId>,
+    ) -> Result<()> {
+        let (drawing, absences) = (&self.drawing, self.absences(cx)?);
+        if absences.is_empty() {
+            return Ok(());
+        }
+        let (mut absent_nodes, mut absent_pipes, mut count) = (Vec::new(), Vec::new(), 0);
+        for node in nodes {
+            count += 1;
+            absent_nodes.extend(absences.contains_node(node).then_some(node));
+        }
+        for edge in edges {
+            count += 1;
+            absent_pipes.extend(absences.contains_pipe(edge).then_some(edge));
+        }
+        cx.charge(count)?;
+        let node_row = |node: NodeId| Some((node, drawing.id(node), installation(drawing, node).uncertainty()?));
+        let pipe_row = |pipe: EdgeId| Some((pipe, drawing.edge_id(pipe), pipe_state(drawing, pipe).uncertainty()?));
+        let nodes = absent_nodes.into_iter().filter_map(node_row);
+        cx.warn_absences(nodes, absent_pipes.into_iter().filter_map(pipe_row))
     }
 
     /// Returns the ports of equipment to which a walk may or may not lead from a port that it has reached.

@@ -3,6 +3,8 @@
 //! The engine itself assumes no field and no class. The defaults are the tables below; a document, a program or a query
 //! may override them.
 
+pub(crate) mod name_filter;
+
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 

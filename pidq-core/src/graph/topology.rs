@@ -3,12 +3,16 @@
 //! Built once per document on first use of its graph, then only read. It stores only indices; the nodes themselves stay
 //! in the document.
 
+pub(crate) mod absences;
+
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use self::absences::Absences;
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
+use super::config::name_filter::NameFilter;
 use super::config::{Names, TopologyConfig};
 use super::field_reader::FieldReader;
 use super::index::{Index, Key};
@@ -155,6 +159,10 @@ pub(crate) struct Topology {
     pub memos: NodeMemos,
     /// States of pipes, read from the fields of edges.
     pub pipe_states: EdgeMemos,
+    /// Names of fields and attributes that may state a position, a lock, a status or a removal.
+    state_names: OnceLock<NameFilter>,
+    /// Items and pipes that may not be there. Found at the first walk.
+    pub absences: OnceLock<Absences>,
 }
 
 impl Topology {
@@ -209,7 +217,27 @@ impl Topology {
             config_problems: Vec::new(),
             memos: NodeMemos::default(),
             pipe_states: EdgeMemos::default(),
+            state_names: OnceLock::new(),
+            absences: OnceLock::new(),
         }
+    }
+
+    /// Returns the names of fields and attributes that may state a position, a lock, a status or a removal. Built on
+    /// first use.
+    pub fn state_names(&self) -> &NameFilter {
+        const LISTS: [Names; 7] = [
+            Names::NormalPosition,
+            Names::BlindPosition,
+            Names::Lock,
+            Names::Status,
+            Names::RemovedMark,
+            Names::InstalledMark,
+            Names::Remarks,
+        ];
+        self.state_names.get_or_init(|| {
+            let words = LISTS.iter().flat_map(|list| self.config.words_of(*list)).map(String::as_str);
+            NameFilter::new(words.chain(vocabulary::CLOSED_MARKS.iter().copied()))
+        })
     }
 
     /// Approximate memory in bytes once all tables are built, without a shared config.
@@ -221,10 +249,10 @@ impl Topology {
     /// Like [`Topology::size`], for a number of nodes and edges.
     pub fn size_of(nodes: usize, edges: usize) -> usize {
         // Three indexes, seven tables, roles, owners, zones and memos, and the parent field as a pair and in a table; per edge
-        // its arcs in six tables, its ends, its flags and its state.
-        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13 + node_memo::COUNT + MEMBERSHIP;
+        // its arcs in six tables, its ends, its flags, its state and its bit in the set of absent pipes.
+        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 14 + node_memo::COUNT + MEMBERSHIP;
         const MEMBERSHIP: usize = 5 * size_of::<NodeId>();
-        const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 13;
+        const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 14;
         size_of::<Topology>() + nodes * NODE + edges * EDGE
     }
 

@@ -10,6 +10,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::roles::Role;
+use super::topology::absences::Absences;
 use super::topology::{BitSet, Direction, EdgeFilter, Topology};
 use crate::error::Result;
 
@@ -233,8 +234,9 @@ pub(crate) struct WalkResult {
     pub starts: usize,
     /// The depth reached.
     pub depth: u32,
-    /// The edges of unknown direction by which nodes were first reached.
-    pub assumed: Vec<EdgeId>,
+    /// The edges by which nodes were first reached, of those that a warning may be about: of unknown direction, or pipes
+    /// that may not be there.
+    pub reported: Vec<EdgeId>,
 }
 
 /// Nodes in the order in which they were found, in reused memory.
@@ -285,12 +287,29 @@ pub(crate) struct Bfs<'t> {
     options: WalkOptions,
     /// Nodes at edges of unknown direction, if these are to be reported.
     undirected_edge_nodes: Option<&'t BitSet>,
+    /// Pipes that may not be there, if there are any and they are to be reported.
+    absences: Option<&'t Absences>,
 }
 
 impl<'t> Bfs<'t> {
     pub fn new(topology: &'t Topology, options: WalkOptions) -> Bfs<'t> {
         let undirected_edge_nodes = options.may_assume_directions(topology).then(|| topology.undirected_edge_nodes());
-        Bfs { topology, table: topology.table(options.edges, options.dir), options, undirected_edge_nodes }
+        let table = topology.table(options.edges, options.dir);
+        Bfs { topology, table, options, undirected_edge_nodes, absences: None }
+    }
+
+    /// Reports the pipes followed that may not be there.
+    pub fn with_absences(self, absences: &'t Absences) -> Bfs<'t> {
+        Bfs { absences: Some(absences).filter(|absences| !absences.is_empty()), ..self }
+    }
+
+    fn is_at_reported_edge(&self, node: NodeId) -> bool {
+        self.undirected_edge_nodes.is_some_and(|nodes| nodes.contains(node))
+            || self.absences.is_some_and(|absences| absences.is_at_pipe(node))
+    }
+
+    fn is_reported(&self, edge: EdgeId) -> bool {
+        self.topology.is_assumed(edge) || self.absences.is_some_and(|absences| absences.contains_pipe(edge))
     }
 
     pub fn walk(
@@ -299,22 +318,22 @@ impl<'t> Bfs<'t> {
         starts: &[NodeId],
         mut charge: impl FnMut(u64) -> Result<()>,
     ) -> Result<WalkResult> {
-        let (mut frontier, mut assumed) = (scratch.begin_bfs(self.topology), Vec::new());
+        let (mut frontier, mut reported) = (scratch.begin_bfs(self.topology), Vec::new());
         frontier.enter(starts);
         let starts = frontier.len;
-        let (len, depth) = match self.undirected_edge_nodes {
-            None => self.expand(frontier, |_, _, _| (), &mut charge)?,
-            Some(undirected_nodes) => {
-                let on_expand = |node: NodeId, frontier: &BfsFrontier<'_>, before: usize| {
-                    if undirected_nodes.contains(node) {
-                        let found = &frontier.nodes[before..frontier.len];
-                        assumed.extend(assumed_edges(self.topology, self.table, node, found));
-                    }
-                };
-                self.expand(frontier, on_expand, &mut charge)?
-            }
+        let (len, depth) = if self.undirected_edge_nodes.is_none() && self.absences.is_none() {
+            self.expand(frontier, |_, _, _| (), &mut charge)?
+        } else {
+            let on_expand = |node: NodeId, frontier: &BfsFrontier<'_>, before: usize| {
+                if self.is_at_reported_edge(node) {
+                    let found = &frontier.nodes[before..frontier.len];
+                    let followed = followed_edges(self.table, node, found);
+                    reported.extend(followed.filter(|edge| self.is_reported(*edge)));
+                }
+            };
+            self.expand(frontier, on_expand, &mut charge)?
         };
-        Ok(WalkResult { nodes: NodeQueue { len, nodes: std::mem::take(&mut scratch.nodes) }, starts, depth, assumed })
+        Ok(WalkResult { nodes: NodeQueue { len, nodes: std::mem::take(&mut scratch.nodes) }, starts, depth, reported })
     }
 
     /// Returns the number of nodes that a walk from one node finds, including it, and the depth. Reports no assumed
@@ -408,18 +427,12 @@ impl BfsFrontier<'_> {
     }
 }
 
-/// Returns the edges of unknown direction by which a walk gets from a node to the nodes it found; among parallel edges,
-/// the first one.
-fn assumed_edges<'t>(
-    topology: &'t Topology,
-    table: &'t Adjacency,
-    node: NodeId,
-    found: &'t [NodeId],
-) -> impl Iterator<Item = EdgeId> + 't {
+/// Returns the edges by which a walk gets from a node to the nodes it found; among parallel edges, the first one.
+fn followed_edges<'t>(table: &'t Adjacency, node: NodeId, found: &'t [NodeId]) -> impl Iterator<Item = EdgeId> + 't {
     // The nodes were found in edge order, so one pass over the edges suffices.
     let mut next = found.iter().copied().peekable();
     let arcs = table.arcs(node).filter(move |(head, _)| next.next_if_eq(head).is_some());
-    arcs.map(|(_, edge)| edge).filter(|edge| topology.is_assumed(*edge))
+    arcs.map(|(_, edge)| edge)
 }
 
 /// Returns whether [`Bfs::walk`] finds the same nodes as [`walk`] with a visitor that only charges fuel.

@@ -3,12 +3,17 @@
 //! All that reads what an item states, positions, locks and statuses included, reads it here: in any spelling of a name,
 //! as a field of the item or among its attributes.
 
+pub(crate) mod name_scan;
+
+use std::sync::LazyLock;
+
 use hashbrown::HashMap;
 
 use super::ChargeFn;
 use super::quantity::{self, Stated};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::name_filter::NameFilter;
 use crate::graph::config::{MAX_CLASS, Names, TopologyConfig};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
@@ -73,10 +78,32 @@ impl<'a> Field<'a> {
 /// Returns the fields of an item, then its attributes: an array of names and values, or an object. Objects in fields
 /// for attributes, and groups of attributes, are read too.
 fn fields<'a>(object: Object<'a>) -> impl Iterator<Item = Field<'a>> {
-    let own = object.iter().filter(|(key, _)| !vocabulary::contains_plain(vocabulary::ATTRIBUTE_FIELDS, key));
+    let own = object.iter().filter(|(key, _)| !is_container(key));
     let own = own.map(|(name, value)| Field { name, value, unit: None });
-    let containers = object.iter().filter(|(key, _)| vocabulary::contains_plain(vocabulary::ATTRIBUTE_FIELDS, key));
+    let containers = object.iter().filter(|(key, _)| is_container(key));
     own.chain(containers.flat_map(|(_, attributes)| attribute_fields(attributes, MAX_NESTED_GROUPS)))
+}
+
+/// Returns whether a field contains attributes.
+fn is_container(key: &str) -> bool {
+    static NAMES: LazyLock<NameFilter> =
+        LazyLock::new(|| NameFilter::new(vocabulary::ATTRIBUTE_FIELDS.iter().copied()));
+    NAMES.may_contain(key) && vocabulary::contains_plain(vocabulary::ATTRIBUTE_FIELDS, key)
+}
+
+/// Returns false only if no field and no attribute of an item has one of some names. Most items state nothing about
+/// their state, and are told from the others in one pass.
+pub(crate) fn may_state(holder: Value<'_>, names: &NameFilter) -> bool {
+    holder.as_object().is_some_and(|object| {
+        object.iter().any(|(key, value)| names.may_contain(key) || is_container(key) && has_attribute(value, names))
+    })
+}
+
+/// Returns false only if none of some attributes has one of some names.
+fn has_attribute(attributes: Value<'_>, names: &NameFilter) -> bool {
+    let is_empty = attributes.as_object().is_none_or(|object| object.is_empty())
+        && attributes.as_array().is_none_or(|list| list.is_empty());
+    !is_empty && attribute_fields(attributes, MAX_NESTED_GROUPS).iter().any(|field| names.may_contain(field.name))
 }
 
 /// Groups of attributes in each other that are read.

@@ -2,11 +2,12 @@
 //!
 //! A field of the item counts, and so does an entry of its attributes: see [`stated_values`](super::stated_values).
 
+pub(crate) mod absences;
 pub(crate) mod actuation;
 pub(crate) mod pipes;
 
 use super::Datum;
-use super::stated_values::{values, values_of};
+use super::stated_values::{may_state, values, values_of};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -27,6 +28,17 @@ pub(crate) enum Installation {
     NotInstalled,
 }
 
+impl Installation {
+    /// Returns the word in lists of what an answer is uncertain about; `None` for what is installed.
+    pub fn uncertainty(self) -> Option<&'static str> {
+        match self {
+            Installation::Installed => None,
+            Installation::Unknown => Some("unknown_status"),
+            Installation::NotInstalled => Some("not_installed"),
+        }
+    }
+}
+
 /// Returns whether an item is there, by its status and by the marks that it is removed or installed. For a valve, the
 /// position `removed` counts too; for a blind or a spool, this is a position like any other.
 pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
@@ -36,6 +48,9 @@ pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation 
 }
 
 fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
+    if !may_state(drawing.node(node), drawing.topology.state_names()) {
+        return Installation::Installed;
+    }
     let is_removed = |names| states(drawing, node, names).any(|value| is_in(drawing, Some(value), Names::Removed));
     if !is_blind_or_spool(drawing, node) && [Names::NormalPosition, Names::BlindPosition].into_iter().any(is_removed) {
         return Installation::NotInstalled;
@@ -218,6 +233,9 @@ pub(crate) fn is_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 fn reads_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    if !may_state(drawing.node(node), drawing.topology.state_names()) {
+        return false;
+    }
     let (position, lock) = (position(drawing, node), lock(drawing, node));
     is_in(drawing, position, Names::LockedOpen)
         || is_in(drawing, lock, Names::LockedOpen)

@@ -10,7 +10,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::stated_values::stated_fields;
+use crate::pid::stated_values::{may_state, stated_fields};
 use crate::value::Value;
 
 /// State of a pipe, from open to closed.
@@ -47,6 +47,27 @@ pub(crate) fn pipe_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
 
 fn read_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
     let edge = drawing.edge(pipe);
+    let own_state = match may_state(edge, drawing.topology.state_names()) {
+        true => own_state(drawing, edge),
+        false => PipeState::Open,
+    };
+    if own_state >= PipeState::NotInstalled {
+        return own_state;
+    }
+    let segment = drawing.edge_field(pipe, Names::Segment).and_then(|id| drawing.by_id(id));
+    let line = drawing.edge_field(pipe, Names::Line).and_then(|name| line_of_name(drawing, name));
+    let of_groups = segment.into_iter().chain(line).map(|group| state_by(installation(drawing, group)));
+    of_groups.max().map_or(own_state, |of_group| of_group.max(own_state))
+}
+
+/// Returns the line with an id, or else the first one with a tag.
+fn line_of_name(drawing: &Drawing<'_>, name: Value<'_>) -> Option<NodeId> {
+    let by_tag = || drawing.first_by_tag(name.as_str()?).filter(|node| drawing.has_type(*node, Names::LineType));
+    drawing.by_id(name).or_else(by_tag)
+}
+
+/// Returns the state of a pipe by its own fields and attributes.
+fn own_state(drawing: &Drawing<'_>, edge: Value<'_>) -> PipeState {
     if is_closed(drawing, edge) {
         return PipeState::Closed;
     }
@@ -54,12 +75,14 @@ fn read_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
     if positions.any(|position| is_in(drawing, Some(position), Names::Removed)) {
         return PipeState::NotInstalled;
     }
-    let groups = [Names::Segment, Names::Line].into_iter().filter_map(|names| drawing.edge_field(pipe, names));
-    let of_groups = groups.filter_map(|id| drawing.by_id(id)).map(|group| installation(drawing, group));
-    match of_groups.chain([installation_of(drawing, edge)]).max() {
-        Some(Installation::NotInstalled) => PipeState::NotInstalled,
-        Some(Installation::Unknown) => PipeState::Unknown,
-        _ => PipeState::Open,
+    state_by(installation_of(drawing, edge))
+}
+
+fn state_by(installation: Installation) -> PipeState {
+    match installation {
+        Installation::NotInstalled => PipeState::NotInstalled,
+        Installation::Unknown => PipeState::Unknown,
+        Installation::Installed => PipeState::Open,
     }
 }
 
