@@ -178,7 +178,6 @@ pub(crate) struct Arena {
     shapes: shape::Shapes,
     root: Cell,
     duplicate_keys: usize,
-    lone_surrogate: Option<u32>,
 }
 
 impl Arena {
@@ -364,11 +363,6 @@ impl Arena {
     /// Returns the number of duplicate keys in the document's objects.
     pub fn duplicate_keys(&self) -> usize {
         self.duplicate_keys
-    }
-
-    /// Returns the offset in the input of the first escape of a lone surrogate, which is U+FFFD in the document.
-    pub fn lone_surrogate(&self) -> Option<usize> {
-        self.lone_surrogate.map(|at| at as usize)
     }
 
     /// Returns all object keys of the document, in the order of their first appearance.

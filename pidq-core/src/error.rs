@@ -94,7 +94,7 @@ codes! {
     NotJson              "PQ5001" Input   "The input is not JSON.";
     InputTooLarge        "PQ5002" Input   "The input is larger than allowed.";
     InputTooDeep         "PQ5003" Input   "The input is nested deeper than allowed.";
-    NotUtf8              "PQ5004" Input   "The input is not UTF-8.";
+    NotUtf8              "PQ5004" Input   "The input is not UTF-8, or has the escape of a lone surrogate.";
     InputUnreadable      "PQ5005" Input   "The input could not be read.";
     Panic                "PQ9001" Input   "A defect in the engine; please report it.";
 }

@@ -67,6 +67,16 @@ impl Graph {
     ///
     /// # Errors
     /// `PQ5001` not JSON, `PQ5002` above 4 GiB, `PQ5003` nested too deeply, `PQ5004` not UTF-8; each with the position.
+    /// The escape of a lone surrogate, such as `\uD800`, is `PQ5004` as well, because text in UTF-8 cannot contain one.
+    ///
+    /// ```
+    /// use pidq_core::Graph;
+    ///
+    /// assert_eq!(Graph::from_json(r#"["\uD83D\uDE00"]"#)?.root().at(0).and_then(|text| text.as_str()), Some("😀"));
+    /// let error = Graph::from_json(r#"["\uD83D\uDE00", "\uD83D"]"#).unwrap_err();
+    /// assert_eq!((error.code().as_str(), error.span().map(|span| span.start)), ("PQ5004", Some(18)));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
     pub fn from_json(json: impl Into<Vec<u8>>) -> Result<Graph> {
         Graph::from_json_with_max_depth(json, MAX_DOCUMENT_DEPTH)
     }
@@ -165,19 +175,6 @@ impl Graph {
     /// The number of duplicate keys in objects. The last value wins.
     pub fn duplicate_keys(&self) -> usize {
         self.arena.duplicate_keys()
-    }
-
-    /// Returns the offset in the document of the first escape of a lone surrogate, such as `\uD800`. Text in UTF-8 cannot
-    /// contain one, so its string has U+FFFD in its place.
-    ///
-    /// ```
-    /// let graph = pidq_core::Graph::from_json(r#"["\uD83D\uDE00", "\uD83D"]"#)?;
-    /// assert_eq!(graph.lone_surrogate(), Some(18));
-    /// assert_eq!(graph.root().as_array().and_then(|list| list.get(1)?.as_str()), Some("\u{FFFD}"));
-    /// # Ok::<(), pidq_core::Error>(())
-    /// ```
-    pub fn lone_surrogate(&self) -> Option<usize> {
-        self.arena.lone_surrogate()
     }
 
     /// Returns the warning about duplicate keys.

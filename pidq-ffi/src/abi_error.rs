@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
-use pidq_core::error::{Code, Span};
+use pidq_core::error::Code;
 use serde_json::{Value as Json, json};
 
 use crate::slice::Text;
@@ -54,14 +54,6 @@ impl AbiError {
     /// Creates the error for a file that cannot be read.
     pub fn unreadable_file(path: &str, error: &std::io::Error) -> AbiError {
         AbiError::new("PQ9003", c"input", format!("cannot read `{path}`: {error}"))
-    }
-
-    /// Creates the error for a document with the escape of a lone surrogate at an offset.
-    pub fn lone_surrogate(at: usize) -> AbiError {
-        let message =
-            format!("A string has a lone surrogate, which UTF-8 cannot represent: `\\u` escape at offset {at}");
-        let error = pidq_core::Error::new(Code::NotUtf8, message).with_span(Span::new(at, at + 6));
-        AbiError::from(error.with_help("replace it, or write both surrogates of the pair"))
     }
 
     /// Creates the error for a panic.

@@ -143,7 +143,7 @@ pub unsafe fn write_graph(
     read: impl FnOnce() -> Result<Graph, AbiError>,
 ) -> Result<(), AbiError> {
     // SAFETY: the caller promises the same.
-    unsafe { write_handle(out, || refuse_replaced_text(read()?).map(Arc::new)) }
+    unsafe { write_handle(out, || read().map(Arc::new)) }
 }
 
 /// Loads a document in the format that its beginning shows.
@@ -151,14 +151,6 @@ fn detect_and_load(bytes: Cow<'_, [u8]>) -> Result<Graph, AbiError> {
     match Format::sniff(&bytes) {
         Some(format) if format.name != "node-link" => Ok(Graph::from_json(format.import(&[&bytes])?.json)?),
         _ => Ok(Graph::from_json(bytes)?),
-    }
-}
-
-/// Refuses a document in which a lone surrogate was replaced: programs would not notice that a text is another one.
-pub fn refuse_replaced_text(graph: Graph) -> Result<Graph, AbiError> {
-    match graph.lone_surrogate() {
-        Some(at) => Err(AbiError::lone_surrogate(at)),
-        None => Ok(graph),
     }
 }
 

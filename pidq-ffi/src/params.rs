@@ -11,7 +11,6 @@ use serde_json::Value as Json;
 use crate::abi_error::AbiError;
 use crate::arguments::{c_string, text};
 use crate::error_handle::ErrorHandle;
-use crate::graph::refuse_replaced_text;
 use crate::handle::{Slot, borrow_mut, delete, handle, into_handle};
 use crate::panic_guard::{guard, guard_error, guard_or};
 
@@ -39,7 +38,7 @@ impl Values {
     /// Returns all values as a document with one object.
     pub fn document(&self) -> Result<&Arc<Graph>, AbiError> {
         if self.document.get().is_none() {
-            let document = refuse_replaced_text(Graph::from_json(self.json())?)?;
+            let document = Graph::from_json(self.json())?;
             self.document.get_or_init(|| Arc::new(document));
         }
         self.document.get().ok_or_else(|| AbiError::misuse("the parameters are used by two threads".into()))

@@ -104,8 +104,6 @@ struct Loader<'s, const PARTIAL: bool> {
     shapes: Shapes,
     transitions: Transitions,
     duplicate_keys: usize,
-    /// Offset of the first escape of a lone surrogate.
-    lone_surrogate: Option<u32>,
     projection: ProjectionMatcher<'s>,
 }
 
@@ -127,7 +125,6 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
             shapes: Shapes::default(),
             transitions: Transitions::new(),
             duplicate_keys: 0,
-            lone_surrogate: None,
             projection: ProjectionMatcher::new(projection),
         }
     }
@@ -135,8 +132,7 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
     /// Returns the arena, without its source text.
     fn arena(mut self) -> Result<Arena> {
         let root = self.document()?;
-        let Loader { decoded, cells, containers, texts, lexemes, symbols, shapes, .. } = self;
-        let Loader { duplicate_keys, lone_surrogate, .. } = self;
+        let Loader { decoded, cells, containers, texts, lexemes, symbols, shapes, duplicate_keys, .. } = self;
         let source = String::new();
         let mut arena = Arena {
             source,
@@ -149,7 +145,6 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
             shapes,
             root,
             duplicate_keys,
-            lone_surrogate,
         };
         // A projection is for one query: it does not live long enough for moving its values to pay.
         if !PARTIAL {

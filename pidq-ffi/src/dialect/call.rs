@@ -110,9 +110,6 @@ pub unsafe extern "C" fn pidq_call_return_json(call: *mut CallHandle, json: *con
         let json = unsafe { bytes(json, len, "json") }.map_err(failure)?;
         let document = Graph::from_json_with_max_depth(json, MAX_DEPTH)
             .map_err(|error| failed(format!("the result of the function: {}", error.message())))?;
-        if document.lone_surrogate().is_some() {
-            return Err(failed("the result of the function has a lone surrogate"));
-        }
         copy(call.cx, document.root(), 0)
     };
     // SAFETY: the rules of the header.

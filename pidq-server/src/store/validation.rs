@@ -164,15 +164,11 @@ pub fn validate(graph_id: &GraphId, body: Bytes, rules: &ValidationRules) -> Res
 }
 
 fn load(body: &Bytes, rules: &ValidationRules) -> Result<Graph> {
-    let graph = Graph::from_json_with_max_depth(&body[..], rules.depth).map_err(|error| match error.code() {
+    Graph::from_json_with_max_depth(&body[..], rules.depth).map_err(|error| match error.code() {
         Code::InputTooDeep => invalid_graph(vec![Finding { pointer: String::new(), detail: error.message().into() }]),
         Code::InputTooLarge => Error::GraphTooLarge { what: "bytes", limit: rules.bytes as u64 },
         _ => malformed(&message_with_help(&error), error.span().map_or(0, |span| span.start as usize)),
-    })?;
-    match json_offsets::lone_surrogate(graph.source()) {
-        Some(offset) => Err(malformed("Lone surrogate escape", offset)),
-        None => Ok(graph),
-    }
+    })
 }
 
 /// Returns the message of an engine error with its help.

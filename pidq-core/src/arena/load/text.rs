@@ -53,7 +53,7 @@ impl<const PARTIAL: bool> Loader<'_, PARTIAL> {
         Ok(at + 2)
     }
 
-    /// Parses `\uXXXX`. A lone surrogate becomes U+FFFD.
+    /// Parses `\uXXXX`. A lone surrogate is an error: with another character in its place, the text would be another one.
     fn unicode_escape(&mut self, at: usize) -> Result<usize> {
         let Some(unit) = self.utf16_unit(at) else {
             return Err(self.not_json(at, "`\\u` needs four hexadecimal digits"));
@@ -63,11 +63,16 @@ impl<const PARTIAL: bool> Loader<'_, PARTIAL> {
             c = char::from_u32(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
             end += 6;
         }
-        if c.is_none() {
-            self.lone_surrogate.get_or_insert(at as u32);
-        }
-        self.decoded.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        self.decoded.push(c.ok_or_else(|| self.lone_surrogate(at))?);
         Ok(end)
+    }
+
+    #[cold]
+    fn lone_surrogate(&self, at: usize) -> Error {
+        let escape = &self.source[at..at + 6];
+        self.error_at(at, Code::NotUtf8, format!("A string has a lone surrogate, which UTF-8 cannot represent: `{escape}`"))
+            .with_span(Span::new(at, at + 6))
+            .with_help("replace it, or write both surrogates of the pair")
     }
 
     /// Returns the UTF-16 unit of the escape `\uXXXX` at `at`.
