@@ -55,25 +55,42 @@ pub(crate) struct PlanSizes {
 }
 
 /// Values of the parameters of a run, in the order of their names.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Parameters<'a> {
     /// Fields of an object.
     Stored(&'a Arena),
-    Bound(&'a [Value<'a>]),
+    Bound(&'a [BoundValue<'a>]),
+}
+
+/// Value of a bound parameter.
+#[derive(Debug)]
+pub(crate) enum BoundValue<'a> {
+    Borrowed(Value<'a>),
+    /// The only field of an object: a copy of a list or an object that is in no document.
+    Copied(Box<Arena>),
 }
 
 impl<'a> Parameters<'a> {
     fn value(self, slot: usize) -> Value<'a> {
         match self {
-            Parameters::Bound(values) => values.get(slot).copied().unwrap_or(Value::Undefined),
-            Parameters::Stored(arena) => match arena.root().kind() {
-                Kind::Object(id) => {
-                    arena.fields(id).get(slot).map_or(Value::Undefined, |cell| Value::stored(arena, *cell))
-                }
-                _ => Value::Undefined,
-            },
+            Parameters::Bound(values) => values.get(slot).map_or(Value::Undefined, BoundValue::value),
+            Parameters::Stored(arena) => stored_field(arena, slot),
         }
     }
+}
+
+impl BoundValue<'_> {
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            BoundValue::Borrowed(value) => *value,
+            BoundValue::Copied(arena) => stored_field(arena, 0),
+        }
+    }
+}
+
+fn stored_field(arena: &Arena, slot: usize) -> Value<'_> {
+    let Kind::Object(id) = arena.root().kind() else { return Value::Undefined };
+    arena.fields(id).get(slot).map_or(Value::Undefined, |cell| Value::stored(arena, *cell))
 }
 
 /// Context of one run: everything that a function may use.

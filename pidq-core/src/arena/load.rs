@@ -134,18 +134,8 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
         let root = self.document()?;
         let Loader { decoded, cells, containers, texts, lexemes, symbols, shapes, duplicate_keys, .. } = self;
         let source = String::new();
-        let mut arena = Arena {
-            source,
-            decoded,
-            cells,
-            containers,
-            texts,
-            lexemes,
-            symbols,
-            shapes,
-            root,
-            duplicate_keys,
-        };
+        let mut arena =
+            Arena { source, decoded, cells, containers, texts, lexemes, symbols, shapes, root, duplicate_keys };
         // A projection is for one query: it does not live long enough for moving its values to pay.
         if !PARTIAL {
             arena.shrink();

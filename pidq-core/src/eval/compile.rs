@@ -70,9 +70,9 @@ struct PendingCheck {
 
 impl PreparedParameters {
     /// Checks values that are arguments of functions, as the compiler does for constants.
-    pub fn check(&self, values: &[Value<'_>]) -> Result<()> {
+    pub fn check<'v>(&self, values: impl Iterator<Item = Value<'v>> + Clone) -> Result<()> {
         for check in &self.checks {
-            let value = values.get(check.slot).copied().unwrap_or(Value::Null);
+            let value = values.clone().nth(check.slot).unwrap_or(Value::Null);
             check_value(&check.param, value).map_err(|error| error.with_span(check.span))?;
         }
         Ok(())

@@ -2,13 +2,14 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{Query, RunProfile, RunResult};
+use super::{ProjectedDocument, Query, RunProfile, RunResult};
+use crate::arena::load;
 use crate::error::{Code, Error, Result};
-use crate::eval::{Parameters, Scratch};
+use crate::eval::{BoundValue, Parameters, Scratch};
 use crate::graph::Graph;
-use crate::limits::{Limits, MAX_PARAMS};
+use crate::limits::{Limits, MAX_DOCUMENT_DEPTH, MAX_PARAMS};
 use crate::suggest;
-use crate::value::Value;
+use crate::value::{Value, write};
 
 /// A prepared query with values of its parameters, created by [`Query::bind`]. It runs as a query does, any number of
 /// times.
@@ -18,7 +19,7 @@ pub struct BoundQuery<'q> {
     /// The query compiled with the values, if they are part of its plan.
     specialized: Option<Box<Query>>,
     /// In the order of the query's parameters.
-    values: Box<[Value<'q>]>,
+    values: Box<[BoundValue<'q>]>,
 }
 
 impl Query {
@@ -31,7 +32,9 @@ impl Query {
     /// Sets the parameters of a prepared query, all of them: names and values, each at most once.
     ///
     /// Values are numbers, strings, booleans, or any [`Value`]: of a graph, a result or an
-    /// [`OwnedValue`](crate::OwnedValue). For values of different types, write `Value::from(…)` around each.
+    /// [`OwnedValue`](crate::OwnedValue). For values of different types, write `Value::from(…)` around each. Lists and
+    /// objects that are not in a document are copied; to bind a large one often, bind a value of
+    /// [`Graph::from_value`](crate::Graph::from_value).
     ///
     /// A bound query has the results and errors of a query that was compiled with the same values by
     /// [`Query::with_params`]; only warnings that depend on their types are missing. Binding does not compile the query
@@ -52,8 +55,8 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// `PQ1013` if a parameter is missing, `PQ1005` if the query has none of that name or it is given twice, and the
-    /// errors of [`Query::with_params`] for a value that does not fit.
+    /// `PQ1013` if a parameter is missing, `PQ1005` if the query has none of that name or it is given twice, the errors
+    /// of [`Query::with_params`] for a value that does not fit, and those of [`Graph::from_value`] for one that is copied.
     pub fn bind<'q, N: AsRef<str>, V: Into<Value<'q>>>(
         &'q self,
         params: impl IntoIterator<Item = (N, V)>,
@@ -68,11 +71,16 @@ impl Query {
             }
         }
         let missing = || self.missing_parameters(|slot| values[slot].is_none());
-        let values: Box<[Value<'q>]> = values.iter().copied().collect::<Option<_>>().ok_or_else(missing)?;
+        let values: Vec<Value<'q>> = values.iter().copied().collect::<Option<_>>().ok_or_else(missing)?;
+        let values: Box<[_]> =
+            names.iter().zip(values).map(|(name, value)| bound_value(name, value)).collect::<Result<_>>()?;
         let specialized = match self.compiled.prepared.are_in_plan {
             true => Some(Box::new(self.specialize(&values)?)),
             false => {
-                self.compiled.prepared.check(&values).map_err(|error| self.source.locate(error))?;
+                self.compiled
+                    .prepared
+                    .check(values.iter().map(BoundValue::value))
+                    .map_err(|error| self.source.locate(error))?;
                 None
             }
         };
@@ -80,8 +88,8 @@ impl Query {
     }
 
     /// Compiles the parsed query with the values of its parameters.
-    fn specialize(&self, values: &[Value<'_>]) -> Result<Query> {
-        let params: Vec<_> = self.parameters().zip(values.iter().copied()).collect();
+    fn specialize(&self, values: &[BoundValue<'_>]) -> Result<Query> {
+        let params: Vec<_> = self.parameters().zip(values.iter().map(BoundValue::value)).collect();
         let compiled = self.dialect.compile_tree(&self.source, &params, &self.graph_params, false)?;
         Ok(Query {
             is_optimized: self.is_optimized,
@@ -114,7 +122,28 @@ impl Query {
     }
 }
 
+/// Returns the value of a parameter. A list or an object that is not in a document is copied into one, so that it costs
+/// the same fuel as one that the query is compiled with.
+fn bound_value<'q>(name: &str, value: Value<'q>) -> Result<BoundValue<'q>> {
+    if !matches!(value, Value::Array(_) | Value::Object(_)) || value.container().is_some() {
+        return Ok(BoundValue::Borrowed(value));
+    }
+    let mut json = format!("{{\"{name}\":").into_bytes();
+    write::append_json(value, Limits::default().output, &mut json)?;
+    json.push(b'}');
+    // One level more than a document: that of the object around the value.
+    Ok(BoundValue::Copied(Box::new(load::load(json, MAX_DOCUMENT_DEPTH + 1)?)))
+}
+
 impl BoundQuery<'_> {
+    /// Loads a document for this query and these values alone, as [`Query::load`].
+    ///
+    /// # Errors
+    /// As [`Query::load`].
+    pub fn load(&self, json: impl Into<Vec<u8>>) -> Result<ProjectedDocument<'_>> {
+        self.query().load_for(Some(self.parameters()), json.into())
+    }
+
     /// Runs the query, as [`Query::run`].
     ///
     /// # Errors
@@ -298,6 +327,92 @@ mod tests {
             }
         }
         assert!(results > 2_000 && in_plan > 200, "{results} results, {in_plan} with values in the plan");
+    }
+
+    /// Stages that read a parameter as a list of rows.
+    const LIST_STAGES: [&str; 14] = [
+        "filter(.n > 20)",
+        "filter(.k == $limit)",
+        "sort(.n)",
+        "sort(.id, \"desc\")",
+        "groupBy(.k)",
+        "uniqBy(.k)",
+        "map(.n) | sum()",
+        "skip(5)",
+        "top(3, .n)",
+        "filter(.id in [\"P-1\", \"P-2\"]) | size()",
+        "filter(regex(.id, \"^P-1\"))",
+        "limit($limit)",
+        "map(.missing.field)",
+        "flatMap(.k)",
+    ];
+
+    /// Values of a graph, of a result and of the program: the fuel of a run must not show where a list comes from.
+    #[test]
+    fn a_list_costs_the_same_wherever_it_comes_from() {
+        let row = |at: usize| format!(r#"{{"id":"P-{at}","n":{}.50,"k":"{}"}}"#, at * 31 % 97, at % 5);
+        let list = format!("[{}]", (0..200).map(row).collect::<Vec<_>>().join(","));
+        let params = Graph::from_json(format!(r#"{{"list": {list}, "limit": 3}}"#)).expect("JSON");
+        let (graph, scratch) = (Graph::from_json("null").expect("JSON"), Scratch::new());
+        let stored = params.root().get("list").expect("the list");
+        let owned = stored.into_owned().expect("a copy");
+        let selection = Query::parse(".list | filter(true)").expect("a query");
+        let selected = selection.run(&params, &scratch, Limits::default()).expect("it runs").value;
+        for stage in LIST_STAGES {
+            let text = format!("$list | {stage}");
+            let query = Query::prepare(&text).expect("a query");
+            let mut names: Vec<(&str, Value<'_>)> = vec![("list", stored), ("limit", Value::from(3))];
+            names.truncate(query.parameters().len());
+            let run = |value: Value<'_>| {
+                let others = names.iter().skip(1).copied();
+                let bound = query.bind([("list", value)].into_iter().chain(others)).expect("bound");
+                let run_scratch = Scratch::new();
+                outcome(bound.run(&graph, &run_scratch, Limits::default()))
+            };
+            let expected = compiled(&text, &graph, &params_of(&names));
+            assert_eq!(run(stored), expected, "{stage}");
+            assert_eq!(run(owned.as_value()), expected, "owned: {stage}");
+            assert_eq!(run(selected), expected, "a result: {stage}");
+        }
+    }
+
+    fn params_of(values: &[(&str, Value<'_>)]) -> Graph {
+        let object: crate::OwnedObject =
+            values.iter().map(|(name, value)| (*name, value.into_owned().expect("a copy"))).collect();
+        Graph::from_value(&OwnedValue::Object(object)).expect("JSON")
+    }
+
+    #[test]
+    fn an_error_says_where_in_a_bound_list_the_value_is() {
+        let query = Query::prepare("map($list | map(upper(.tags)))").expect("a query");
+        let row = crate::OwnedObject::from_iter([("tags", OwnedValue::from_iter(["P-1"]))]);
+        let list = OwnedValue::from_iter([row]);
+        let (bound, graph) = (query.bind([("list", &list)]).expect("bound"), Graph::from_json("[1]").expect("JSON"));
+        let error = bound.to_json(&graph, Limits::default()).expect_err("not a string");
+        assert!(error.to_string().contains("at .list[0];"), "{error}");
+    }
+
+    /// The oracle is the same bound query on the complete document.
+    #[test]
+    fn a_document_can_be_loaded_for_a_bound_query() {
+        let query =
+            Query::prepare(".pid_graph.nodes | filter(.tag == $tag) | map(.n) | limit($count)").expect("a query");
+        let complete = Graph::from_json(DRAWING).expect("a drawing");
+        for (tag, expected) in [("P-1", "[2]"), ("V-1", "[1]"), ("X", "[]")] {
+            let bound = query.bind([("tag", Value::from(tag)), ("count", Value::from(1))]).expect("bound");
+            let (document, scratch) = (bound.load(DRAWING).expect("a drawing"), Scratch::new());
+            let result = document.run(&scratch, Limits::default()).expect("it runs");
+            let full_scratch = Scratch::new();
+            let full = bound.run(&complete, &full_scratch, Limits::default()).expect("it runs");
+            assert_eq!((result.to_json().expect("JSON"), result.fuel), (expected.into(), full.fuel));
+            assert!(document.graph().size() < complete.size());
+        }
+        let unbound = query.load(DRAWING).expect("a drawing");
+        let scratch = Scratch::new();
+        assert_eq!(
+            unbound.run(&scratch, Limits::default()).map(drop).expect_err("not bound").code().as_str(),
+            "PQ1013"
+        );
     }
 
     #[test]

@@ -6,14 +6,16 @@ use super::{Query, RunResult, projection};
 use crate::arena::load;
 use crate::arena::projection::ProjectionId;
 use crate::error::Result;
-use crate::eval::Scratch;
+use crate::eval::{Parameters, Scratch};
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_DOCUMENT_DEPTH};
 
-/// A document loaded for one query by [`Query::load`].
+/// A document loaded for one query by [`Query::load`] or [`BoundQuery::load`](crate::BoundQuery::load).
 #[derive(Debug)]
 pub struct ProjectedDocument<'q> {
     query: &'q Query,
+    /// Values of a bound query; otherwise those that the query was compiled with.
+    params: Option<Parameters<'q>>,
     graph: Graph,
     is_complete: bool,
     /// The complete document, loaded if the projection was not enough.
@@ -36,19 +38,28 @@ impl Query {
     /// # Errors
     /// As [`Graph::from_json`].
     pub fn load(&self, json: impl Into<Vec<u8>>) -> Result<ProjectedDocument<'_>> {
+        self.load_for(None, json.into())
+    }
+
+    /// Loads a document for a run with values of the parameters.
+    pub(super) fn load_for<'q>(
+        &'q self,
+        params: Option<Parameters<'q>>,
+        json: Vec<u8>,
+    ) -> Result<ProjectedDocument<'q>> {
         let projection = self.projection.get_or_init(|| projection::projection_of(&self.compiled.plan));
         if projection.includes_all(ProjectionId::ROOT) {
-            return Ok(ProjectedDocument::from_graph(self, Graph::from_json(json)?));
+            return Ok(ProjectedDocument { params, ..ProjectedDocument::from_graph(self, Graph::from_json(json)?) });
         }
-        let arena = load::load_projected(json.into(), MAX_DOCUMENT_DEPTH, projection)?;
-        Ok(ProjectedDocument { is_complete: false, ..ProjectedDocument::from_graph(self, Graph::from_arena(arena)) })
+        let graph = Graph::from_arena(load::load_projected(json, MAX_DOCUMENT_DEPTH, projection)?);
+        Ok(ProjectedDocument { params, is_complete: false, ..ProjectedDocument::from_graph(self, graph) })
     }
 }
 
 impl<'q> ProjectedDocument<'q> {
     /// Wraps a complete document.
     pub fn from_graph(query: &'q Query, graph: Graph) -> ProjectedDocument<'q> {
-        ProjectedDocument { query, graph, is_complete: true, complete: OnceCell::new() }
+        ProjectedDocument { query, params: None, graph, is_complete: true, complete: OnceCell::new() }
     }
 
     /// Runs the query with the result of [`Query::run`] on the complete document.
@@ -56,14 +67,14 @@ impl<'q> ProjectedDocument<'q> {
     /// # Errors
     /// As [`Query::run`].
     pub fn run<'a>(&'a self, scratch: &'a Scratch, limits: Limits<'a>) -> Result<RunResult<'a>> {
-        let first = self.query.run(&self.graph, scratch, limits);
+        let first = self.run_on(&self.graph, scratch, limits);
         match first {
             Ok(result) if result.warnings.is_empty() => Ok(result),
             first if self.is_complete => first,
             // Errors show values, and warnings suggest fields, that the projection omits.
             _ => {
                 let (graph, scratch) = self.complete()?;
-                self.query.run(graph, scratch, limits)
+                self.run_on(graph, scratch, limits)
             }
         }
     }
@@ -74,11 +85,11 @@ impl<'q> ProjectedDocument<'q> {
     /// # Errors
     /// As [`Query::run`].
     pub fn run_without_warnings<'a>(&'a self, scratch: &'a Scratch, limits: Limits<'a>) -> Result<RunResult<'a>> {
-        let result = match self.query.run(&self.graph, scratch, limits) {
+        let result = match self.run_on(&self.graph, scratch, limits) {
             // Errors show values that the projection omits.
             Err(_) if !self.is_complete => {
                 let (graph, scratch) = self.complete()?;
-                self.query.run(graph, scratch, limits)
+                self.run_on(graph, scratch, limits)
             }
             first => first,
         };
@@ -88,6 +99,13 @@ impl<'q> ProjectedDocument<'q> {
     /// Returns the document of the last run. Values that the query did not read may be null.
     pub fn graph(&self) -> &Graph {
         self.complete.get().map_or(&self.graph, |(graph, _)| graph)
+    }
+
+    fn run_on<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Result<RunResult<'a>> {
+        match self.params {
+            Some(params) => self.query.run_with_parameters(graph, &[], params, scratch, limits),
+            None => self.query.run(graph, scratch, limits),
+        }
     }
 
     fn complete(&self) -> Result<&(Graph, Scratch)> {
