@@ -15,7 +15,7 @@ from ._handle import ClosableHandle, Owner, raise_not_constructible
 from ._interrupt import make_interruptibly
 from ._json import Default, Readable, Writable, c_string, dumps
 from ._limits import Cancel, Limits, call_limits
-from ._query import Drawing, Query, Result, RunProfile, compiled, merged, save, table_html
+from ._query import Drawing, Query, Result, RunProfile, bound, compiled, merged, save, table_html
 
 _delete_graph = deleter("graph")
 
@@ -293,9 +293,6 @@ class Graph(ClosableHandle):
 
 _LIST_QUERIES = {"nodes": "nodes()", "edges": "edges()"}
 
-#: Size in bytes up to which parameters are part of a cached query.
-_MAX_CACHED_PARAMS = 4096
-
 #: Limits for reading the whole document.
 _UNLIMITED_OUTPUT = Limits(output=1 << 40)
 
@@ -336,12 +333,6 @@ def as_graph(data: Any, default: Optional[Default] = None) -> Graph:
     return data if isinstance(data, Graph) else Graph.from_json(dumps(data, default).encode())
 
 
-def _compiled_with(text: str, params: dict[str, Any]) -> Query:
-    """Returns a compiled query; cached unless its parameters are large, since hundreds may be cached."""
-    encoded = dumps(params)
-    return compiled(text, encoded) if len(encoded) <= _MAX_CACHED_PARAMS else compiled.__wrapped__(text, encoded)
-
-
 def _owner_of(graph: Graph) -> Owner:
     if not isinstance(graph, Graph):
         raise TypeError(f"expected a pidq.Graph, not {type(graph).__name__}")
@@ -358,7 +349,7 @@ def _compiled(
 
 def _compiled_query(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Query:
     if isinstance(text, str):
-        return _compiled_with(text, params) if params else compiled(text)
+        return bound(text, params) if params else compiled(text)
     if not isinstance(text, Query):
         return Query(text, **params)
     if params:

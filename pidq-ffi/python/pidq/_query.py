@@ -43,6 +43,7 @@ _delete_params = deleter("params")
 _delete_result = deleter("result")
 _delete_batch = deleter("batch")
 _run = lib.pidq_query_run
+_run_with = lib.pidq_query_run_with
 _warnings = lib.pidq_result_warnings
 
 _HERE = os.path.dirname(__file__)
@@ -56,6 +57,10 @@ _MAX_BUILT_STEP = 8
 _TABLE_ROWS = 20
 #: Size in bytes up to which JSON is copied: creating a ctypes array type takes longer.
 _COPY_SIZE = 1 << 16
+#: Size in bytes up to which parameters are part of a cached query.
+_MAX_CACHED_PARAMS = 4096
+#: Types of parameters with which a query is compiled once for all values.
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 #: Size of ``[]``: no warnings.
 _EMPTY_JSON_SIZE = 2
 
@@ -80,11 +85,8 @@ class Query(ClosableHandle):
         if not isinstance(text, (str, list)):
             raise TypeError(f"a query must be a str, or a list in the JSON format, not {type(text).__name__}")
         self._params = dumps(values_by_name)
-        values = lib.pidq_params_new()
+        values = _new_params(values_by_name)
         try:
-            for name, value in values_by_name.items():
-                encoded = dumps(value).encode()
-                check(lib.pidq_params_set_json(values, c_string(name), encoded, len(encoded)))
             if isinstance(text, str):
                 source, parse = text.encode("utf-8", "surrogatepass"), lib.pidq_query_parse_with
             else:
@@ -136,27 +138,27 @@ class Query(ClosableHandle):
         return Batch._of(handle)
 
     def _run_query(self, graph: Graph, limits: Optional[Limits]) -> int:
-        """Returns the handle of a result. Runs short queries directly, and restarts those that turn out to be long."""
-        if self._is_long or (limits is not None and limits.timeout is not None):
-            return self._run_interruptibly(graph, limits)
-        out = c_void_p()
-        may_be_long = True
+        """Returns the handle of a result."""
         # The owners keep the handles alive during the run.
         query, document = self._open(), graph._open()
+        return self._run_limited(_run, (query._as_parameter_, document._as_parameter_), limits)
+
+    def _run_limited(self, function: Any, arguments: tuple[Any, ...], limits: Optional[Limits]) -> int:
+        """Runs short queries directly, and restarts those that turn out to be long."""
+        if self._is_long or (limits is not None and limits.timeout is not None):
+            return _run_interruptibly(function, arguments, limits)
+        out = c_void_p()
+        may_be_long = True
         if limits is None:
-            error = _run(query._as_parameter_, document._as_parameter_, SHORT_LIMITS_ADDRESS, byref(out))
+            error = function(*arguments, SHORT_LIMITS_ADDRESS, byref(out))
         else:
             with call_limits(limits) as c_limits:
                 may_be_long = limit_fuel(c_limits)
-                error = _run(query._as_parameter_, document._as_parameter_, byref(c_limits), byref(out))
+                error = function(*arguments, byref(c_limits), byref(out))
         if error and may_be_long and is_out_of_fuel(error):
             self._is_long = True
-            return self._run_interruptibly(graph, limits)
+            return _run_interruptibly(function, arguments, limits)
         return handle_or_raise(error, out)
-
-    def _run_interruptibly(self, graph: Graph, limits: Optional[Limits]) -> int:
-        with call_limits(limits, stop := Cancel()) as c_limits:
-            return make_interruptibly(_run, "result", stop, self._open(), graph._open(), byref(c_limits))
 
     def explain(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> RunProfile:
         """Runs the query and returns its profile."""
@@ -208,6 +210,93 @@ class Query(ClosableHandle):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self.to_list(), self._params)
+
+
+def _run_interruptibly(function: Any, arguments: tuple[Any, ...], limits: Optional[Limits]) -> int:
+    with call_limits(limits, stop := Cancel()) as c_limits:
+        return make_interruptibly(function, "result", stop, *arguments, byref(c_limits))
+
+
+def _new_params(values: Mapping[str, Any]) -> int:
+    """Returns the handle of parameters, which the caller deletes."""
+    handle: int = lib.pidq_params_new()
+    try:
+        for name, value in values.items():
+            encoded = dumps(value).encode()
+            check(lib.pidq_params_set_json(handle, c_string(name), encoded, len(encoded)))
+    except BaseException:
+        _delete_params(handle)
+        raise
+    return handle
+
+
+class _PreparedQuery(Query):
+    """A query that is compiled once and gets the values of its parameters at each run."""
+
+    __slots__ = ("is_usable", "last_hash")
+
+    def __init__(self, text: str) -> None:
+        self._owner, self._is_long, self._params = None, False, ""
+        source = text.encode("utf-8", "surrogatepass")
+        self._owner = Owner(make(lib.pidq_query_prepare, source, len(source)), _delete_query)
+        #: ``None`` until values have been compiled with the query.
+        self.is_usable: Optional[bool] = None
+        #: Hash of the values of the last run.
+        self.last_hash: Optional[int] = None
+
+
+class _BoundQuery(Query):
+    """A prepared query with values of its parameters."""
+
+    __slots__ = ("_prepared", "_text", "_values")
+
+    def __init__(self, prepared: _PreparedQuery, text: str, values: dict[str, Any]) -> None:
+        self._owner = None
+        self._prepared, self._text, self._values = prepared, text, values
+
+    def _open(self) -> Owner:
+        """Compiles the query with its values, for everything except a run."""
+        if self._owner is None:
+            self._owner = Query(self._text, self._values)._open()
+        return self._owner
+
+    def _run_query(self, graph: Graph, limits: Optional[Limits]) -> int:
+        query, document, values = self._prepared._open(), graph._open(), _new_params(self._values)
+        try:
+            arguments = (query._as_parameter_, document._as_parameter_, values)
+            return self._prepared._run_limited(_run_with, arguments, limits)
+        finally:
+            _delete_params(values)
+
+
+@lru_cache(maxsize=256)
+def _prepared(text: str, _types: tuple[tuple[str, type], ...]) -> _PreparedQuery:
+    """Returns a cached prepared query for values of some types."""
+    return _PreparedQuery(text)
+
+
+def bound(text: str, values: dict[str, Any]) -> Query:
+    """Returns a query that runs with values of its parameters, and is compiled once for all values of the same types."""
+    types = tuple([(name, type(value)) for name, value in values.items()])
+    if not all(kind in _SCALARS for _, kind in types):
+        return _compiled_with(text, values)
+    prepared = _prepared(text, types)
+    values_hash = hash(tuple(values.values()))
+    if prepared.is_usable and values_hash != prepared.last_hash:
+        prepared.last_hash = values_hash
+        return _BoundQuery(prepared, text, values)
+    # Values that come again are compiled with the query: then they need not be set for each run.
+    query = _compiled_with(text, values)
+    if prepared.is_usable is None:
+        # Warnings about the types of values, and about parameters without use, belong to a compiled query only.
+        prepared.is_usable = not query.check()
+    return query
+
+
+def _compiled_with(text: str, values: dict[str, Any]) -> Query:
+    """Returns a compiled query; cached unless its parameters are large, since hundreds may be cached."""
+    encoded = dumps(values)
+    return compiled(text, encoded) if len(encoded) <= _MAX_CACHED_PARAMS else compiled.__wrapped__(text, encoded)
 
 
 def merged(params: Mapping[str, Any], named_params: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import uuid
+import warnings
 from decimal import Decimal
 from pathlib import Path
 
@@ -118,6 +119,46 @@ def test_parameters_may_have_any_name():
     assert pidq.Query(text, params, more=5)(None) == [1, 2, 3, 4, 5]
     assert graph.explain("$limits", params)["fuel"] > 0
     assert "'shared' is given twice" in str(raises(TypeError, lambda: pidq.Query("$shared", params, shared=5)))
+
+
+def test_a_query_is_compiled_once_for_all_values_of_its_parameters():
+    from pidq._query import compiled
+
+    text = "filter(.kw >= $least and .tag != $not) | map(.tag) | limit($count)"
+    expected = {}
+    for least in range(20):
+        params = {"least": least, "not": f"P-{least}", "count": least % 3 + 1}
+        expected[least] = pidq.Query(text, params)(ROWS[:40])
+        assert pidq.query(ROWS[:40], text, params) == expected[least], least
+        graph = pidq.Graph.from_json(ROWS[:40])
+        assert graph.run(text, params).value() == expected[least]
+        assert graph.query(text, params, limits=pidq.Limits(fuel=10_000, timeout=10)) == expected[least]
+        assert graph.explain(text, params)["rows"] == len(expected[least])
+    assert len({tuple(tags) for tags in expected.values()}) > 5
+    before = compiled.cache_info().currsize
+    assert [pidq.query([], "size() + $number", number=number) for number in range(50)] == list(range(50))
+    assert compiled.cache_info().currsize <= before + 1
+
+
+def test_parameters_of_prepared_queries_fail_and_warn_as_compiled_ones_do():
+    for _ in range(3):
+        # Parameters that a query does not use, other types than before, and values that do not fit.
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            assert pidq.query([1], "size()", unused=1) == 1
+        assert "$unused" in str(found[0].message)
+        matches = "map(regex(get(), $pattern))"
+        assert pidq.query(["P-1"], matches, pattern="^P") == [True]
+        for pattern, code in (("(", "PQ1007"), ("[", "PQ1007")):
+            assert raises(pidq.Error, lambda pattern=pattern: pidq.query(["P"], matches, pattern=pattern)).code == code
+        assert raises(pidq.Error, lambda: pidq.query([1], "$a + $b", a=1)).code == "PQ1005"
+        error = raises(pidq.LimitError, lambda: pidq.query(ROWS, "map($a)", a=1, limits=pidq.Limits(fuel=10)))
+        assert error.code == "PQ4001"
+        raises(ValueError, lambda: pidq.query([1], "$x", x=float("nan")))
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            assert pidq.query([{"kw": 1}], "filter(.kw > 0 and $x == 1) | size()", x="1") == 0
+        assert [issubclass(warning.category, pidq.QueryWarning) for warning in found] == [True]
 
 
 def test_lone_surrogates_are_refused_wherever_text_comes_in():
