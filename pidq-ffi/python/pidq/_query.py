@@ -301,6 +301,9 @@ def _compiled_with(text: str, values: dict[str, Any]) -> Query:
 
 def merged(params: Mapping[str, Any], named_params: dict[str, Any]) -> dict[str, Any]:
     """Returns the parameters of a mapping and of keyword arguments."""
+    if not isinstance(params, Mapping):
+        kind = type(params).__name__
+        raise TypeError(f"parameters are named: write `name=value`, or pass a mapping of names to values, not {kind}")
     twice = params.keys() & named_params.keys()
     if twice:
         raise TypeError(f"the parameter {min(twice)!r} is given twice")

@@ -118,6 +118,7 @@ def test_parameters_may_have_any_name():
     assert graph.run(text, params, more=5)[:] == [1, 2, 3, 4, 5]
     assert pidq.Query(text, params, more=5)(None) == [1, 2, 3, 4, 5]
     assert graph.explain("$limits", params)["fuel"] > 0
+    assert "write `name=value`" in str(raises(TypeError, lambda: graph.query("$tag", "P-101")))
     assert "'shared' is given twice" in str(raises(TypeError, lambda: pidq.Query("$shared", params, shared=5)))
 
 
