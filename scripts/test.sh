@@ -131,6 +131,7 @@ step cargo clippy --locked --workspace --all-targets --features full -- -D warni
 # Without the services, and with them but without their optional parts.
 step cargo clippy --locked -- -D warnings
 step cargo clippy --locked --features pipeline -- -D warnings
+step scripts/core_features.sh
 step cargo test --locked --workspace --features full
 if command -v npm >/dev/null && command -v chromium >/dev/null; then
     step scripts/dashboard.sh test

@@ -65,6 +65,7 @@ codes! {
     UnknownOption        "PQ1011" Compile "No option has this name.";
     BadOption            "PQ1012" Compile "An option has an invalid value.";
     MissingParameter     "PQ1013" Compile "A parameter of a prepared query has no value.";
+    FeatureMissing       "PQ1014" Compile "A function belongs to a feature that the program was built without.";
     PatternSyntax        "PQ1020" Compile "A graph pattern is malformed.";
     ArrayExpected        "PQ2001" Eval    "An array was expected.";
     StringExpected       "PQ2002" Eval    "A string was expected.";

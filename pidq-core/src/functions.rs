@@ -1,6 +1,7 @@
 //! Tables of all functions of the language.
 
 mod array;
+#[cfg(feature = "dates")]
 mod dates;
 mod dedup;
 mod graph;
@@ -18,6 +19,7 @@ mod sequences;
 mod sorting;
 mod string;
 mod text_format;
+#[cfg(feature = "units")]
 mod units;
 
 use crate::eval::plan::FunctionRef;
@@ -41,7 +43,9 @@ const PIDQ: &[(&str, &[Function])] = &[
     ("nested", nested::FUNCTIONS),
     ("joins", joins::FUNCTIONS),
     ("sequences", sequences::FUNCTIONS),
+    #[cfg(feature = "dates")]
     ("dates", dates::FUNCTIONS),
+    #[cfg(feature = "units")]
     ("units", units::FUNCTIONS),
     ("formatting", text_format::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
@@ -72,4 +76,29 @@ pub(crate) fn reads_graph(name: &str) -> bool {
 
 fn row(groups: &[(&str, &'static [Function])], name: &str) -> Option<&'static Function> {
     groups.iter().flat_map(|(_, rows)| *rows).find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::suggest::FEATURES;
+
+    #[test]
+    fn the_functions_of_features_are_those_of_their_tables() {
+        for (feature, names) in FEATURES {
+            let found = super::groups(true).find(|(group, _)| group == feature);
+            let rows = found.map(|(_, rows)| rows.iter().map(|row| row.name).collect::<Vec<_>>());
+            let is_left_out = names.iter().all(|name| crate::suggest::missing_feature(name) == Some(feature));
+            assert_eq!(rows.as_deref(), (!is_left_out).then_some(*names), "{feature}");
+        }
+    }
+
+    #[test]
+    #[cfg(not(feature = "dates"))]
+    fn a_function_that_was_left_out_names_its_feature() {
+        let error = crate::Query::parse("map(dateAdd(.at, \"P1D\"))").expect_err("left out");
+        let expected = "PQ1014: The function 'dateAdd' belongs to the feature `dates`, which was left out; \
+                        build pidq-core with the feature `dates`";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.span().map(|span| span.start), Some(4));
+    }
 }

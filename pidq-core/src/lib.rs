@@ -48,6 +48,15 @@
 //! | several drawings | [`diff`], [`DiffOptions`], [`join_sheets`], [`JoinBy`] |
 //! | guides | [`guide`] |
 //!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `dates` (default) | functions of dates and durations, such as `dateAdd`; the dependency jiff |
+//! | `units` (default) | the functions `convertUnit` and `units` |
+//!
+//! A query that uses a function of a feature that was left out does not compile: `PQ1014` names the feature.
+//!
 //! # Guides
 //!
 //! [The language](guide::language) · [Limits](guide::limits) · [Custom functions](guide::custom_functions) ·

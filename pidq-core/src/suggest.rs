@@ -1,4 +1,34 @@
-//! "Did you mean" suggestions: similar names, and functions of other languages.
+//! "Did you mean" suggestions: similar names, functions of other languages, and those of features that were left out.
+
+/// Functions of each feature, whether or not this program has it.
+pub(crate) const FEATURES: &[(&str, &[&str])] = &[
+    (
+        "dates",
+        &[
+            "dateAdd",
+            "dateDiff",
+            "dateFormat",
+            "dateFromEpoch",
+            "dateParse",
+            "datePart",
+            "dateToEpoch",
+            "dateTrunc",
+            "durationFrom",
+            "durationTo",
+        ],
+    ),
+    ("units", &["convertUnit", "units"]),
+];
+
+/// Returns the feature of a function if this program was built without it.
+pub(crate) fn missing_feature(function: &str) -> Option<&'static str> {
+    let (feature, _) = FEATURES.iter().find(|(_, names)| names.contains(&function))?;
+    let is_built = match *feature {
+        "dates" => cfg!(feature = "dates"),
+        _ => cfg!(feature = "units"),
+    };
+    (!is_built).then_some(feature)
+}
 
 /// Returns the names most similar to `name`, at most three; ties in the given order.
 ///

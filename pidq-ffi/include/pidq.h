@@ -181,6 +181,8 @@ typedef enum {
   PIDQ_ERROR_BAD_OPTION = 1012,
   // PQ1013. A parameter of a prepared query has no value.
   PIDQ_ERROR_MISSING_PARAMETER = 1013,
+  // PQ1014. A function belongs to a feature that the program was built without.
+  PIDQ_ERROR_FEATURE_MISSING = 1014,
   // PQ1020. A graph pattern is malformed.
   PIDQ_ERROR_PATTERN_SYNTAX = 1020,
   // PQ2001. An array was expected.

@@ -663,6 +663,11 @@ impl<'n> Compiler<'n> {
     }
 
     fn unknown(&self, name: &str, span: Span) -> Error {
+        if let Some(feature) = suggest::missing_feature(name) {
+            let message = format!("The function '{name}' belongs to the feature `{feature}`, which was left out");
+            let error = Error::new(Code::FeatureMissing, message).with_span(span).with_label("function of a feature");
+            return error.with_help(format!("build pidq-core with the feature `{feature}`"));
+        }
         let error = Error::new(Code::UnknownFunction, format!("Unknown function '{name}'"));
         let error = error.with_span(span).with_label("unknown function");
         let known = (self.environment.function_names)();

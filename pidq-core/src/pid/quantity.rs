@@ -53,6 +53,7 @@ const PRESSURE_UNITS: &[(&[&str], f64, f64)] = &[
 ];
 
 /// Returns the names of the units of pressure, without those of their zero.
+#[cfg(feature = "units")]
 pub(crate) fn pressure_unit_names() -> impl Iterator<Item = &'static [&'static str]> {
     PRESSURE_UNITS.iter().map(|(names, _, _)| *names)
 }

@@ -52,6 +52,8 @@ pub enum ErrorCode {
     PIDQ_ERROR_BAD_OPTION = 1012,
     /// PQ1013. A parameter of a prepared query has no value.
     PIDQ_ERROR_MISSING_PARAMETER = 1013,
+    /// PQ1014. A function belongs to a feature that the program was built without.
+    PIDQ_ERROR_FEATURE_MISSING = 1014,
     /// PQ1020. A graph pattern is malformed.
     PIDQ_ERROR_PATTERN_SYNTAX = 1020,
     /// PQ2001. An array was expected.
@@ -172,6 +174,7 @@ impl ErrorCode {
         ErrorCode::PIDQ_ERROR_UNKNOWN_OPTION,
         ErrorCode::PIDQ_ERROR_BAD_OPTION,
         ErrorCode::PIDQ_ERROR_MISSING_PARAMETER,
+        ErrorCode::PIDQ_ERROR_FEATURE_MISSING,
         ErrorCode::PIDQ_ERROR_PATTERN_SYNTAX,
         ErrorCode::PIDQ_ERROR_ARRAY_EXPECTED,
         ErrorCode::PIDQ_ERROR_STRING_EXPECTED,

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Checks that pidq-core compiles without warnings with none of its features and with each alone, and names those that are
+# missing.
+#
+#     scripts/core_features.sh [TARGET]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+options=(--quiet --locked --package pidq-core --no-default-features ${1:+--target "$1"})
+for features in "" dates units; do
+    cargo clippy "${options[@]}" --features "$features" -- -D warnings
+done
+# A function that was left out names its feature.
+[[ -n ${1:-} ]] || cargo test "${options[@]}" --lib functions::tests
