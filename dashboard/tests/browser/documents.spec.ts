@@ -49,7 +49,14 @@ test("files are uploaded, shown as they are processed, filtered, corrected and d
     file("program.exe", "MZ\0\0\0\0"),
   ]);
   const uploads = page.getByRole("region", { name: "Upload" });
-  await expect(uploads.getByRole("status")).toHaveText("2 files uploaded, 1 failed");
+  await expect(uploads.getByRole("status")).toHaveText("1 file ready, 2 failed");
+  const uploaded = (name: string) => uploads.getByRole("listitem").filter({ hasText: name });
+  await expect(uploaded(`${HOSTILE}.md`)).toContainText("Ready, searches find it");
+  await expect(uploaded("broken.pdf")).toContainText("Uploaded, but processing failed");
+  await expect(uploaded("broken.pdf")).toContainText("The PDF cannot be opened.");
+  await expect(uploaded("broken.pdf")).toContainText("Next step: Repair the file");
+  await expect(uploaded("broken.pdf").getByRole("button", { name: "Retry" })).toHaveCount(0);
+  await expect(uploaded("program.exe")).toContainText("Next step: Upload one of the types named above");
   const row = (name: string) => page.getByRole("row").filter({ hasText: name });
   await expect(row(`${HOSTILE}.md`)).toContainText("Ready");
   await expect(row("broken.pdf")).toContainText("Failed");
@@ -75,6 +82,46 @@ test("files are uploaded, shown as they are processed, filtered, corrected and d
   await page.getByRole("button", { name: "Delete 1 document" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await expect(row("corrected.md")).toHaveCount(0);
+  await deletePipeline(page);
+});
+
+test("a file that failed is corrected where it was uploaded", async ({ page }) => {
+  await openNewPipeline(page);
+  await upload(page, [file("broken.pdf", "%PDF-1.7\nno PDF"), file("manual.md", "# Manual\n\nP-101A.")]);
+  const uploads = page.getByRole("region", { name: "Upload" });
+  await expect(uploads.getByRole("status")).toHaveText("1 file ready, 1 failed");
+  await uploads.getByRole("button", { name: "Upload a new revision" }).click();
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Choose a file" }).click();
+  await (await chooser).setFiles(file("repaired.md", "# Repaired\n\nThe seal of P-101A leaks."));
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await expect(uploads.getByRole("status")).toHaveText("2 files ready");
+  await expect(uploads.getByRole("listitem").filter({ hasText: "repaired.md" })).toContainText("Ready");
+
+  await page.getByRole("checkbox", { name: "Select manual.md" }).check();
+  await page.getByRole("button", { name: "Delete 1 document" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(uploads.getByRole("status")).toHaveText("1 file ready, 1 deleted");
+  await page.getByRole("button", { name: "Clear the list of uploads" }).click();
+  await expect(uploads.getByRole("status")).toHaveCount(0);
+  await deletePipeline(page);
+});
+
+test("an upload is being processed until the service reports the end", async ({ page }) => {
+  await openNewPipeline(page);
+  // The lists of the service as they were before any worker took the document.
+  await page.route(/\/documents\?/, async (route) => {
+    const response = await route.fetch();
+    const listed = await response.json();
+    const data = listed.data.map((row: object) => ({ ...row, status: "queued", terminal: false }));
+    await route.fulfill({ response, json: { ...listed, data } });
+  });
+  await upload(page, [file("manual.md", "# Manual\n\nP-101A.")]);
+  const uploads = page.getByRole("region", { name: "Upload" });
+  await expect(uploads.getByRole("status")).toHaveText("1 file being processed");
+  await expect(uploads.getByRole("listitem")).toContainText("Uploaded, being processed: Queued");
+  await page.unroute(/\/documents\?/);
+  await expect(uploads.getByRole("status")).toHaveText("1 file ready");
   await deletePipeline(page);
 });
 

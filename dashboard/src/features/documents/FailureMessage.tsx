@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { api, data, type Schemas } from "../../api/client";
 import { Time } from "../../ui/Time";
 
-const remedyQuery = (code: string) =>
+export const remedyQuery = (code: string) =>
   queryOptions({
     queryKey: ["problem", code],
     queryFn: async () => {

@@ -20,6 +20,9 @@ const TYPES = [
 /** Events come in bursts: one refresh covers those of this many milliseconds. */
 const BURST = 300;
 
+/** Refresh of documents in processing, in milliseconds, with and without events. */
+export const PROCESSING_REFRESH = { live: 10_000, polled: 1_500 };
+
 /**
  * Returns whether changes arrive as events; if not, the page has to refresh by itself. `EventSource` reconnects with the id
  * of the last event, so that no event is missed.

@@ -62,6 +62,27 @@ export const documentsQuery = (pipeline_id: string, filter: DocumentFilter) =>
     getNextPageParam: (page) => page.next_cursor,
   });
 
+/** The documents of a pipeline that were created at this time or later, and the time of the request. */
+export const documentsSinceQuery = (pipeline_id: string, since: string | null) =>
+  queryOptions({
+    queryKey: [...documentsKey(pipeline_id), "since", since],
+    queryFn: async () => {
+      const requestedAt = Date.now();
+      const documents: PlatformDocument[] = [];
+      const isNew = ({ created_at }: PlatformDocument) => Date.parse(created_at) >= Date.parse(since ?? "");
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const query = { limit: PAGE_SIZE, sort: "-created_at" as const, ...(cursor ? { cursor } : {}) };
+        const page: Schemas["DocumentPage"] = await data(
+          api.GET("/api/pipelines/{pipeline_id}/documents", { params: { path: { pipeline_id }, query } }),
+        );
+        documents.push(...page.data.filter(isNew));
+        cursor = page.data.every(isNew) ? page.next_cursor : null;
+      }
+      return { requestedAt, documents };
+    },
+    enabled: since !== null,
+  });
+
 export const documentQuery = (pipeline_id: string, document_id: string) =>
   queryOptions({
     queryKey: [...documentsKey(pipeline_id), document_id],

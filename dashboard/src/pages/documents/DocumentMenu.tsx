@@ -21,8 +21,9 @@ export function DocumentMenu({ document, actions, onAction }: DocumentMenuProps)
   const canRetry = document.status === "failed" || document.status === "cancelled";
   return (
     <MenuTrigger>
-      <Button className="icon-button" aria-label={`Actions for ${document.filename}`}>
+      <Button className="icon-button row-action" aria-label={`Actions for ${document.filename}`}>
         <MoreHorizontal size={16} aria-hidden />
+        <span className="row-action-words">Actions</span>
       </Button>
       <Popover className="popover" placement="bottom end">
         <Menu className="menu" onAction={choose}>

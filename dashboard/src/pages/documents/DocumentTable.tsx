@@ -3,6 +3,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { FileText, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
+import { PROCESSING_REFRESH } from "../../features/documents/events";
 import {
   type DocumentStatus,
   documentsQuery,
@@ -26,9 +27,6 @@ import { useDocumentActions } from "./useDocumentActions";
 /** Time without typing after which names are searched, in milliseconds. */
 const TYPING = 200;
 
-/** Refresh of documents in processing, in milliseconds, without and with events. */
-const POLLING = { live: 10_000, polled: 1_500 };
-
 export type DocumentAction = { kind: "reclassify" | "replace" | "delete"; document: PlatformDocument };
 
 export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive: boolean }) {
@@ -45,7 +43,7 @@ export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.pages.some((page) => page.data.some(isProcessing))
-        ? POLLING[isLive ? "live" : "polled"]
+        ? PROCESSING_REFRESH[isLive ? "live" : "polled"]
         : false,
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());

@@ -3,8 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
-import { usePipelineEvents } from "../../features/documents/events";
-import { FailureMessage } from "../../features/documents/FailureMessage";
+import { PROCESSING_REFRESH, usePipelineEvents } from "../../features/documents/events";
 import { pipelinePath } from "../../features/documents/links";
 import {
   chunksQuery,
@@ -26,6 +25,7 @@ import { Time } from "../../ui/Time";
 import { Breadcrumbs } from "./Breadcrumbs";
 import { ChunkList } from "./ChunkList";
 import { DocumentDialogs } from "./DocumentDialogs";
+import { DocumentFailure } from "./DocumentFailure";
 import { DocumentMenu } from "./DocumentMenu";
 import type { DocumentAction } from "./DocumentTable";
 import { OriginalView } from "./OriginalView";
@@ -38,7 +38,8 @@ export function DocumentView() {
   const pipeline = useQuery(pipelineQuery(pipelineId));
   const document = useQuery({
     ...documentQuery(pipelineId, documentId),
-    refetchInterval: ({ state }) => (state.data && !state.data.terminal ? (isLive ? 10_000 : 1_500) : false),
+    refetchInterval: ({ state }) =>
+      state.data && !state.data.terminal ? PROCESSING_REFRESH[isLive ? "live" : "polled"] : false,
   });
   const error = document.error ?? pipeline.error;
   if (document.data && pipeline.data)
@@ -140,7 +141,6 @@ interface DocumentNoticesProps {
 
 function DocumentNotices({ document, actions, onAction }: DocumentNoticesProps) {
   const { error, warnings, status } = document;
-  const hasStopped = status === "failed" || status === "cancelled";
   const retry = (
     <Button
       size="small"
@@ -152,19 +152,7 @@ function DocumentNotices({ document, actions, onAction }: DocumentNoticesProps) 
   );
   return (
     <>
-      {error && status !== "ready" && (
-        <FailureMessage failure={error} nextAttempt={document.next_attempt_at}>
-          {hasStopped && retry}
-          <Button size="small" onPress={() => onAction({ kind: "replace", document })}>
-            Upload a new revision
-          </Button>
-          {hasStopped && (
-            <Button size="small" kind="danger" onPress={() => onAction({ kind: "delete", document })}>
-              Delete
-            </Button>
-          )}
-        </FailureMessage>
-      )}
+      {status !== "ready" && <DocumentFailure document={document} actions={actions} onAction={onAction} />}
       {status === "cancelled" && !error && <p className="row">Processing was cancelled. {retry}</p>}
       {!document.terminal && <p className="muted">The document becomes searchable when it is ready.</p>}
       {warnings.length > 0 && (

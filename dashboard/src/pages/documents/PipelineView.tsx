@@ -63,7 +63,7 @@ export function PipelineView() {
     >
       <PipelineState pipeline={pipeline.data} />
       {operation && <ReindexProgress operationId={operation} onClose={() => setOperation(null)} />}
-      <UploadArea pipeline={pipeline.data} />
+      <UploadArea pipeline={pipeline.data} isLive={isLive} />
       <DocumentTable pipeline={pipeline.data} isLive={isLive} />
       {dialog === "edit" && <EditPipeline pipeline={pipeline.data} onClose={close} />}
       {dialog === "reindex" && (

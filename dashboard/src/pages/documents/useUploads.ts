@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ApiProblem } from "../../api/problem";
-import { documentsKey } from "../../features/documents/queries";
+import { documentsKey, type PlatformDocument } from "../../features/documents/queries";
 import { uploadFile } from "../../features/documents/upload";
 
 export interface Upload {
@@ -10,8 +10,12 @@ export interface Upload {
   name: string;
   size: number;
   sent: number;
-  state: "waiting" | "sending" | "sent" | "duplicate" | "failed";
-  message: string | null;
+  step: "waiting" | "sending" | "sent" | "rejected";
+  /** Reason of a rejection. */
+  rejection: { code: string; message: string } | null;
+  /** The document as the service accepted it, and the time of that, in milliseconds. */
+  document: PlatformDocument | null;
+  sentAt: number | null;
 }
 
 const CONCURRENT = 3;
@@ -20,7 +24,7 @@ export function useUploads(pipelineId: string) {
   const queries = useQueryClient();
   const [uploads, setUploads] = useState<Upload[]>([]);
   const nextId = useRef(0);
-  const isBusy = uploads.some(({ state }) => state === "waiting" || state === "sending");
+  const isBusy = uploads.some(({ step }) => step === "waiting" || step === "sending");
 
   useEffect(() => {
     if (!isBusy) return;
@@ -33,7 +37,7 @@ export function useUploads(pipelineId: string) {
     setUploads((uploads) => uploads.map((upload) => (upload.id === id ? { ...upload, ...fields } : upload)));
 
   const send = async (id: number, file: File, classification: string) => {
-    change(id, { state: "sending" });
+    change(id, { step: "sending" });
     const form = new FormData();
     form.set("classification", classification);
     form.set("file", file);
@@ -44,17 +48,17 @@ export function useUploads(pipelineId: string) {
         body: form,
         onProgress: (sent) => change(id, { sent }),
       });
-      change(id, { state: document.duplicate ? "duplicate" : "sent", sent: file.size });
+      change(id, { step: "sent", sent: file.size, document, sentAt: Date.now() });
       queries.invalidateQueries({ queryKey: documentsKey(pipelineId) });
     } catch (error) {
-      change(id, { state: "failed", message: messageOf(error) });
+      change(id, { step: "rejected", rejection: rejectionOf(error) });
     }
   };
 
-  const start = async (files: File[], classification: string) => {
+  const start = async (files: File[], classification: string, isDone: (upload: Upload) => boolean) => {
     const rows = files.map((file) => ({ id: nextId.current++, file }));
     setUploads((uploads) => [
-      ...uploads.filter(({ state }) => state !== "sent"),
+      ...uploads.filter((upload) => !isDone(upload)),
       ...rows.map(({ id, file }) => newUpload(id, file)),
     ]);
     const worker = async () => {
@@ -68,11 +72,12 @@ export function useUploads(pipelineId: string) {
 }
 
 function newUpload(id: number, file: File): Upload {
-  return { id, name: file.name, size: file.size, sent: 0, state: "waiting", message: null };
+  const { name, size } = file;
+  return { id, name, size, sent: 0, step: "waiting", rejection: null, document: null, sentAt: null };
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof ApiProblem)) return String(error);
-  const { title, detail, errors = [] } = error.fields;
-  return [detail ?? title, ...errors.map((error) => error.detail)].join(" ");
+function rejectionOf(error: unknown): Upload["rejection"] {
+  if (!(error instanceof ApiProblem)) return { code: "unknown", message: String(error) };
+  const { code, title, detail, errors = [] } = error.fields;
+  return { code, message: [detail ?? title, ...errors.map((error) => error.detail)].join(" ") };
 }
