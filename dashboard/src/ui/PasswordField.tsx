@@ -1,6 +1,6 @@
 /** A field for a secret, which a button shows. */
 import { Eye, EyeOff } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import {
   TextField as AriaTextField,
   type TextFieldProps as AriaTextFieldProps,
@@ -8,8 +8,8 @@ import {
   Input,
   Label,
   Text,
-  ToggleButton,
 } from "react-aria-components";
+import { IconButton } from "./Button";
 
 type PasswordFieldProps = Omit<AriaTextFieldProps, "className" | "children" | "type"> & {
   label: string;
@@ -27,6 +27,14 @@ export function PasswordField({
   ...props
 }: PasswordFieldProps) {
   const [isShown, setShown] = useState(false);
+  const inputRef = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // What is sent is hidden again: browsers offer to save the content of a password field only.
+    const hide = () => setShown(false);
+    const form = inputRef.current?.form;
+    form?.addEventListener("submit", hide);
+    return () => form?.removeEventListener("submit", hide);
+  }, []);
   return (
     <AriaTextField
       {...props}
@@ -36,15 +44,10 @@ export function PasswordField({
     >
       <Label>{label}</Label>
       <span className="password-input">
-        <Input className="input" spellCheck={false} autoCapitalize="none" />
-        <ToggleButton
-          className="icon-button"
-          aria-label={`Show the ${shows}`}
-          isSelected={isShown}
-          onChange={setShown}
-        >
+        <Input ref={inputRef} className="input" spellCheck={false} autoCapitalize="none" />
+        <IconButton label={`${isShown ? "Hide" : "Show"} the ${shows}`} onPress={() => setShown(!isShown)}>
           {isShown ? <EyeOff size={16} aria-hidden /> : <Eye size={16} aria-hidden />}
-        </ToggleButton>
+        </IconButton>
       </span>
       {description && <Text slot="description">{description}</Text>}
       <FieldError>{error}</FieldError>

@@ -400,7 +400,12 @@ test.describe("sign-in", () => {
     await expect(field).toHaveAttribute("type", "text");
     await expect(field).toHaveValue("blue valve");
     await expectAccessible(page);
+    await page.getByRole("button", { name: "Hide the password" }).click();
+    await expect(field).toHaveAttribute("type", "password");
     await page.getByRole("button", { name: "Show the password" }).click();
+    await page.getByRole("textbox", { name: "Login" }).fill("nobody");
+    await field.press("Enter");
+    await expect(page.getByText("The login or the password is wrong.")).toBeVisible();
     await expect(field).toHaveAttribute("type", "password");
   });
 
