@@ -8,10 +8,11 @@ import {
   tableFeatures,
   useTable,
 } from "@tanstack/react-table";
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type ReactNode, useMemo, useRef } from "react";
 import { rowFilter } from "./rowFilter";
+import { usePrinting } from "./usePrinting";
 
 export interface TableColumn<T> {
   id: string;
@@ -68,9 +69,9 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
   });
-  const items = virtual.getVirtualItems();
-  const before = items[0]?.start ?? 0;
-  const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
+  const isPrinting = usePrinting();
+  const items = isPrinting ? visible.map((_, index) => ({ index })) : virtual.getVirtualItems();
+  const { before, after } = isPrinting ? { before: 0, after: 0 } : outOfView(virtual);
 
   const tableRow = (row: Row<typeof features, T>, index: number) => (
     <tr
@@ -91,6 +92,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
           key={column.id}
           data-align={column.align}
           data-wide={column.isWide || undefined}
+          data-column={column.id}
           data-label={column.isUnsortable ? undefined : column.header}
         >
           {column.cell ? column.cell(row.original) : valueText(column.value(row.original))}
@@ -115,6 +117,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
               <th
                 key={header.id}
                 scope="col"
+                data-column={columns[index]?.id}
                 data-align={columns[index]?.align}
                 aria-sort={ariaSort(header.column.getIsSorted())}
               >
@@ -169,6 +172,12 @@ function columnDefinitions<T extends object>(columns: TableColumn<T>[]) {
       }),
     ),
   );
+}
+
+/** Heights of the rows before and after those in view. */
+function outOfView(virtual: Virtualizer<HTMLDivElement, Element>): { before: number; after: number } {
+  const items = virtual.getVirtualItems();
+  return { before: items[0]?.start ?? 0, after: virtual.getTotalSize() - (items.at(-1)?.end ?? 0) };
 }
 
 /** Row in place of the rows that are out of view. */

@@ -4,14 +4,14 @@ import { Pause, Play, Plus, RotateCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { usePageCommand } from "../../app/commands/pageCommands";
 import { Badge } from "../../ui/Badge";
-import { Button, IconButton } from "../../ui/Button";
+import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
-import { showError } from "../../ui/toast";
-import "./accounts.css";
+import { RowAction } from "../../ui/RowAction";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
+import { showError } from "../../ui/toast";
 import { ClientDialog } from "./ClientDialog";
 import {
   clientsQuery,
@@ -136,18 +136,24 @@ function ClientActions({
 }) {
   return (
     <span className="row-actions">
-      <IconButton
-        label={client.disabled ? `Enable ${client.id}` : `Disable ${client.id}`}
+      <RowAction
+        words={client.disabled ? "Enable" : "Disable"}
+        subject={client.id}
+        icon={client.disabled ? <Play size={16} aria-hidden /> : <Pause size={16} aria-hidden />}
         onPress={() => onAction("toggle", client)}
-      >
-        {client.disabled ? <Play size={16} /> : <Pause size={16} />}
-      </IconButton>
-      <IconButton label={`Replace the secret of ${client.id}`} onPress={() => onAction("rotate", client)}>
-        <RotateCw size={16} />
-      </IconButton>
-      <IconButton label={`Delete ${client.id}`} onPress={() => onAction("delete", client)}>
-        <Trash2 size={16} />
-      </IconButton>
+      />
+      <RowAction
+        words="Replace the secret"
+        subject={`of ${client.id}`}
+        icon={<RotateCw size={16} aria-hidden />}
+        onPress={() => onAction("rotate", client)}
+      />
+      <RowAction
+        words="Delete"
+        subject={client.id}
+        icon={<Trash2 size={16} aria-hidden />}
+        onPress={() => onAction("delete", client)}
+      />
     </span>
   );
 }

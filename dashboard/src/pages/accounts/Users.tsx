@@ -15,15 +15,15 @@ import {
 } from "../../features/access/accounts";
 import { type Names, useNames } from "../../features/operation/useNames";
 import { Badge } from "../../ui/Badge";
-import { Button, IconButton } from "../../ui/Button";
+import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
 import { Loading } from "../../ui/Loading";
 import { ProblemMessage } from "../../ui/ProblemMessage";
+import { RowAction } from "../../ui/RowAction";
+import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
 import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
-import "./accounts.css";
-import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
 import { LimitDialog } from "./LimitDialog";
 import { PasswordDialog } from "./PasswordDialog";
 import { ROLES, useDeleteAccount } from "./queries";
@@ -152,30 +152,33 @@ function columns({ own, limits, names, setOpen, setPassword }: ColumnContext): T
       value: () => null,
       cell: (account) => (
         <span className="row-actions">
-          <IconButton label={`Edit ${account.login}`} onPress={() => setOpen({ kind: "edit", account })}>
-            <Pencil size={16} />
-          </IconButton>
-          <IconButton
-            label={`Limit the documents of ${account.login}`}
+          <RowAction
+            words="Edit"
+            subject={account.login}
+            icon={<Pencil size={16} aria-hidden />}
+            onPress={() => setOpen({ kind: "edit", account })}
+          />
+          <RowAction
+            words="Limit the documents"
+            subject={`of ${account.login}`}
+            icon={<FileLock2 size={16} aria-hidden />}
             isDisabled={account.role === "admin" && !limitOf(limits, account)}
             onPress={() => setOpen({ kind: "limit", account })}
-          >
-            <FileLock2 size={16} />
-          </IconButton>
-          <IconButton
-            label={`Set the password of ${account.login}`}
+          />
+          <RowAction
+            words="Set the password"
+            subject={`of ${account.login}`}
+            icon={<KeyRound size={16} aria-hidden />}
             isDisabled={account.sso_only}
             onPress={() => setPassword(account)}
-          >
-            <KeyRound size={16} />
-          </IconButton>
-          <IconButton
-            label={`Delete ${account.login}`}
+          />
+          <RowAction
+            words="Delete"
+            subject={account.login}
+            icon={<Trash2 size={16} aria-hidden />}
             isDisabled={account.login === own}
             onPress={() => setOpen({ kind: "delete", account })}
-          >
-            <Trash2 size={16} />
-          </IconButton>
+          />
         </span>
       ),
     },

@@ -41,9 +41,17 @@ function FirstPipeline({ id }: { id: string }) {
 function PipelineConversation({ pipelines }: { pipelines: Pipeline[] }) {
   const { pipelineId } = useParams();
   const pipeline = pipelines.find((pipeline) => pipeline.id === pipelineId);
-  if (!pipeline)
-    return <Message content={<Empty icon={MessageCircleQuestion} title="There is no such pipeline" />} />;
+  if (!pipeline) return <Message content={<NoSuchPipeline />} />;
   return <ConversationView key={pipeline.id} pipeline={pipeline} pipelines={pipelines} />;
+}
+
+function NoSuchPipeline() {
+  return (
+    <Empty icon={MessageCircleQuestion} title="There is no such pipeline">
+      <p>It was deleted, or your account may not read it.</p>
+      <ButtonLink href="/documents">Go to documents</ButtonLink>
+    </Empty>
+  );
 }
 
 function NoPipeline() {

@@ -7,12 +7,13 @@ import { usePageCommand } from "../../app/commands/pageCommands";
 import { accessText } from "../../features/access/accessRules";
 import { type ApiKey, keysQuery } from "../../features/operation/queries";
 import { type Names, useNames } from "../../features/operation/useNames";
-import { Button, IconButton } from "../../ui/Button";
+import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
 import { Empty } from "../../ui/Empty";
 import { Page } from "../../ui/Page";
 import { QueryState } from "../../ui/QueryState";
+import { RowAction } from "../../ui/RowAction";
 import { SecretDialog, type ShownSecret } from "../../ui/SecretDialog";
 import { Time } from "../../ui/Time";
 import { showError } from "../../ui/toast";
@@ -104,9 +105,14 @@ function columns(names: Names, onDelete: (key: ApiKey) => void): TableColumn<Api
       isUnsortable: true,
       value: () => null,
       cell: (key) => (
-        <IconButton label={`Delete ${key.name}`} onPress={() => onDelete(key)}>
-          <Trash2 size={16} />
-        </IconButton>
+        <span className="row-actions">
+          <RowAction
+            words="Delete"
+            subject={key.name}
+            icon={<Trash2 size={16} aria-hidden />}
+            onPress={() => onDelete(key)}
+          />
+        </span>
       ),
     },
   ];
