@@ -24,6 +24,26 @@ test("an administrator adds, edits and deletes a user", async ({ page }) => {
   await expect(row).toHaveCount(0);
 });
 
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+  test("the actions on a user and a client have visible words below its fields", async ({ page }) => {
+    await page.goto("/users");
+    const user = page.getByRole("row", { name: /demo/ });
+    for (const words of ["Edit", "Limit the documents", "Set the password", "Delete"])
+      await expect(user.getByText(words, { exact: true })).toBeVisible();
+    const created = await user.locator("time").boundingBox();
+    const edit = await user.getByRole("button", { name: "Edit demo" }).boundingBox();
+    expect(edit?.y, "top of the actions").toBeGreaterThan(created?.y ?? Number.POSITIVE_INFINITY);
+    expect(edit?.height, "height for a finger").toBeGreaterThanOrEqual(40);
+    await page.goto("/users/clients");
+    const client = page.getByRole("row", { name: /The first client/ });
+    for (const words of ["Disable", "Replace the secret", "Delete"])
+      await expect(client.getByText(words, { exact: true })).toBeVisible();
+    await expectAccessible(page);
+  });
+});
+
 test("an account that is limited to a classification sees nothing else", async ({ page, browser }) => {
   const password = "a password of ann";
   await page.goto("/users");

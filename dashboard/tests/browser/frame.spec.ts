@@ -18,6 +18,22 @@ test.describe("palette", () => {
     await expect(palette(page)).toHaveCount(0);
   });
 
+  test("the first result is chosen, also if a later kind is found earlier", async ({ page }) => {
+    await page.goto("/overview");
+    await page.getByRole("button", { name: "Search and commands" }).waitFor();
+    // Tags come from queries of drawings, documents from the platform.
+    await page.route("**/graph**", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      await route.continue();
+    });
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.keyboard.type("T-101");
+    await expect(palette(page).getByRole("option", { name: "T-101-inspection.md" })).toBeVisible();
+    await expect(palette(page).getByRole("option").first()).toHaveAttribute("data-focused", "true");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(/\/drawings\/plant-100\?node=T-101$/);
+  });
+
   test.describe("each kind leads to its page", () => {
     const KINDS: [text: string, option: RegExp, address: RegExp][] = [
       ["usage", /^Usage/, /\/usage$/],

@@ -8,6 +8,12 @@ const SIZES = [
   { width: 390, height: 844 },
 ];
 
+/** A tablet and a wall screen, whose width alone is checked. */
+const OTHER_SIZES = [
+  { width: 820, height: 1180 },
+  { width: 2560, height: 1440 },
+];
+
 /** Slow machines included; on a developer's machine it is well below one second. */
 const MAX_PAINT_MS = 5_000;
 
@@ -31,8 +37,50 @@ for (const { path, label } of PAGES) {
         await expectAccessible(page);
       }
     }
+    for (const size of OTHER_SIZES) {
+      await page.setViewportSize(size);
+      const place = `${path}, ${size.width} × ${size.height}`;
+      await expect
+        .poll(() => overflow(page), `pixels that ${place} is too wide and too high`)
+        .toEqual([0, 0]);
+    }
   });
 }
+
+test("a page is printed without the frame, on white, with all rows of its table", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto("/query?graph=plant-100");
+  await page.getByRole("button", { name: "Run" }).click();
+  const rows = page.getByRole("region", { name: "Result" }).locator("tbody tr:not([aria-hidden])");
+  await expect(rows.first()).toBeVisible();
+  const total = Number((await page.getByText(/^\d+ rows · /).textContent())?.split(" ")[0]);
+  expect(await rows.count(), "rows on the screen").toBeLessThan(total);
+
+  await page.emulateMedia({ colorScheme: "dark", media: "print" });
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  await expect(rows).toHaveCount(total);
+  await expect(page.getByRole("navigation", { name: "Pages" })).toBeHidden();
+  const colors = await page.evaluate(() => {
+    const { backgroundColor, color } = getComputedStyle(document.body);
+    return { backgroundColor, color };
+  });
+  expect(colors).toEqual({ backgroundColor: "rgb(255, 255, 255)", color: "rgb(22, 32, 43)" });
+  // The last row is on the paper: nothing around the table cuts it off.
+  const cut = await rows.last().evaluate((row) => {
+    const bottom = row.getBoundingClientRect().bottom;
+    for (let parent = row.parentElement; parent; parent = parent.parentElement) {
+      const isOpen = getComputedStyle(parent).overflowY === "visible" || parent === document.documentElement;
+      if (!isOpen && parent.getBoundingClientRect().bottom < bottom - 1) return parent.className;
+    }
+    return null;
+  });
+  expect(cut, "element that cuts the table off").toBeNull();
+
+  await page.emulateMedia({ colorScheme: "dark", media: "screen" });
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  await expect(page.getByRole("navigation", { name: "Pages" })).toBeVisible();
+  expect(await rows.count(), "rows on the screen").toBeLessThan(total);
+});
 
 test("the first visit transfers little", async ({ page, context }) => {
   const files: { name: string; bytes: number }[] = [];

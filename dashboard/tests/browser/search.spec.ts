@@ -16,7 +16,9 @@ test("one query is ranked by words, by vectors and by both", async ({ page }) =>
 
 test("a search without a result offers the other classifications", async ({ page }) => {
   await page.goto("/search?q=PSV-1106&classification=manual");
-  await expect(page.getByRole("heading", { name: "No passage under manual matches" })).toBeVisible();
+  await expect(
+    page.getByRole("heading", { name: "The hybrid search finds nothing under manual" }),
+  ).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Search in datasheet" }).click();
   await expect(page.getByRole("region", { name: "BM25" })).toContainText("V-101-datasheet.md");

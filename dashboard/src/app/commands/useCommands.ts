@@ -27,6 +27,9 @@ type FoundOfKind = Exclude<Found, Command[]>;
 /** Time without typing after which the service is asked, in milliseconds. */
 const REST = 180;
 
+/** Time without typing for which a kind waits for those before it, in milliseconds. */
+const ORDER_TIMEOUT = 1_000;
+
 export function useCommands(text: string): FoundCommands {
   const { pathname, search } = useLocation();
   const { signOut } = useFrame();
@@ -34,6 +37,7 @@ export function useCommands(text: string): FoundCommands {
   const pages = usePages();
   const queries = useQueryClient();
   const rested = useDebounced(text.trim(), REST);
+  const isRecent = useDebounced(text, ORDER_TIMEOUT) !== text;
   const isSearched = ({ minLength }: CommandKind) => rested.length >= minLength;
   const results = useQueries({
     queries: COMMAND_KINDS.map((kind) => ({
@@ -66,8 +70,13 @@ export function useCommands(text: string): FoundCommands {
       commands: bestMatches(found, text, (command) => `${command.label} ${command.detail ?? ""}`, kind.limit),
     };
   });
+  // The first result is the one that Enter runs: a kind that is found early does not take the place of one before it.
+  const missing = groups.findIndex(
+    ({ commands }, index) => commands.length === 0 && results[index]?.isFetching,
+  );
+  const ordered = isRecent && missing !== -1 ? groups.slice(0, missing) : groups;
   return {
-    groups: groups.filter(({ commands }) => commands.length > 0),
+    groups: ordered.filter(({ commands }) => commands.length > 0),
     isSearching: rested !== text.trim() || results.some((result) => result.isFetching),
     failed: COMMAND_KINDS.filter((_, index) => results[index]?.isError),
     notes: results.flatMap((result) => result.data?.note ?? []),

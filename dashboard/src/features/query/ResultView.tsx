@@ -30,7 +30,7 @@ export function Answer({ graphId, answer, view, onView }: AnswerProps) {
   return (
     <section className="query-answer" aria-label="Result">
       <div className="row">
-        <p className="grow muted" role="status">
+        <p className="query-figures grow muted" role="status">
           {answer.kind === "array"
             ? `${number.format(rows)} ${rows === 1 ? "row" : "rows"}`
             : kindText(answer.kind)}

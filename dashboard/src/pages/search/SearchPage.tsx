@@ -135,7 +135,7 @@ interface NoMatchProps {
 /** Shown if the hybrid search, which is the default, finds nothing: other classifications are not searched. */
 function NoMatch({ classification, others, onSearchIn }: NoMatchProps) {
   return (
-    <Empty icon={FlaskConical} title={`No passage under ${classification} matches`}>
+    <Empty icon={FlaskConical} title={`The hybrid search finds nothing under ${classification}`}>
       {others.length > 0 && <p>Documents of other classifications are not searched.</p>}
       <div className="row">
         {others.map((other) => (
