@@ -135,7 +135,7 @@ test("a chunk marks its place in the pages of a PDF, and a place selects its chu
     "Second page: V-101 has two outlets.",
   ]);
   await upload(page, [{ name: "vessel.pdf", mimeType: "application/pdf", buffer: pdf }]);
-  await page.getByRole("link", { name: "vessel.pdf" }).click();
+  await page.getByRole("row").getByRole("link", { name: "vessel.pdf" }).click();
   const pages = page.getByRole("region", { name: "Pages of the document" });
   await expect(pages.getByRole("img", { name: "Page 1" })).toBeVisible();
   const chunks = page.getByRole("region", { name: "Chunks" });
@@ -169,7 +169,7 @@ test("words that are cited are shown on the page where they are, also in a chunk
     "Second page: P-101A delivers 45 cubic meters.",
   ]);
   await upload(page, [{ name: "pages.pdf", mimeType: "application/pdf", buffer: pdf }]);
-  await page.getByRole("link", { name: "pages.pdf" }).click();
+  await page.getByRole("row").getByRole("link", { name: "pages.pdf" }).click();
   await expect(page.getByRole("region", { name: "Pages of the document" })).toBeVisible();
   const address = new URL(page.url()).pathname;
   const text = await page.evaluate(
