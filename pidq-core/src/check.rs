@@ -183,7 +183,11 @@ const RULES: &[Rule] = &[
         ..STRICT
     },
     Rule { names: &["add"], result: ResultRule::Kinds(Kinds::NUMBER.or(Kinds::STRING)), ..STRICT },
-    Rule { names: &["number", "toNumber"], result: ResultRule::Kinds(Kinds::NUMBER.or(Kinds::NULL)), ..STRICT },
+    Rule {
+        names: &["number", "toNumber", "floor", "ceil"],
+        result: ResultRule::Kinds(Kinds::NUMBER.or(Kinds::NULL)),
+        ..STRICT
+    },
     Rule { names: &["string", "typeOf"], result: ResultRule::Kinds(Kinds::STRING), ..STRICT },
     Rule { names: &["split"], result: ResultRule::Strings, ..STRICT },
     Rule { names: &["lower", "upper", "trim"], result: ResultRule::Kinds(Kinds::STRING.or(Kinds::NULL)), ..STRICT },

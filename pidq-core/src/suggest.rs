@@ -140,7 +140,7 @@ impl ForeignName {
     }
 }
 
-/// One entry per function.
+/// One entry per meaning.
 const FOREIGN_NAMES: &[ForeignName] = &[
     ForeignName { names: &["length", "count", "len"], function: "size", help: "the number of items is `size()`" },
     ForeignName { names: &["select", "where", "grep"], function: "filter", help: "to keep some items, use `filter()`" },
@@ -166,14 +166,14 @@ const FOREIGN_NAMES: &[ForeignName] = &[
     ForeignName { names: &["add"], function: "sum", help: "the sum of an array is `sum()`" },
     ForeignName { names: &["head", "take"], function: "limit", help: "to take the first items, use `limit()`" },
     ForeignName { names: &["drop", "offset"], function: "skip", help: "to skip the first items, use `skip()`" },
-    ForeignName { names: &["test"], function: "regex", help: "to test a pattern, use `regex()`" },
+    ForeignName { names: &["test", "like", "matches"], function: "regex", help: "to test a pattern, use `regex()`" },
     ForeignName {
         names: &["tostring", "str"],
         function: "string",
         help: "to convert a value to a string, use `string()`",
     },
     ForeignName {
-        names: &["tonumber", "parseint", "parsefloat"],
+        names: &["tonumber", "parseint", "parsefloat", "float"],
         function: "number",
         help: "to convert a string to a number, use `number()`",
     },
@@ -196,12 +196,79 @@ const FOREIGN_NAMES: &[ForeignName] = &[
         help: "to test if a condition is true for all items, use `all()`",
     },
     ForeignName { names: &["foreach"], function: "map", help: "to compute a value for each item, use `map()`" },
-    ForeignName { names: &["has"], function: "exists", help: "to test for a field, use `exists()`" },
+    ForeignName {
+        names: &["has", "haskey", "defined", "isset"],
+        function: "exists",
+        help: "to test for a field, use `exists()`",
+    },
     ForeignName { names: &["del", "delete", "unset"], function: "omit", help: "to remove fields, use `omit()`" },
     ForeignName { names: &["project"], function: "pick", help: "to keep some fields, use `pick()`" },
     ForeignName { names: &["ifnull", "nvl"], function: "coalesce", help: "to replace null, use `coalesce()`" },
     ForeignName { names: &["isnull", "is_null"], function: "eq", help: "to test for null, write `.a == null`" },
-    ForeignName { names: &["concat"], function: "add", help: "to join two strings, write `.a + .b`" },
+    ForeignName {
+        names: &["concat"],
+        function: "add",
+        help: "to join two strings, write `.a + .b`; two arrays, `[.a, .b] | flatten()`",
+    },
+    ForeignName {
+        names: &["append", "push", "arrayconcat"],
+        function: "flatten",
+        help: "to append to an array, write `[.a, [1]] | flatten()`",
+    },
+    ForeignName {
+        names: &["indexof", "index", "findindex", "indices"],
+        function: "enumerate",
+        help: "the positions of items are `enumerate() | filter(.item == 1) | map(.index)`",
+    },
+    ForeignName {
+        names: &["find", "firstwhere"],
+        function: "filter",
+        help: "the first item for which a condition holds is `filter(.a > 1) | first()`",
+    },
+    ForeignName {
+        names: &["isempty", "is_empty"],
+        function: "size",
+        help: "to test for no items, write `size() == 0`",
+    },
+    ForeignName {
+        names: &["median", "percentile", "quantile"],
+        function: "nth",
+        help: "a percentile is an item of the sorted array, such as `sort() | nth(round(0.95 * size()) - 1)`",
+    },
+    ForeignName { names: &["sqrt"], function: "pow", help: "the square root is `.a ^ 0.5`" },
+    ForeignName {
+        names: &["trunc", "truncate", "rounddown", "int"],
+        function: "floor",
+        help: "to round down, use `floor()`",
+    },
+    ForeignName { names: &["ceiling", "roundup"], function: "ceil", help: "to round up, use `ceil()`" },
+    ForeignName {
+        names: &["capitalize", "title", "initcap"],
+        function: "upper",
+        help: "a capital first letter is `upper(substring(.a, 0, 1)) + substring(.a, 1)`",
+    },
+    ForeignName {
+        names: &["capture"],
+        function: "match",
+        help: "the named groups of a match are `match(.a, \"(?<n>[0-9]+)\") | .namedGroups`",
+    },
+    ForeignName {
+        names: &["ltrimstr", "rtrimstr", "trimprefix", "trimsuffix", "removeprefix", "removesuffix"],
+        function: "replaceRegex",
+        help: "to remove a prefix, write `replaceRegex(.a, \"^v\", \"\")`; a suffix, `\"v$\"`",
+    },
+    ForeignName {
+        names: &["tojson", "stringify", "json_encode", "dumps"],
+        function: "format",
+        help: "the JSON of an array or object is `format(\"{.}\")`",
+    },
+    ForeignName {
+        names: &["ifelse", "iif", "case", "when", "switch", "cond"],
+        function: "if",
+        help: "for a conditional, use `if(condition, value, otherwise)`",
+    },
+    ForeignName { names: &["tostream"], function: "leaves", help: "the nested values with their paths are `leaves()`" },
+    ForeignName { names: &["zipwith"], function: "zip", help: "to combine two arrays, use `zip()` and `map()`" },
     ForeignName {
         names: &["gsub", "sub", "regexreplace", "replaceall", "re_sub"],
         function: "replaceRegex",
@@ -254,7 +321,7 @@ const FOREIGN_NAMES: &[ForeignName] = &[
         help: "to format a date, use `dateFormat()`",
     },
     ForeignName {
-        names: &["strptime", "todate", "parsedate"],
+        names: &["strptime", "todate", "parsedate", "to_date", "date"],
         function: "dateParse",
         help: "to read a date, use `dateParse()`",
     },
@@ -326,6 +393,7 @@ mod tests {
         check("lenght", Some("size"));
         check("oderBy", Some("sort"));
         check("dsitinct", Some("uniq"));
+        check("medain", Some("nth"));
         check("pump", None);
         check("x", None);
     }

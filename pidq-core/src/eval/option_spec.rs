@@ -30,6 +30,8 @@ enum OptionKind {
     Flag,
     /// One of these keywords.
     Keyword(&'static [&'static str]),
+    /// One of these words in the plural, or its singular.
+    PluralKeyword(&'static [&'static str]),
     /// A list of some of these keywords.
     KeywordList(&'static [&'static str]),
     /// A string or an array of strings that a predicate accepts, and its description.
@@ -61,6 +63,10 @@ impl OptionSpec {
         OptionSpec { name, kind: OptionKind::Keyword(known) }
     }
 
+    pub const fn plural_keyword(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::PluralKeyword(known) }
+    }
+
     pub const fn keyword_list(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
         OptionSpec { name, kind: OptionKind::KeywordList(known) }
     }
@@ -77,7 +83,7 @@ impl OptionSpec {
             OptionKind::AnyNumber => "a number".into(),
             OptionKind::String => "a string".into(),
             OptionKind::Flag => "true or false".into(),
-            OptionKind::Keyword(known) => quoted_alternatives(known),
+            OptionKind::Keyword(known) | OptionKind::PluralKeyword(known) => quoted_alternatives(known),
             OptionKind::KeywordList(known) => format!("an array of {}", quoted_alternatives(known)),
             OptionKind::Strings(_, expected) => expected.into(),
         }
@@ -99,7 +105,7 @@ impl OptionSpec {
             OptionKind::AnyNumber => value.as_f64().map(drop).ok_or_else(|| self.invalid_value(value)),
             OptionKind::String => value.as_str().map(drop).ok_or_else(|| self.invalid_value(value)),
             OptionKind::Flag => self.as_flag(value).map(drop),
-            OptionKind::Keyword(_) => self.as_keyword(value).map(drop),
+            OptionKind::Keyword(_) | OptionKind::PluralKeyword(_) => self.as_keyword(value).map(drop),
             OptionKind::KeywordList(_) => match value {
                 Value::Array(items) => items.iter().try_for_each(|item| self.check_item(item)),
                 _ if value.is_null() => Ok(()),
@@ -135,11 +141,17 @@ impl OptionSpec {
 
     /// Returns the index of the keyword.
     pub fn as_keyword(&self, value: Value<'_>) -> Result<Option<usize>> {
-        let (OptionKind::Keyword(known) | OptionKind::KeywordList(known)) = self.kind else { return Ok(None) };
-        match known.iter().position(|keyword| value.as_str() == Some(keyword)) {
-            None if !value.is_null() => Err(self.invalid_value(value)),
-            found => Ok(found),
-        }
+        let text = value.as_str();
+        let found = match self.kind {
+            OptionKind::Keyword(known) | OptionKind::KeywordList(known) => {
+                known.iter().position(|keyword| text == Some(keyword))
+            }
+            OptionKind::PluralKeyword(known) => {
+                known.iter().position(|keyword| text == Some(keyword) || text == keyword.strip_suffix('s'))
+            }
+            _ => return Ok(None),
+        };
+        if found.is_none() && !value.is_null() { Err(self.invalid_value(value)) } else { Ok(found) }
     }
 
     pub fn as_strings<'a>(&self, value: Value<'a>) -> Result<Vec<&'a str>> {

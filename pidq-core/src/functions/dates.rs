@@ -23,7 +23,7 @@ use crate::value::Value;
 use duration::Unit;
 use moment::Moment;
 
-const UNIT: OptionSpec = OptionSpec::keyword("unit", duration::UNITS);
+const UNIT: OptionSpec = OptionSpec::plural_keyword("unit", duration::UNITS);
 const PART: OptionSpec = OptionSpec::keyword("part", PARTS);
 const NUMBER: OptionSpec = OptionSpec::any_number("number");
 
@@ -97,7 +97,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "dateTrunc",
         params: &[Param::query("date"), Param::checked(&UNIT)],
         summary: "The start of the year, month, week, day, hour, minute or second of a date; weeks begin on Monday.",
-        example: r#"[dateTrunc("2026-11-26", "months"), dateTrunc("2026-11-26", "weeks")] => ["2026-11-01","2026-11-23"]"#,
+        example: r#"[dateTrunc("2026-11-26", "month"), dateTrunc("2026-11-26", "week")] => ["2026-11-01","2026-11-23"]"#,
         body: Body::Lazy(date_trunc),
     },
     Function {

@@ -58,6 +58,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(avg_by),
     },
     Function {
+        name: "ceil",
+        params: &[Param::query("value")],
+        summary: "The smallest whole number that is not less than a number.",
+        example: "[ceil(2.1), ceil(-2.1)] => [3,-2]",
+        body: Body::Strict(|_, args| whole_number(args, f64::ceil)),
+    },
+    Function {
         name: "coalesce",
         params: &[Param::query("value").many()],
         summary: "The first value that is not null; later ones are not evaluated.",
@@ -112,6 +119,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         summary: "The items of the arrays that a query returns for each item, as one array.",
         example: "[{a: [1, 2]}, {a: [3]}] | flatMap(.a) => [1,2,3]",
         body: Body::Piped(flat_map),
+    },
+    Function {
+        name: "floor",
+        params: &[Param::query("value")],
+        summary: "The greatest whole number that is not greater than a number.",
+        example: "[floor(2.9), floor(-2.1)] => [2,-3]",
+        body: Body::Strict(|_, args| whole_number(args, f64::floor)),
     },
     Function {
         name: "fromEntries",
@@ -458,6 +472,16 @@ fn to_number<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'
         _ => None,
     };
     Ok(number.map_or(Value::Null, Value::number))
+}
+
+/// Rounds a number; null stays null.
+fn whole_number<'a>(args: &[Value<'a>], round: fn(f64) -> f64) -> Result<Value<'a>> {
+    let value = argument(args, 0);
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    // Adding 0 turns the -0 of -0.2 into 0, as `round` does.
+    Ok(Value::number(round(expect_number(value)?) + 0.0))
 }
 
 fn decimal(text: &str) -> Option<f64> {

@@ -11,7 +11,7 @@ use super::nested::invalid;
 use super::string::expect_text;
 use crate::error::{Error, Result};
 use crate::eval::EvalContext;
-use crate::eval::option_spec::OptionSpec;
+use crate::eval::option_spec::{OptionSpec, describe_value};
 use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, Function, Param};
 use crate::pid::quantity::Reference;
@@ -74,7 +74,7 @@ fn converted<'a>([value, from, to, options]: [Value<'a>; 4]) -> Result<Value<'a>
 fn unit(value: Value<'_>) -> Result<Unit> {
     let text = expect_text(value)?;
     table::find(text).ok_or_else(|| {
-        let error = invalid("Unknown unit", value);
+        let error = invalid(format!("Unknown unit {}", describe_value(value)), value);
         if table::is_at_reference_conditions(text) {
             return error.with_help("a volume at normal or standard conditions is an amount of gas: its volume depends on pressure and temperature");
         }

@@ -582,7 +582,8 @@ impl Group {
 /// Returns the help for a missing `:` after a key.
 fn colon_help(key: &str, found: Option<u8>) -> String {
     match found {
-        Some(b',' | b'}') if is_word(key) => format!("there is no short form of `{key}: .{key}`"),
+        Some(b',' | b'}') if key.starts_with('$') => format!("there is no short form: write `{}: {key}`", &key[1..]),
+        Some(b',' | b'}') if is_word(key) => format!("there is no short form: write `{key}: .{key}`"),
         _ => "a key, a `:` and a value make an entry of an object".into(),
     }
 }

@@ -199,3 +199,13 @@ fn durations_convert_where_their_length_is_fixed() {
     check_error(r#"durationTo("P1M", "days")"#, "null", "PQ2008", "vary in length");
     check_error(r#"durationTo("P1M1D", "months")"#, "null", "PQ2008", "vary in length");
 }
+
+#[test]
+fn a_unit_of_time_may_be_in_the_singular() {
+    check(
+        r#"[dateTrunc(.d, "minute"), dateDiff(.d, "2026-03-01T11:00:00Z", "hour"), durationFrom(2, "day")]"#,
+        r#"{"d": "2026-03-01T10:00:31Z"}"#,
+        r#"["2026-03-01T10:00:00Z",0.9913888888888889,"P2D"]"#,
+    );
+    check_error(r#"dateTrunc("2026-03-01", "second of a day")"#, "null", "PQ1012", "\"minutes\" or \"seconds\"");
+}

@@ -25,6 +25,16 @@ fn numbers_are_rounded_like_round_and_keep_their_decimals() {
 }
 
 #[test]
+fn numbers_are_rounded_down_and_up() {
+    check(
+        "map([floor(get()), ceil(get())])",
+        "[2, 2.1, -2.1, -0.2, 0.2, 1e21, null]",
+        "[[2,2],[2,3],[-3,-2],[-1,0],[0,1],[1e+21,1e+21],[null,null]]",
+    );
+    check_error(r#"floor("2.5")"#, "null", "PQ2007", "toNumber");
+}
+
+#[test]
 fn thousands_are_grouped_from_the_point() {
     check(
         r#"[1, 12, 123, 1234, 123456, 1234567.25, -1234, -123] | map(formatNumber(get(), {group: ","}))"#,

@@ -129,8 +129,18 @@ fn what_a_unit_does_not_say_is_not_guessed() {
     for unit in ["mPa", "Mg", "MM", "", "m3/parsec", "kg/m3", "°", "m//h"] {
         check_error(&format!("convertUnit(1, \"{unit}\", \"m\")"), "null", "PQ2008", "units()");
     }
-    check_error(r#"convertUnit(1, "inches", "furlongs")"#, "null", "PQ2008", "Unknown unit");
+    check_error(r#"convertUnit(1, "inches", "furlongs")"#, "null", "PQ2008", "Unknown unit \"furlongs\"");
     check_error(r#"convertUnit(1, "dgC", "K")"#, "null", "PQ2008", "did you mean `degC`?");
+}
+
+#[test]
+fn powers_convert() {
+    check(
+        r#"[convertUnit(1, "hp", "W"), convertUnit(30, "kW", "hp"), convertUnit(1.5, "MW", "kW")]"#,
+        "null",
+        "[745.6998715822702,40.23066268785084,1500]",
+    );
+    check_error(r#"convertUnit(1, "kW", "kg/h")"#, "null", "PQ2008", "power does not convert to a massFlow");
 }
 
 #[test]

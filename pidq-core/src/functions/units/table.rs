@@ -1,8 +1,9 @@
 //! Table of units: names, and values in the base unit as exact ratios.
 //!
 //! Sources: the SI Brochure (9th edition); NIST Special Publication 811, appendix B, for the inch (25.4 mm), the pound
-//! (0.45359237 kg), the US gallon (231 cubic inches), the petroleum barrel (42 gallons), the British gallon (4.54609 l)
-//! and the degree Rankine (5/9 K). The units of pressure are those of `pid::quantity`.
+//! (0.45359237 kg), the US gallon (231 cubic inches), the petroleum barrel (42 gallons), the British gallon (4.54609 l),
+//! the degree Rankine (5/9 K) and the mechanical horsepower (550 foot pounds-force a second). The units of pressure are
+//! those of `pid::quantity`.
 
 use crate::pid::quantity::{self, Reference};
 
@@ -17,6 +18,7 @@ pub(super) enum Quantity {
     Temperature,
     TemperatureDifference,
     Pressure,
+    Power,
     MassFlow,
     VolumeFlow,
     Velocity,
@@ -33,6 +35,7 @@ impl Quantity {
             Quantity::Temperature => "temperature",
             Quantity::TemperatureDifference => "temperatureDifference",
             Quantity::Pressure => "pressure",
+            Quantity::Power => "power",
             Quantity::MassFlow => "massFlow",
             Quantity::VolumeFlow => "volumeFlow",
             Quantity::Velocity => "velocity",
@@ -133,6 +136,11 @@ const UNITS: &[Unit] = &[
     temperature(&["degR", "°R", "R"], 5.0, 9.0, 491.67, 0.0),
     unit(Quantity::TemperatureDifference, &["deltaK", "deltaC", "Δ°C", "ΔK"], 1.0, 1.0),
     unit(Quantity::TemperatureDifference, &["deltaF", "deltaR", "Δ°F", "Δ°R"], 5.0, 9.0),
+    unit(Quantity::Power, &["kW"], 1e3, 1.0),
+    unit(Quantity::Power, &["W"], 1.0, 1.0),
+    unit(Quantity::Power, &["MW"], 1e6, 1.0),
+    // 37,284,993,579,113,511, rounded to a double.
+    unit(Quantity::Power, &["hp"], 37_284_993_579_113_512.0, 5e13),
     unit(Quantity::VolumeFlow, &["gpm"], 3_785_411_784.0, 60e12),
     unit(Quantity::VolumeFlow, &["cfm"], 28_316_846_592.0, 60e12),
     unit(Quantity::VolumeFlow, &["lpm"], 1.0, 60e3),
@@ -184,6 +192,7 @@ pub(super) fn names() -> impl Iterator<Item = (Quantity, Vec<&'static str>)> {
         Quantity::Temperature,
         Quantity::TemperatureDifference,
         Quantity::Pressure,
+        Quantity::Power,
         Quantity::VolumeFlow,
     ];
     BY_NAME.iter().map(|quantity| {

@@ -48,7 +48,7 @@ struct ForeignSyntax {
     replacement: Option<&'static str>,
 }
 
-const NO_ASSIGNMENT: &str = "there is no assignment: a query returns a new value and does not change the document";
+const NO_ASSIGNMENT: &str = "a changed copy is `set(.a, 2)`, or `update(.a, get() + 1)` from the old value; a query does not change the document";
 
 const FOREIGN_SYNTAX: &[ForeignSyntax] = &[
     ForeignSyntax { before: "==", after: "=", help: "equality is `==`; there is no `===`", replacement: Some("") },
@@ -93,7 +93,25 @@ const FOREIGN_SYNTAX: &[ForeignSyntax] = &[
     },
     ForeignSyntax { before: "", after: "?", help: "a missing property is null without `?`", replacement: Some("") },
     ForeignSyntax { before: "", after: ";", help: "arguments are separated by `,`", replacement: Some(",") },
-    ForeignSyntax { before: ".", after: ".", help: "there is no `..`: name every step of a path", replacement: None },
+    ForeignSyntax {
+        before: ".",
+        after: ".",
+        help: "all nested values are `descendants()`; otherwise name every step of a path",
+        replacement: None,
+    },
+    ForeignSyntax {
+        before: "",
+        after: ":=",
+        help: "to bind a name, use `let({name: query}, body)`",
+        replacement: None,
+    },
+    ForeignSyntax { before: "", after: "# ", help: "a comment begins with `//`", replacement: Some("// ") },
+    ForeignSyntax {
+        before: "{",
+        after: "(",
+        help: "an object with a computed key is `[{key: .a, value: .b}] | fromEntries()`",
+        replacement: None,
+    },
 ];
 
 /// Constants of other languages.
@@ -123,7 +141,9 @@ const FOREIGN_KEYWORDS: &[(&str, &str)] = &[
     ("select", "SQL's `select tag from nodes where kw > 1` is `.nodes | filter(.kw > 1) | pick(.tag)`"),
     ("from", "SQL's `from nodes` is `.nodes` here"),
     ("def", "functions cannot be defined; bind a value with `let({name: query}, body)`"),
-    ("reduce", "there is no `reduce`; arrays have `sum()`, `prod()`, `min()`, `max()`, `join()` and `merge()`"),
+    ("reduce", "jq's `reduce .a[] as $x (0; . + $x)` is `.a | reduce(0, .result + .item)`"),
+    ("foreach", "jq's `foreach .a[] as $x (0; . + $x)` is `.a | scan(0, .result + .item)`"),
+    ("try", "a default for an error is `tryOr(query, default)`"),
     ("let", "to bind a name, use `let({name: query}, body)`"),
     ("if", "for a conditional, use `if(condition, value, otherwise)`"),
 ];
@@ -364,11 +384,12 @@ impl ParseFailure<'_> {
             return Hint::replace(&format!("write `{replacements}`"), found.len(), replacements);
         }
         if found == "not" || found.starts_with('$') {
-            let not = found == "not" && !after.trim_start().is_empty();
-            return hint_with_len(
-                found.len(),
-                if not { "`not` is a function: `not(…)`" } else { "a property is `.name`, a function `name(…)`" },
-            );
+            let help = match found {
+                "not" if self.before().trim_end().ends_with('|') => "negation is `not(…)`",
+                "not" if !after.trim_start().is_empty() => "`not` is a function: `not(…)`",
+                _ => "a property is `.name`, a function `name(…)`",
+            };
+            return hint_with_len(found.len(), help);
         }
         self.hyphen(found)
             .or_else(|| self.call_without_parentheses(found))
@@ -476,7 +497,9 @@ impl ParseFailure<'_> {
             return hint(r#"names with letters other than `a` to `z` are quoted with `"`"#);
         }
         if c == '@' {
-            return hint("there is no `@`: results are values, printed as JSON");
+            return hint(
+                "there is no `@`: results are values; options of `pidq query`, such as `--csv`, print them in other formats",
+            );
         }
         if in_word(c) && self.before().ends_with(|c: char| c.is_ascii_digit()) {
             return hint("numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
@@ -679,8 +702,8 @@ mod tests {
         check_help(".nodes order by .kw", "to sort, use `| sort(.a)` or `| sort(.a, \"desc\")`");
         check_help(".a andalso .b", "there is no operator `andalso`");
         check_help("map .tag", "a function call needs parentheses: `map(…)`; a property is `.map`");
-        check_help("{tag, kw: .kw}", "there is no short form of `tag: .tag`");
-        check_help("{tag}", "there is no short form of `tag: .tag`");
+        check_help("{tag, kw: .kw}", "there is no short form: write `tag: .tag`");
+        check_help("{tag}", "there is no short form: write `tag: .tag`");
         check_help("1 in (1, 2)", "an array is written in brackets: `[1, 2]`");
         check_help(".a, .b", "several values need an array: `[.a, .b]`");
         check_help("/nodes/node", "a path is written with dots: `.nodes.0.tag`");
@@ -690,7 +713,19 @@ mod tests {
         check_help("filter(.tag ~ \"P\")", "to test a pattern, use `regex(.tag, \"^P-\")`");
         check_help("map({.tag})", "an object needs keys, `{tag: .tag}`; `pick(.tag)` keeps the field names");
         check_help(".nodes -> size()", "the pipe is `|`");
-        check_help(".nodes | @csv", "there is no `@`: results are values, printed as JSON");
+        let formats = "there is no `@`: results are values; options of `pidq query`, such as `--csv`, print them in other formats";
+        check_help(".nodes | @csv", formats);
+        check_help(
+            "reduce .a[] as $x (0; . + $x)",
+            "jq's `reduce .a[] as $x (0; . + $x)` is `.a | reduce(0, .result + .item)`",
+        );
+        check_help("try .a catch 1", "a default for an error is `tryOr(query, default)`");
+        check_help("{(.a): 1}", "an object with a computed key is `[{key: .a, value: .b}] | fromEntries()`");
+        check_help(".. | .a", "all nested values are `descendants()`; otherwise name every step of a path");
+        check_help("$x := 1", "to bind a name, use `let({name: query}, body)`");
+        check_help(".a | not", "negation is `not(…)`");
+        check_help("{$x}", "there is no short form: write `x: $x`");
+        check_repair("# all\n.a", "// all\n.a");
         check_help("0x10", "numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
     }
 
