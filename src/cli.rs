@@ -262,6 +262,9 @@ fn print_usage_error(message: &clap::Error) -> Status {
             None => suggest_query_command(word),
         }
     }
+    if message.kind() == ErrorKind::UnknownArgument && is_top_level_option() {
+        failure::warn(QUERY_HINT);
+    }
     if message.use_stderr() { Status::Usage } else { Status::Done }
 }
 
@@ -285,11 +288,18 @@ fn missing_feature(word: &str) -> Option<&'static str> {
     SERVICE_COMMANDS.iter().find(|(name, _)| *name == word).map(|(_, feature)| *feature)
 }
 
+const QUERY_HINT: &str = "to run a query on a file, use `pidq query QUERY FILE`\n";
+
+/// Returns true if the first argument is an option such as `-r` of jq.
+fn is_top_level_option() -> bool {
+    env::args_os().nth(1).is_some_and(|first| first.as_encoded_bytes().starts_with(b"-"))
+}
+
 /// Suggests `pidq query` if the subcommand is a query or a file, as with jq.
 fn suggest_query_command(word: &str) {
     let is_query = word.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     if is_query || std::path::Path::new(word).exists() {
-        failure::warn("to run a query on a file, use `pidq query QUERY FILE`\n");
+        failure::warn(QUERY_HINT);
     }
 }
 

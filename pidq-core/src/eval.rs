@@ -18,6 +18,7 @@ mod rename_keys;
 mod row_set;
 mod run_warnings;
 mod scratch;
+pub(crate) mod text_template;
 pub(crate) mod vectorized;
 mod vectorized_filter;
 mod vectorized_pipe;

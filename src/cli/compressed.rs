@@ -1,6 +1,7 @@
-//! Compressed files: gzip (RFC 1952) and Zstandard (RFC 8878), recognized by their names.
+//! Compressed files: gzip (RFC 1952) and Zstandard (RFC 8878), recognized by their names; standard input by its first
+//! bytes.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Cursor, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -23,18 +24,85 @@ pub fn is_compressed(path: &Path) -> bool {
     [".gz", ".zst"].iter().any(|ending| name(path).ends_with(ending))
 }
 
+/// Format of a compressed file.
+#[derive(Clone, Copy)]
+enum Compression {
+    Gzip,
+    Zstandard,
+}
+
+impl Compression {
+    fn from_name(name: &str) -> Option<Compression> {
+        match name {
+            _ if name.ends_with(".gz") => Some(Compression::Gzip),
+            _ if name.ends_with(".zst") => Some(Compression::Zstandard),
+            _ => None,
+        }
+    }
+
+    /// Returns the format that begins with these bytes. No JSON and no text does.
+    fn from_first_bytes(bytes: &[u8]) -> Option<Compression> {
+        match bytes {
+            [0x1F, 0x8B, ..] => Some(Compression::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Compression::Zstandard),
+            _ => None,
+        }
+    }
+
+    fn decompress(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            Compression::Gzip => decompress_gzip(bytes),
+            Compression::Zstandard => decompress_zstd(bytes),
+        }
+    }
+}
+
 /// Returns the bytes of a file, decompressed if its name says so.
 pub fn decompress_if_needed(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    let decompressed = match name(path) {
-        name if name.ends_with(".gz") => decompress_gzip(&bytes),
-        name if name.ends_with(".zst") => decompress_zstd(&bytes),
-        _ => return Ok(bytes),
-    };
-    decompressed.map_err(|error| {
-        let reason =
-            if error.kind() == io::ErrorKind::UnexpectedEof { "it is cut off".into() } else { error.to_string() };
-        Failure::Usage(format!("cannot decompress `{}`: {reason}", path.display()))
-    })
+    let Some(compression) = Compression::from_name(&name(path)) else { return Ok(bytes) };
+    compression
+        .decompress(&bytes)
+        .map_err(|error| Failure::Usage(format!("cannot decompress `{}`: {}", path.display(), reason(&error))))
+}
+
+fn reason(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::UnexpectedEof { "it is cut off".into() } else { error.to_string() }
+}
+
+/// Reader of a stream that may be compressed. A stream that is not is passed on as it comes.
+pub struct MaybeCompressed<R> {
+    reader: R,
+    /// The decompressed stream; `None` if it is not compressed. Unset before the first bytes.
+    decompressed: Option<Option<Cursor<Vec<u8>>>>,
+}
+
+impl<R: BufRead> MaybeCompressed<R> {
+    pub fn new(reader: R) -> MaybeCompressed<R> {
+        MaybeCompressed { reader, decompressed: None }
+    }
+
+    /// Reads the whole stream if its first bytes are those of a compressed one.
+    fn detect(&mut self) -> io::Result<Option<Cursor<Vec<u8>>>> {
+        let Some(compression) = Compression::from_first_bytes(self.reader.fill_buf()?) else { return Ok(None) };
+        let mut bytes = Vec::new();
+        self.reader.by_ref().take(MAX_BYTES).read_to_end(&mut bytes)?;
+        let decompressed = compression.decompress(&bytes);
+        let decompressed =
+            decompressed.map_err(|error| io::Error::other(format!("cannot decompress it: {}", reason(&error))))?;
+        Ok(Some(Cursor::new(decompressed)))
+    }
+}
+
+impl<R: BufRead> Read for MaybeCompressed<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.decompressed.is_none() {
+            self.decompressed = Some(self.detect()?);
+        }
+        match &mut self.decompressed {
+            Some(Some(decompressed)) => decompressed.read(bytes),
+            _ => self.reader.read(bytes),
+        }
+    }
 }
 
 fn name(path: &Path) -> String {
@@ -87,6 +155,20 @@ mod tests {
         assert_eq!(decompress_zstd(&file).expect("three frames"), b"[1,2]");
         assert!(decompress_zstd(&file[..file.len() - 1]).is_err());
         assert!(decompress_zstd(b"{}").is_err());
+    }
+
+    #[test]
+    fn a_stream_is_decompressed_if_its_first_bytes_say_so() {
+        let read = |stream: &[u8]| {
+            let mut text = Vec::new();
+            MaybeCompressed::new(stream).read_to_end(&mut text).map(|_| text)
+        };
+        let compressed = [frame(b"[1,"), frame(b"2]")].concat();
+        assert_eq!(read(&compressed).expect("two frames"), b"[1,2]");
+        assert_eq!(read(b"(not compressed)").expect("a text"), b"(not compressed)");
+        assert_eq!(read(b"").expect("an empty stream"), b"");
+        let error = read(&compressed[..compressed.len() - 1]).expect_err("cut off");
+        assert!(error.to_string().contains("cut off"), "{error}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pidq::{Graph, ProjectedDocument, Query};
 
-use super::compressed;
+use super::compressed::{self, MaybeCompressed};
 use super::failure::{self, Failure, InputPlace, Result};
 use super::json_texts::BYTE_ORDER_MARK;
 use super::progress;
@@ -26,7 +26,7 @@ pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
 pub fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if path == Path::new(STDIN) {
         warn_about_terminal();
-        read_to_limit(io::stdin().lock(), 0)
+        read_to_limit(MaybeCompressed::new(io::stdin().lock()), 0)
     } else {
         fs::File::open(path).and_then(|file| {
             let size = file.metadata()?.len();
@@ -88,7 +88,7 @@ fn without_byte_order_mark(mut bytes: Vec<u8>) -> Vec<u8> {
 pub fn reader(path: &Path) -> Result<Box<dyn Read>> {
     if path == Path::new(STDIN) {
         warn_about_terminal();
-        return Ok(Box::new(io::stdin().lock()));
+        return Ok(Box::new(MaybeCompressed::new(io::stdin().lock())));
     }
     if compressed::is_compressed(path) {
         return Ok(Box::new(Cursor::new(json(path)?)));

@@ -1,15 +1,45 @@
 //! Pager for a long output on a terminal: `less`, or the command in `PIDQ_PAGER` or `PAGER`.
 //!
-//! The output is held until it is complete, and then passed to the pager in a file. The pager replaces this process, so
-//! that the terminal and the shell have to do with one process only.
+//! The output is held until it is complete, and then passed to the pager in a file. After a query the pager replaces this
+//! process, so that the terminal and the shell have to do with one process only; the prompt waits for it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 /// Output of this size is written as it comes.
 const MAX_HELD: usize = 64 << 20;
 /// Number of lines that any terminal shows.
 const MAX_SHORT: usize = 20;
+
+/// Choice of the pager.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum PagerChoice {
+    /// `PIDQ_PAGER`, `PAGER` or `less`.
+    #[default]
+    Environment,
+    Off,
+    Command(OsString),
+}
+
+impl PagerChoice {
+    /// Reads `on`, `off` or a command.
+    pub fn parse(text: &str) -> PagerChoice {
+        match text {
+            "on" => PagerChoice::Environment,
+            "off" => PagerChoice::Off,
+            command => PagerChoice::Command(command.into()),
+        }
+    }
+
+    /// Returns the command of the pager.
+    fn command(&self) -> Option<OsString> {
+        match self {
+            PagerChoice::Environment => default_pager(),
+            PagerChoice::Off => None,
+            PagerChoice::Command(command) => Some(command.clone()),
+        }
+    }
+}
 
 /// Standard output, held for a pager or not.
 pub enum Output {
@@ -24,7 +54,12 @@ impl Output {
 
     /// Holds the output if it goes to a terminal and there is a pager.
     pub fn paged() -> Output {
-        match pager() {
+        Output::paged_by(&PagerChoice::Environment)
+    }
+
+    /// As [`Output::paged`], with a pager of the user's choice.
+    pub fn paged_by(choice: &PagerChoice) -> Output {
+        match choice.command() {
             Some(pager) if io::stdout().is_terminal() => Output::Held { output: Vec::new(), pager },
             _ => Output::direct(),
         }
@@ -42,10 +77,21 @@ impl Output {
     /// Shows the complete output: with the pager if it is long, else directly.
     pub fn show(&mut self) -> io::Result<()> {
         if let Output::Held { output, pager } = self
-            && output.iter().filter(|byte| **byte == b'\n').count() > MAX_SHORT
+            && is_long(output)
         {
             // Returns if the pager could not be started.
             replace_process(pager, output);
+        }
+        self.release()
+    }
+
+    /// As [`Output::show`], for a process that continues after the pager.
+    pub fn show_and_continue(&mut self) -> io::Result<()> {
+        if let Output::Held { output, pager } = self
+            && is_long(output)
+            && run_process(pager, output)
+        {
+            output.clear();
         }
         self.release()
     }
@@ -73,9 +119,14 @@ impl Write for Output {
     }
 }
 
-/// Returns the command of the pager.
+/// Returns true for an output that may not fit on the screen.
+fn is_long(output: &[u8]) -> bool {
+    output.iter().filter(|byte| **byte == b'\n').count() > MAX_SHORT
+}
+
+/// Returns the command of the pager in the environment.
 #[cfg(unix)]
-fn pager() -> Option<OsString> {
+fn default_pager() -> Option<OsString> {
     let chosen = std::env::var_os("PIDQ_PAGER").or_else(|| std::env::var_os("PAGER"));
     match chosen {
         Some(command) => (!command.is_empty() && command != "cat").then_some(command),
@@ -87,24 +138,38 @@ fn pager() -> Option<OsString> {
 }
 
 #[cfg(not(unix))]
-fn pager() -> Option<OsString> {
+fn default_pager() -> Option<OsString> {
     None
 }
 
 /// Replaces this process by the pager. Returns only if that fails.
 #[cfg(unix)]
-fn replace_process(pager: &OsString, output: &[u8]) {
-    use std::io::Seek;
+fn replace_process(pager: &OsStr, output: &[u8]) {
     use std::os::unix::process::CommandExt;
-    use std::process::Command;
 
-    let file = tempfile::tempfile().and_then(|mut file| {
-        file.write_all(output)?;
-        file.rewind()?;
-        Ok(file)
-    });
-    let Ok(file) = file else { return };
-    let mut command = Command::new("sh");
+    if let Ok(mut command) = pager_command(pager, output) {
+        drop(command.exec());
+    }
+}
+
+/// Runs the pager and waits for it; returns false if it could not be started.
+#[cfg(unix)]
+fn run_process(pager: &OsStr, output: &[u8]) -> bool {
+    /// Exit codes of the shell for a command that it cannot run.
+    const NOT_STARTED: [i32; 2] = [126, 127];
+    let status = pager_command(pager, output).and_then(|mut command| command.status());
+    status.is_ok_and(|status| status.code().is_none_or(|code| !NOT_STARTED.contains(&code)))
+}
+
+/// Returns the command of a pager that reads an output.
+#[cfg(unix)]
+fn pager_command(pager: &OsStr, output: &[u8]) -> io::Result<std::process::Command> {
+    use std::io::Seek;
+
+    let mut file = tempfile::tempfile()?;
+    file.write_all(output)?;
+    file.rewind()?;
+    let mut command = std::process::Command::new("sh");
     command.arg("-c").arg(pager).stdin(file);
     // As for git: less ends if the output fits on the screen, shows colors, and leaves the output on the screen.
     for (name, options) in [("LESS", "FRX"), ("LV", "-c")] {
@@ -112,8 +177,13 @@ fn replace_process(pager: &OsString, output: &[u8]) {
             command.env(name, options);
         }
     }
-    drop(command.exec());
+    Ok(command)
 }
 
 #[cfg(not(unix))]
-fn replace_process(_: &OsString, _: &[u8]) {}
+fn replace_process(_: &OsStr, _: &[u8]) {}
+
+#[cfg(not(unix))]
+fn run_process(_: &OsStr, _: &[u8]) -> bool {
+    false
+}

@@ -41,13 +41,26 @@ fn results_of_likely_mistakes_come_with_a_warning() {
         ("filter(.kw > \"5\")", "PQW02"),
         ("map(.tag == 5)", "PQW02"),
         ("map(1.2.3)", "PQW07"),
+        ("map(format(\"{tag}: {kv}\"))", "no object had a field `kv`"),
+        ("map((.kw > 5).tag)", "has no fields"),
+        ("map(.kw) | reduce(.result + .item, 0)", "PQW20"),
+        ("map(.kw) | scan(.result + .item, 0)", "the first value comes before"),
     ] {
         check_error(&["query", query], rows, warning, 0);
     }
+    check_error(&["query", "map(upper(get()))"], r#"["\ud83d\ude00", "\ud83d"]"#, "PQ5004", 4);
+    check_error(&["query", "-n", r#"upper("\ud83d")"#], "", "Lone surrogate in string", 3);
     check_error(&["query", "sortBy(.kw)"], rows, "one key: `sort(.a)`", 5);
-    for query in
-        ["sort(.kw, \"desc\")", "filter(.kw > 5)", "filter(.kw > 50)", "map(.kw) | sum()", "map(1.2)", "limit(0)"]
-    {
+    for query in [
+        "map(format(\"{tag}: {kw}, {.}\"))",
+        "map(.kw) | reduce(0, .item)",
+        "sort(.kw, \"desc\")",
+        "filter(.kw > 5)",
+        "filter(.kw > 50)",
+        "map(.kw) | sum()",
+        "map(1.2)",
+        "limit(0)",
+    ] {
         let output = pidq(&["query", query], rows);
         assert!(output.stderr.is_empty(), "{query}: {output:?}");
     }
@@ -248,6 +261,28 @@ fn long_results_on_a_terminal_go_to_the_pager() {
     let seen = on_terminal(".", "list.json bad.json").expect("a terminal");
     assert!(seen.contains("PQ5001") && seen.ends_with("exit 2\n"), "{seen}");
     assert!(seen.find('1') < seen.find("PQ5001"), "{seen}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_prompt_continues_after_the_pager() {
+    let folder = test_dir("prompt-pager");
+    write_file(&folder, "list.json", &format!("[{}1]", "1,".repeat(40)));
+    let line = format!("PAGER='echo first pager' '{}' repl list.json", env!("CARGO_BIN_EXE_pidq"));
+    // Input that is typed before the next prompt may be lost.
+    let prompt_after = |text: &str| format!("{text}\r\n\x1b[?2004h\x1b[?2026h\r\x1b[Kpidq> ");
+    let steps = [
+        ("pidq> ".into(), "get()\r"),
+        (prompt_after("\nfirst pager"), ":set pager echo second pager\r"),
+        (prompt_after("\x1b[?2004l"), "get()\r"),
+        (prompt_after("\nsecond pager"), ":set pager missing-pager\r"),
+        (prompt_after("\x1b[?2004l"), "map(7)\r"),
+        (prompt_after("  \x1b[0;39m7\x1b[0m\r\n\x1b[1;39m]\x1b[0m"), ":set pager off\r"),
+        (prompt_after("\x1b[?2004l"), "map(8)\r"),
+        (prompt_after("  \x1b[0;39m8\x1b[0m\r\n\x1b[1;39m]\x1b[0m"), ":quit\r"),
+    ];
+    let steps: Vec<(&str, &str)> = steps.iter().map(|(awaited, input)| (&**awaited, *input)).collect();
+    run_on_terminal(&line, &steps, &folder);
 }
 
 #[cfg(unix)]

@@ -5,6 +5,7 @@ use super::option_spec::OptionSpec;
 use super::plan::common_subexpr;
 use super::plan::function::{Body, Function, Param, ParamKind};
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Parameter, Path, Pattern, Plan};
+use super::text_template;
 use crate::error::{Code, Error, Result, Span, Warning};
 use crate::graph::pattern::Pattern as GraphPattern;
 use crate::limits::{MAX_PARAMS, MAX_REGEX_TOTAL_SIZE};
@@ -244,7 +245,10 @@ impl<'n> Compiler<'n> {
         for stage in stages.iter().skip(1) {
             self.check_stage_input(stage);
         }
-        self.warnings.extend(stages.windows(2).filter_map(|pair| field_of_number(&pair[0], &pair[1])));
+        for pair in stages.windows(2) {
+            self.warnings.extend(field_of_number(&pair[0], &pair[1]));
+            self.warnings.extend(self.field_of_operator(&pair[0], &pair[1]));
+        }
         Ok(Plan::pipe(self.compile_queries(stages)?))
     }
 
@@ -260,6 +264,20 @@ impl<'n> Compiler<'n> {
         if takes_arguments_only && !args.is_empty() && args.iter().all(is_fixed) {
             self.warnings.push(ignored_input(row, args, stage.span));
         }
+    }
+
+    /// PQW07: in `.a > f().b`, the path is read from the result of the comparison.
+    #[inline(never)]
+    fn field_of_operator(&self, value: &Expr, path: &Expr) -> Option<Warning> {
+        let Node::Array(items) = &value.node else { return None };
+        let is_field = matches!(&path.node, Node::Array(keys) if path.head() == Some("get") && keys.len() > 1);
+        let Ok(Target::Function(FunctionRef::Standard(row))) = self.target(value, items) else { return None };
+        let operators = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "not in", "and", "or", "not", "add", "subtract"];
+        let is_scalar = operators.contains(&row.name) || ["multiply", "divide", "mod", "pow"].contains(&row.name);
+        let message = format!("the result of `{}` has no fields: the result is null", row.name);
+        let warning = Warning::new("PQW07", message).with_span(path.span);
+        let help = "a path after a value is a pipe, and `|` has the lowest precedence: write `.a > (f() | .b)`";
+        (is_field && is_scalar).then(|| warning.with_help(help))
     }
 
     fn compile_path(&mut self, keys: &[Expr]) -> Result<Path> {
@@ -430,7 +448,26 @@ impl<'n> Compiler<'n> {
                 plans.push(plan);
             }
         }
+        self.add_template_fields(&function, args, &mut plans);
         Ok(call_plan(function, plans, id, expr.span))
+    }
+
+    /// Appends the paths of the fields of a constant template, so that a field that no object has gives a warning.
+    #[inline(never)]
+    fn add_template_fields(&mut self, function: &FunctionRef, args: &[Expr], plans: &mut Vec<Plan>) {
+        let (Some(param), Some(arg)) = (function.row().params.first(), args.first()) else { return };
+        let (ParamKind::TextTemplate(_), Some(Plan::Constant(Constant::Text(template)))) = (param.kind, plans.first())
+        else {
+            return;
+        };
+        let template = template.clone();
+        for path in text_template::field_paths(&template) {
+            let first = self.properties.len();
+            let key = |name: &str| Key { index: json::array_index(name), name: name.into(), span: arg.span };
+            let keys: Box<[Key]> = text_template::keys(path).map(key).collect();
+            self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
+            plans.push(Plan::Get(Path { keys, first, is_plain: false }));
+        }
     }
 
     /// Checks the number of arguments, records warnings and registers the call. Like everything that is not recursive, a
@@ -441,6 +478,7 @@ impl<'n> Compiler<'n> {
         self.warnings.extend(missing_argument(function, expr, args));
         self.warnings.extend(unknown_direction(function, args));
         self.warnings.extend(invalid_count(function, args));
+        self.warnings.extend(constant_step(function, args));
         Ok(self.register_call(function, expr.span))
     }
 
@@ -476,7 +514,7 @@ impl<'n> Compiler<'n> {
         let arg = &args[at];
         match param.kind {
             ParamKind::Query => self.compile_query(arg),
-            ParamKind::Checked(_) | ParamKind::GraphPattern => {
+            ParamKind::Checked(_) | ParamKind::TextTemplate(_) | ParamKind::GraphPattern => {
                 let plan = self.compile_query(arg)?;
                 self.check_argument(param, &plan, arg)?;
                 Ok(plan)
@@ -704,8 +742,10 @@ fn constant(node: &Node) -> Constant {
 /// Checks the value of an argument.
 fn check_value(param: &Param, value: Value<'_>) -> Result<()> {
     match param.kind {
-        ParamKind::Checked(spec) if value.is_null() && !param.is_optional => Err(spec.invalid_value(value)),
-        ParamKind::Checked(spec) => spec.check(value),
+        ParamKind::Checked(spec) | ParamKind::TextTemplate(spec) if value.is_null() && !param.is_optional => {
+            Err(spec.invalid_value(value))
+        }
+        ParamKind::Checked(spec) | ParamKind::TextTemplate(spec) => spec.check(value),
         ParamKind::GraphPattern => check_pattern(value),
         _ => Ok(()),
     }
@@ -982,6 +1022,16 @@ fn invalid_count(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
     };
     let warning = Warning::new("PQW18", "`limit` expects a whole number, and converts other values");
     (!is_valid).then(|| warning.with_span(count.span).with_help("write the number of items, as in `limit(10)`"))
+}
+
+/// PQW20: `scan(.result + .item, 0)`, whose arguments are swapped.
+fn constant_step(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
+    let FunctionRef::Extension(row) = function else { return None };
+    let next = args.get(1).filter(|_| ["reduce", "scan"].contains(&row.name))?;
+    let message = format!("`{}` gives the same value for every item", row.name);
+    let help = format!("the first value comes before the query on each item: `{}(0, .result + .item)`", row.name);
+    let is_constant = !matches!(next.node, Node::Array(_) | Node::Object(_));
+    is_constant.then(|| Warning::new("PQW20", message).with_span(next.span).with_help(help))
 }
 
 /// PQW07: `1.2.3` is a number and its field `3`.

@@ -151,6 +151,14 @@ impl<'a> EvalContext<'a> {
         value
     }
 
+    /// Records that a key of a path was looked up in an object, by a function that reads the path itself.
+    pub(crate) fn record_lookup(&mut self, path: &Path, at: usize, is_found: bool) {
+        if let Some(cache) = self.caches.get_mut(path.first + at) {
+            cache.looked_up = true;
+            cache.found |= is_found;
+        }
+    }
+
     /// Returns true if the key was looked up in objects and none had it.
     pub(crate) fn never_found(&self, property: usize) -> bool {
         self.caches[property].looked_up && !self.caches[property].found

@@ -12,6 +12,7 @@ use crate::eval::build::LimitedText;
 use crate::eval::option_spec::OptionSpec;
 use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, Function, Param};
+use crate::eval::text_template::{self, Part};
 use crate::value::{Value, convert};
 
 const DIGITS: OptionSpec = OptionSpec::number("digits");
@@ -25,7 +26,7 @@ const MAX_DIGITS: f64 = 100.0;
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "format",
-        params: &[Param::checked(&TEMPLATE)],
+        params: &[Param::text_template(&TEMPLATE)],
         summary: "A text with the fields that a template names: `{a.b}`, `{.}` for the value itself, `{a:.2}` with two decimals; `{{` is a brace.",
         example: r#"{tag: "P-1", kw: 7.456} | format("{tag}: {kw:.1} kW") => "P-1: 7.5 kW""#,
         body: Body::Piped(format_text),
@@ -109,25 +110,21 @@ fn write_grouped(out: &mut LimitedText, text: &str, group: &str, point: &str) ->
     }
 }
 
-/// A part of a template.
-enum Part<'t> {
-    Text(&'t str),
-    Field { path: &'t str, digits: Option<f64> },
-}
-
 fn format_text<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let value = optional(cx, args, 0, input)?;
     let template = super::string::expect_text(value)?;
     cx.charge_bytes(template.len())?;
     let base = cx.mark();
+    // The compiler appends the paths of the fields of a constant template.
+    let mut paths = args[1..].iter();
     let mut rest = template;
     while !rest.is_empty() {
         cx.charge(1)?;
-        let (part, len) = next_part(rest).ok_or_else(|| bad_template(value))?;
+        let (part, len) = text_template::next_part(rest).ok_or_else(|| bad_template(value))?;
         rest = &rest[len..];
         let text = match part {
             Part::Text(text) => text,
-            Part::Field { path, digits } => field_text(cx, input, path, digits)?,
+            Part::Field { path, digits } => field_text(cx, input, path, digits, paths.next())?,
         };
         cx.push(Value::String(text))?;
     }
@@ -136,40 +133,30 @@ fn format_text<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan])
     cx.build_text(|out| parts.iter().try_for_each(|part| out.write_str(part))).map(Value::String)
 }
 
-/// Returns the part at the start of a template, and its length; `None` for a brace without its partner.
-fn next_part(rest: &str) -> Option<(Part<'_>, usize)> {
-    match rest.as_bytes() {
-        [b'{', b'{', ..] | [b'}', b'}', ..] => Some((Part::Text(&rest[..1]), 2)),
-        [b'{', ..] => {
-            let end = rest.find('}')?;
-            let (path, digits) = match rest[1..end].split_once(":.") {
-                Some((path, digits)) => (path, Some(digits.parse().ok()?)),
-                None => (&rest[1..end], None),
-            };
-            let is_path = !path.is_empty() && !path.contains('{');
-            is_path.then_some((Part::Field { path: path.trim(), digits }, end + 1))
-        }
-        [b'}', ..] => None,
-        _ => {
-            let end = rest.find(['{', '}']).unwrap_or(rest.len());
-            Some((Part::Text(&rest[..end]), end))
-        }
-    }
-}
-
 fn bad_template(template: Value<'_>) -> Error {
     let error = invalid("A brace of the template has no partner, or no field in it", template);
     error.with_help("`{tag}` is a field, `{size:.1}` a number with one decimal, `{{` a brace")
 }
 
-/// Returns the text of a field; empty for a missing one.
-fn field_text<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, path: &str, digits: Option<f64>) -> Result<&'a str> {
+/// Returns the text of a field; empty for a missing one. Records the lookups of the compiled path, if there is one, so
+/// that a run warns of a field that no object has.
+fn field_text<'a>(
+    cx: &mut EvalContext<'a>,
+    input: Value<'a>,
+    path: &str,
+    digits: Option<f64>,
+    compiled: Option<&Plan>,
+) -> Result<&'a str> {
     let mut value = input;
-    for key in path.split('.').filter(|key| !key.is_empty()) {
+    for (at, key) in text_template::keys(path).enumerate() {
         cx.charge(1)?;
         let key = cx.build_text(|out| out.write_str(key))?;
         let key = PathKey::from_value(cx, Value::String(key))?;
-        value = child(value, &key).unwrap_or(Value::Null);
+        let found = child(value, &key);
+        if let (Some(Plan::Get(path)), Value::Object(_)) = (compiled, value) {
+            cx.record_lookup(path, at, found.is_some());
+        }
+        value = found.unwrap_or(Value::Null);
     }
     match (value, digits) {
         (value, _) if value.is_null() => Ok(""),

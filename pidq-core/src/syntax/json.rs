@@ -437,8 +437,11 @@ mod tests {
     }
 
     #[test]
-    fn lone_surrogates_become_the_replacement_character() {
-        check(r#""\ud83d""#, "\"\u{fffd}\"");
+    fn lone_surrogates_are_refused() {
+        for json in [r#""\ud83d""#, r#""a\ude00""#, r#""\ud83d\ud83d\ude00""#] {
+            assert!(from_json(json).expect_err(json).message().starts_with("Lone surrogate in string"), "{json}");
+        }
+        check(r#""\ud83d\ude00""#, "\"😀\"");
     }
 
     #[test]

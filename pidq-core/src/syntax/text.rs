@@ -675,7 +675,8 @@ mod tests {
         check("1e400", "null");
         check("-0", "0");
         check(r#""a\n\u00e9\ud83d\ude00/\/""#, r#""a\né😀//""#);
-        check(r#""\ud83d \udc00\ud83dx""#, "\"\u{fffd} \u{fffd}\u{fffd}x\"");
+        check(r#""\ud83d \ud83d\ude00""#, "PQ0006 Lone surrogate in string (pos: 1)");
+        check(r#""\ud83d\ude00 \udc00""#, "PQ0006 Lone surrogate in string (pos: 14)");
         check("null", "null");
         check("01", "PQ0005 Unexpected part '1' (pos: 1)");
     }

@@ -89,16 +89,25 @@ pub(crate) fn unescape(text: &str) -> Result<Box<str>, BadString> {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
-        let (c, length) = escape(&rest[at..]).ok_or(BadString {
-            at: text.len() - rest.len() + at,
-            message: "Bad escaped character in string",
-            help: r#"the escapes are `\"` `\\` `\/` `\b` `\f` `\n` `\r` `\t` and `\uXXXX`"#,
-        })?;
+        let (c, length) = escape(&rest[at..]).ok_or_else(|| bad_escape(&rest[at..], text.len() - rest.len() + at))?;
         out.push(c);
         rest = &rest[at + length..];
     }
     out.push_str(rest);
     Ok(out.into())
+}
+
+/// Returns the error for an escape at the start of a text, at a byte of the string's contents.
+fn bad_escape(text: &str, at: usize) -> BadString {
+    let (message, help) = if hex(text).is_some() {
+        ("Lone surrogate in string", "write both surrogates of the pair, or the character itself")
+    } else if text.starts_with("\\(") {
+        ("Bad escaped character in string", "to insert a value, use `format(\"{a.b}\")`, or join strings with `+`")
+    } else {
+        let escapes = r#"the escapes are `\"` `\\` `\/` `\b` `\f` `\n` `\r` `\t` and `\uXXXX`"#;
+        ("Bad escaped character in string", escapes)
+    };
+    BadString { at, message, help }
 }
 
 /// Returns the character of an escape, and the length of the escape.
@@ -116,7 +125,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((c, 2))
 }
 
-/// Parses `\uXXXX`, or a surrogate pair of them. A lone surrogate becomes U+FFFD.
+/// Parses `\uXXXX`, or a surrogate pair of them; `None` for a lone surrogate, which UTF-8 cannot represent.
 fn unicode_escape(text: &str) -> Option<(char, usize)> {
     let high = hex(text)?;
     let low = text.get(6..).and_then(hex).filter(|low| (0xDC00..0xE000).contains(low));
@@ -124,7 +133,7 @@ fn unicode_escape(text: &str) -> Option<(char, usize)> {
         (0xD800..0xDC00, Some(low)) => {
             char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00)).map(|c| (c, 12))
         }
-        _ => Some((char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 6)),
+        _ => char::from_u32(high).map(|c| (c, 6)),
     }
 }
 

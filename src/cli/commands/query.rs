@@ -358,6 +358,7 @@ pub fn run_and_print(
     graph: &Graph,
     limits: Limits<'_>,
     graph_warnings_shown: &Cell<bool>,
+    output: Output,
 ) -> Result<Option<String>> {
     let style = Style { indent: Some(Indent::Spaces(2)), colors: failure::wants_colors(&io::stdout()) };
     let failure_of = |error| Failure::Query(error, query.source().into());
@@ -367,13 +368,13 @@ pub fn run_and_print(
     if outcome.uses_graph && !graph_warnings_shown.replace(true) {
         warn(&graph_warnings(graph, &outcome.warnings), query);
     }
-    let (mut formatter, mut kept) = (JsonFormatter::new(Output::direct(), style), Some(String::new()));
+    let (mut formatter, mut kept) = (JsonFormatter::new(output, style), Some(String::new()));
     let written = write_json(outcome.value, KeyOrder::Input, limits.output, &mut |chunk| {
         kept = kept.take().filter(|kept| kept.len() + chunk.len() <= MAX_KEPT_RESULT).map(|kept| kept + chunk);
         formatter.push(chunk)
     });
     written.map_err(|error| error.into_failure(query, &outcome))?;
     formatter.finish()?;
-    formatter.flush()?;
+    formatter.writer().show_and_continue()?;
     Ok(kept)
 }

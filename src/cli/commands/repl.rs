@@ -4,7 +4,7 @@ mod completion;
 mod prompt_line;
 
 use std::cell::{Cell, RefCell};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::{fs, io};
@@ -19,9 +19,10 @@ use rustyline::history::FileHistory;
 
 use super::{explain, functions, query};
 use crate::cli::failure::{self, Failure, Result, Status};
+use crate::cli::input;
 use crate::cli::limits::RunLimits;
+use crate::cli::pager::{Output, PagerChoice};
 use crate::cli::query_options::Profile;
-use crate::cli::{input, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -109,6 +110,7 @@ struct Session {
     dialect: Dialect,
     graph: Rc<Graph>,
     limits: RunLimits,
+    pager: PagerChoice,
     /// JSON of the last result, for `$last`.
     last_result: RefCell<Option<String>>,
     /// True once data-quality warnings of the drawing were shown.
@@ -121,6 +123,7 @@ impl Session {
             dialect,
             graph: Rc::new(graph),
             limits: RunLimits::default(),
+            pager: PagerChoice::default(),
             last_result: RefCell::default(),
             graph_warnings_shown: Cell::new(false),
         }
@@ -143,11 +146,15 @@ impl Session {
                 let query = self.compile(text)?;
                 explain::print_profile(&query, &self.graph, self.limits)
             }
-            PromptLine::Help(None) => output::print(&prompt_line::help()),
-            PromptLine::Help(Some(name)) => output::print(&functions::description(&self.dialect, name)?),
-            PromptLine::Functions(text) => output::print(&functions::list(&self.dialect, text)),
+            PromptLine::Help(None) => self.print(&prompt_line::help()),
+            PromptLine::Help(Some(name)) => self.print(&functions::description(&self.dialect, name)?),
+            PromptLine::Functions(text) => self.print(&functions::list(&self.dialect, text)),
             PromptLine::SetLimits(text) => {
                 self.limits = text.parse().map_err(Failure::Usage)?;
+                Ok(())
+            }
+            PromptLine::SetPager(text) => {
+                self.pager = PagerChoice::parse(text);
                 Ok(())
             }
             PromptLine::Unknown(command) => {
@@ -157,10 +164,19 @@ impl Session {
         }
     }
 
+    /// Prints text, with the pager if it is long.
+    fn print(&self, text: &str) -> Result<()> {
+        let mut output = Output::paged_by(&self.pager);
+        output.write_all(text.as_bytes())?;
+        Ok(output.show_and_continue()?)
+    }
+
     fn run_query(&self, text: &str) -> Result<()> {
         let query = self.compile(text)?;
-        let result =
-            self.limits.run(|limits| query::run_and_print(&query, &self.graph, limits, &self.graph_warnings_shown))?;
+        let result = self.limits.run(|limits| {
+            let output = Output::paged_by(&self.pager);
+            query::run_and_print(&query, &self.graph, limits, &self.graph_warnings_shown, output)
+        })?;
         self.last_result.replace(result);
         Ok(())
     }

@@ -231,6 +231,8 @@ pub(crate) enum ParamKind {
     Query,
     /// A query; a constant must fit the specification.
     Checked(&'static OptionSpec),
+    /// As `Checked`, a template whose fields are read from the piped value.
+    TextTemplate(&'static OptionSpec),
     /// A query; a constant must be a graph pattern.
     GraphPattern,
     /// A constant or a parameter; some functions restrict it to a specification.
@@ -266,7 +268,7 @@ impl Param {
     /// The expected kind of argument, in the words of the manual.
     pub fn expects(&self) -> &'static str {
         match self.kind {
-            ParamKind::Query | ParamKind::Checked(_) | ParamKind::GraphPattern => "query",
+            ParamKind::Query | ParamKind::Checked(_) | ParamKind::TextTemplate(_) | ParamKind::GraphPattern => "query",
             ParamKind::Static(_) | ParamKind::Flags => "constant",
             ParamKind::Path => "path",
             ParamKind::Pattern => "pattern",
@@ -300,6 +302,10 @@ impl Param {
 
     pub(crate) const fn checked(spec: &'static OptionSpec) -> Param {
         Param { kind: ParamKind::Checked(spec), ..Param::query(spec.name) }
+    }
+
+    pub(crate) const fn text_template(spec: &'static OptionSpec) -> Param {
+        Param { kind: ParamKind::TextTemplate(spec), ..Param::query(spec.name) }
     }
 
     pub(crate) const fn graph_pattern(name: &'static str) -> Param {

@@ -7,9 +7,8 @@ use clap::Args;
 use crate::cli::failure;
 use crate::cli::json_formatter::{Indent, Style};
 
-/// Options that have no meaning for tables.
-const TABLE_CONFLICTS: [&str; 9] =
-    ["lines", "raw_output", "join_output", "raw_output0", "tab", "indent", "seq", "compact_output", "ascii_output"];
+/// Options that have no meaning for tables. A table is raw and compact anyway, as jq users write it: `jq -r '… | @csv'`.
+const TABLE_CONFLICTS: [&str; 7] = ["lines", "join_output", "raw_output0", "tab", "indent", "seq", "ascii_output"];
 
 /// Format of results.
 #[derive(Args)]

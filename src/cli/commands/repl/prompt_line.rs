@@ -25,6 +25,8 @@ pub enum PromptLine<'l> {
     Explain(&'l str),
     Load(&'l str),
     SetLimits(&'l str),
+    /// `on`, `off` or a command.
+    SetPager(&'l str),
     Quit,
     Unknown(&'l str),
 }
@@ -58,8 +60,8 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["set", "s"],
         argument: "limits LIMITS",
-        summary: "set the limits of runs, such as `:set limits time=2s,memory=1G`",
-        parse: |setting| setting.strip_prefix("limits").map(|limits| PromptLine::SetLimits(limits.trim())),
+        summary: "set the limits of runs, such as `:set limits time=2s,memory=1G`; `:set pager off`, `on` or a command",
+        parse: setting,
     },
     Command {
         names: &["quit", "q", "exit"],
@@ -68,6 +70,17 @@ pub const COMMANDS: &[Command] = &[
         parse: |_| Some(PromptLine::Quit),
     },
 ];
+
+/// Parses the argument of `:set`.
+fn setting(text: &str) -> Option<PromptLine<'_>> {
+    let (name, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    match (name, value.trim()) {
+        ("limits", limits) => Some(PromptLine::SetLimits(limits)),
+        ("pager", "") => None,
+        ("pager", pager) => Some(PromptLine::SetPager(pager)),
+        _ => None,
+    }
+}
 
 /// Parses a line.
 pub fn parse(line: &str) -> PromptLine<'_> {
@@ -112,10 +125,11 @@ mod tests {
         assert_eq!(parse(":functions"), PromptLine::Functions(""));
         assert_eq!(parse(":explain .a | size()"), PromptLine::Explain(".a | size()"));
         assert_eq!(parse(":set limits time=1s"), PromptLine::SetLimits("time=1s"));
+        assert_eq!(parse(":set pager less -S"), PromptLine::SetPager("less -S"));
         assert_eq!(parse(" .a "), PromptLine::Query(".a"));
         assert_eq!(parse(" "), PromptLine::Empty);
         assert_eq!(parse(".help"), PromptLine::Query(".help"));
-        for unknown in [":load", ":explain", ":set", ":set color", ":nope", ":"] {
+        for unknown in [":load", ":explain", ":set", ":set color", ":set pager", ":nope", ":"] {
             assert_eq!(parse(unknown), PromptLine::Unknown(unknown));
         }
     }
