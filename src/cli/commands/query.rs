@@ -45,7 +45,8 @@ pub struct Options {
     #[arg(required_unless_present_any = ["from_file", "args", "jsonargs"])]
     query: Option<String>,
 
-    /// Files of one or more documents, such as NDJSON, also `.json.gz` and `.json.zst`; `-` or none reads standard input
+    /// Files of one or more documents, such as NDJSON, also `.json.gz` and `.json.zst`; `-` or none reads standard input,
+    /// compressed or not
     files: Vec<PathBuf>,
 
     /// Read the query from a file

@@ -59,8 +59,8 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["set", "s"],
-        argument: "limits LIMITS",
-        summary: "set the limits of runs, such as `:set limits time=2s,memory=1G`; `:set pager off`, `on` or a command",
+        argument: "NAME VALUE",
+        summary: "`limits time=2s,memory=1G`; `pager on`, `off` or a command",
         parse: setting,
     },
     Command {
@@ -102,8 +102,9 @@ pub fn parse(line: &str) -> PromptLine<'_> {
 /// Returns the help of the prompt.
 pub fn help() -> String {
     let mut text = String::from(
-        "Type a query; a query with open brackets continues on the next line. `$last` is the last result. Tab completes\n\
-         functions, .fields, the tags and ids of nodes in a string, and the values of a field in .field == \"\n",
+        "Type a query; a query with open brackets continues on the next line. `$last` is\n\
+         the last result. Tab completes functions, .fields, the tags and ids of nodes in a\n\
+         string, and the values of a field in .field == \"\n",
     );
     for command in COMMANDS {
         let usage = format!(":{} {}", command.names[0], command.argument);
