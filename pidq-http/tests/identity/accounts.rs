@@ -234,7 +234,7 @@ async fn another_secret_of_the_first_client_is_noticed_without_a_password_hash()
 async fn the_account_of_a_master_key_replaces_the_first_account_only_if_none_is_named() {
     on_each_service(async |identities| {
         let now = pidq_http::auth::Timestamp::now();
-        let secret = pidq_http::auth::Secret::new("f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e");
+        let secret = Secret::new("f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e");
         let key = "0199AAAA-0000-7000-8000-000000000001";
         let master = pidq_http::auth::MasterCredentials { key, secret: &secret, tenant: "acme" };
         identities.ensure_master(master, now).await.unwrap();

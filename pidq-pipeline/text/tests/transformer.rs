@@ -68,7 +68,8 @@ fn similarity(left: &[f32], right: &[f32]) -> f64 {
 #[test]
 fn similarities_of_minilm_are_the_published_ones() {
     let Some(folder) = models() else { return };
-    let texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."].map(str::to_owned);
+    let texts =
+        ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."].map(str::to_owned);
     let vectors = open(&folder, "all-MiniLM-L6-v2").unwrap().embed(&texts).unwrap();
     for (left, right, published) in [(0, 1, 0.6660), (0, 2, 0.1046), (1, 2, 0.1411)] {
         let found = similarity(&vectors[left], &vectors[right]);
