@@ -542,9 +542,13 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
 
     #[cold]
     fn error_at(&self, at: usize, code: Code, message: String) -> Error {
-        let location = Location::new(self.source, at);
+        self.error_in(Span::new(at, (at + 1).min(self.bytes.len())), code, &message)
+    }
+
+    fn error_in(&self, span: Span, code: Code, message: &str) -> Error {
+        let location = Location::new(self.source, span.start as usize);
         Error::new(code, format!("{message} (line {}, column {})", location.line, location.column))
-            .with_span(Span::new(at, (at + 1).min(self.bytes.len())))
+            .with_span(span)
             .locate(self.source)
     }
 }

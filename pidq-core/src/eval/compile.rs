@@ -242,6 +242,12 @@ impl<'n> Compiler<'n> {
         if let [only] = stages {
             return self.compile_query(only);
         }
+        self.check_stages(stages);
+        Ok(Plan::pipe(self.compile_queries(stages)?))
+    }
+
+    #[inline(never)]
+    fn check_stages(&mut self, stages: &[Expr]) {
         for stage in stages.iter().skip(1) {
             self.check_stage_input(stage);
         }
@@ -249,11 +255,9 @@ impl<'n> Compiler<'n> {
             self.warnings.extend(field_of_number(&pair[0], &pair[1]));
             self.warnings.extend(self.field_of_operator(&pair[0], &pair[1]));
         }
-        Ok(Plan::pipe(self.compile_queries(stages)?))
     }
 
     /// PQW14: in `.a | split(",")`, the string that is split is the comma.
-    #[inline(never)]
     fn check_stage_input(&mut self, stage: &Expr) {
         let Node::Array(items) = &stage.node else { return };
         let Some((_, args)) = items.split_first() else { return };
@@ -267,7 +271,6 @@ impl<'n> Compiler<'n> {
     }
 
     /// PQW07: in `.a > f().b`, the path is read from the result of the comparison.
-    #[inline(never)]
     fn field_of_operator(&self, value: &Expr, path: &Expr) -> Option<Warning> {
         let Node::Array(items) = &value.node else { return None };
         let is_field = matches!(&path.node, Node::Array(keys) if path.head() == Some("get") && keys.len() > 1);

@@ -276,7 +276,7 @@ def _prepared(text: str, _types: tuple[tuple[str, type], ...]) -> _PreparedQuery
 
 
 def bound(text: str, values: dict[str, Any]) -> Query:
-    """Returns a query that runs with values of its parameters, and is compiled once for all values of the same types."""
+    """Returns a query that runs with values of its parameters; it is compiled once for all values of the same types."""
     types = tuple([(name, type(value)) for name, value in values.items()])
     if not all(kind in _SCALARS for _, kind in types):
         return _compiled_with(text, values)

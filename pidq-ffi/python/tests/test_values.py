@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import enum
+import functools
 import io
 import json
 import sys
@@ -151,7 +152,8 @@ def test_parameters_of_prepared_queries_fail_and_warn_as_compiled_ones_do():
         matches = "map(regex(get(), $pattern))"
         assert pidq.query(["P-1"], matches, pattern="^P") == [True]
         for pattern, code in (("(", "PQ1007"), ("[", "PQ1007")):
-            assert raises(pidq.Error, lambda pattern=pattern: pidq.query(["P"], matches, pattern=pattern)).code == code
+            search = functools.partial(pidq.query, ["P"], matches, pattern=pattern)
+            assert raises(pidq.Error, search).code == code
         assert raises(pidq.Error, lambda: pidq.query([1], "$a + $b", a=1)).code == "PQ1005"
         error = raises(pidq.LimitError, lambda: pidq.query(ROWS, "map($a)", a=1, limits=pidq.Limits(fuel=10)))
         assert error.code == "PQ4001"

@@ -112,7 +112,7 @@ pub enum ErrorCode {
     PIDQ_ERROR_INPUT_TOO_LARGE = 5002,
     /// PQ5003. The input is nested deeper than allowed.
     PIDQ_ERROR_INPUT_TOO_DEEP = 5003,
-    /// PQ5004. The input is not UTF-8.
+    /// PQ5004. The input is not UTF-8, or has the escape of a lone surrogate.
     PIDQ_ERROR_NOT_UTF8 = 5004,
     /// PQ5005. The input could not be read.
     PIDQ_ERROR_INPUT_UNREADABLE = 5005,

@@ -70,13 +70,9 @@ impl<const PARTIAL: bool> Loader<'_, PARTIAL> {
     #[cold]
     fn lone_surrogate(&self, at: usize) -> Error {
         let escape = &self.source[at..at + 6];
-        self.error_at(
-            at,
-            Code::NotUtf8,
-            format!("A string has a lone surrogate, which UTF-8 cannot represent: `{escape}`"),
-        )
-        .with_span(Span::new(at, at + 6))
-        .with_help("replace it, or write both surrogates of the pair")
+        let message = format!("A string has a lone surrogate, which UTF-8 cannot represent: `{escape}`");
+        let span = Span::new(at, at + 6);
+        self.error_in(span, Code::NotUtf8, &message).with_help("replace it, or write both surrogates of the pair")
     }
 
     /// Returns the UTF-16 unit of the escape `\uXXXX` at `at`.
