@@ -55,13 +55,13 @@ mod tests {
 
     #[test]
     fn only_names_that_begin_with_no_word_are_excluded() {
-        let filter = NameFilter::new(["life_cycle_status", "lock", "2nd_status"].into_iter());
+        let filter = NameFilter::new(["life_cycle_status", "lock", "2_status"].into_iter());
         for name in
-            ["LifeCycleStatus", "life cycle-status", "lock", "Lock_assignment_class", "2nd Status", "Ort", "Größe"]
+            ["LifeCycleStatus", "life cycle-status", "lock", "Lock_assignment_class", "2 Status", "Ort", "Größe"]
         {
             assert_eq!(filter.may_contain(name), name != "Ort", "{name}");
         }
-        for name in ["life_cycle", "line", "from", "", "--", "1st_status"] {
+        for name in ["life_cycle", "line", "from", "", "--", "1_status"] {
             assert!(!filter.may_contain(name), "{name}");
         }
         for word in ["größe", "--"] {
