@@ -23,11 +23,8 @@ pub(crate) const FEATURES: &[(&str, &[&str])] = &[
 /// Returns the feature of a function if this program was built without it.
 pub(crate) fn missing_feature(function: &str) -> Option<&'static str> {
     let (feature, _) = FEATURES.iter().find(|(_, names)| names.contains(&function))?;
-    let is_built = match *feature {
-        "dates" => cfg!(feature = "dates"),
-        _ => cfg!(feature = "units"),
-    };
-    (!is_built).then_some(feature)
+    let built = [("dates", cfg!(feature = "dates")), ("units", cfg!(feature = "units"))];
+    (!built.contains(&(*feature, true))).then_some(feature)
 }
 
 /// Returns the names most similar to `name`, at most three; ties in the given order.

@@ -63,6 +63,7 @@ impl OptionSpec {
         OptionSpec { name, kind: OptionKind::Keyword(known) }
     }
 
+    #[cfg_attr(not(feature = "dates"), expect(dead_code, reason = "only functions of dates take units of time"))]
     pub const fn plural_keyword(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
         OptionSpec { name, kind: OptionKind::PluralKeyword(known) }
     }
