@@ -272,15 +272,18 @@ impl<'n> Compiler<'n> {
 
     /// PQW07: in `.a > f().b`, the path is read from the result of the comparison.
     fn field_of_operator(&self, value: &Expr, path: &Expr) -> Option<Warning> {
-        let Node::Array(items) = &value.node else { return None };
         let is_field = matches!(&path.node, Node::Array(keys) if path.head() == Some("get") && keys.len() > 1);
+        let Node::Array(items) = &value.node else { return None };
+        if !is_field {
+            return None;
+        }
         let Ok(Target::Function(FunctionRef::Standard(row))) = self.target(value, items) else { return None };
-        let operators = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "not in", "and", "or", "not", "add", "subtract"];
-        let is_scalar = operators.contains(&row.name) || ["multiply", "divide", "mod", "pow"].contains(&row.name);
+        if !SCALAR_OPERATORS.contains(&row.name) {
+            return None;
+        }
         let message = format!("the result of `{}` has no fields: the result is null", row.name);
-        let warning = Warning::new("PQW07", message).with_span(path.span);
         let help = "a path after a value is a pipe, and `|` has the lowest precedence: write `.a > (f() | .b)`";
-        (is_field && is_scalar).then(|| warning.with_help(help))
+        Some(Warning::new("PQW07", message).with_span(path.span).with_help(help))
     }
 
     fn compile_path(&mut self, keys: &[Expr]) -> Result<Path> {
@@ -1027,14 +1030,22 @@ fn invalid_count(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
     (!is_valid).then(|| warning.with_span(count.span).with_help("write the number of items, as in `limit(10)`"))
 }
 
+/// Operators and functions of operators whose result is a number, a string or a Boolean.
+const SCALAR_OPERATORS: [&str; 17] = [
+    "eq", "ne", "gt", "gte", "lt", "lte", "in", "not in", "and", "or", "not", "add", "subtract", "multiply", "divide",
+    "mod", "pow",
+];
+
 /// PQW20: `scan(.result + .item, 0)`, whose arguments are swapped.
 fn constant_step(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
     let FunctionRef::Extension(row) = function else { return None };
     let next = args.get(1).filter(|_| ["reduce", "scan"].contains(&row.name))?;
+    if matches!(next.node, Node::Array(_) | Node::Object(_)) {
+        return None;
+    }
     let message = format!("`{}` gives the same value for every item", row.name);
     let help = format!("the first value comes before the query on each item: `{}(0, .result + .item)`", row.name);
-    let is_constant = !matches!(next.node, Node::Array(_) | Node::Object(_));
-    is_constant.then(|| Warning::new("PQW20", message).with_span(next.span).with_help(help))
+    Some(Warning::new("PQW20", message).with_span(next.span).with_help(help))
 }
 
 /// PQW07: `1.2.3` is a number and its field `3`.

@@ -17,15 +17,7 @@ export function DocumentFailure({ document, actions, onAction }: DocumentFailure
   const hasStopped = status === "failed" || status === "cancelled";
   return (
     <FailureMessage failure={error} nextAttempt={document.next_attempt_at}>
-      {hasStopped && error.retryable && (
-        <Button
-          size="small"
-          isDisabled={actions.retry.isPending}
-          onPress={() => actions.retry.mutate(document.id)}
-        >
-          Retry
-        </Button>
-      )}
+      {hasStopped && error.retryable && <RetryButton document={document} actions={actions} />}
       <Button size="small" onPress={() => onAction({ kind: "replace", document })}>
         Upload a new revision
       </Button>
@@ -35,5 +27,18 @@ export function DocumentFailure({ document, actions, onAction }: DocumentFailure
         </Button>
       )}
     </FailureMessage>
+  );
+}
+
+/** Starts the processing of a document again. */
+export function RetryButton({ document, actions }: Pick<DocumentFailureProps, "document" | "actions">) {
+  return (
+    <Button
+      size="small"
+      isDisabled={actions.retry.isPending}
+      onPress={() => actions.retry.mutate(document.id)}
+    >
+      Retry
+    </Button>
   );
 }

@@ -15,7 +15,7 @@ import {
 } from "../../features/documents/queries";
 import { StatusBadge } from "../../features/documents/StatusBadge";
 import { Badge } from "../../ui/Badge";
-import { Button, ButtonLink } from "../../ui/Button";
+import { ButtonLink } from "../../ui/Button";
 import { formatBytes, formatCount } from "../../ui/format";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
@@ -25,7 +25,7 @@ import { Time } from "../../ui/Time";
 import { Breadcrumbs } from "./Breadcrumbs";
 import { ChunkList } from "./ChunkList";
 import { DocumentDialogs } from "./DocumentDialogs";
-import { DocumentFailure } from "./DocumentFailure";
+import { DocumentFailure, RetryButton } from "./DocumentFailure";
 import { DocumentMenu } from "./DocumentMenu";
 import type { DocumentAction } from "./DocumentTable";
 import { OriginalView } from "./OriginalView";
@@ -141,19 +141,14 @@ interface DocumentNoticesProps {
 
 function DocumentNotices({ document, actions, onAction }: DocumentNoticesProps) {
   const { error, warnings, status } = document;
-  const retry = (
-    <Button
-      size="small"
-      isDisabled={actions.retry.isPending}
-      onPress={() => actions.retry.mutate(document.id)}
-    >
-      Retry
-    </Button>
-  );
   return (
     <>
       {status !== "ready" && <DocumentFailure document={document} actions={actions} onAction={onAction} />}
-      {status === "cancelled" && !error && <p className="row">Processing was cancelled. {retry}</p>}
+      {status === "cancelled" && !error && (
+        <p className="row">
+          Processing was cancelled. <RetryButton document={document} actions={actions} />
+        </p>
+      )}
       {!document.terminal && <p className="muted">The document becomes searchable when it is ready.</p>}
       {warnings.length > 0 && (
         <details className="warnings">
