@@ -14,6 +14,8 @@ mod id_token;
 mod jwks;
 mod jws;
 mod relying_party;
+#[cfg(test)]
+mod signature_vectors;
 
 use std::time::Duration;
 

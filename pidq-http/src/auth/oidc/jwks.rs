@@ -218,7 +218,8 @@ fn key(jwk: &Value) -> Option<Key> {
     Some(Key { id: text("kid").map(str::to_owned), algorithm: text("alg").map(str::to_owned), key: Arc::new(key) })
 }
 
-fn public_key(jwk: &Value) -> Option<PublicKey> {
+/// Parses the numbers of a key.
+pub(super) fn public_key(jwk: &Value) -> Option<PublicKey> {
     let text = |name: &str| jwk.get(name).and_then(Value::as_str);
     let bytes = |name: &str| text(name).and_then(|part| decode(part).ok());
     match (text("kty")?, text("crv")) {

