@@ -288,6 +288,19 @@ impl From<i32> for OwnedValue {
     }
 }
 
+impl From<u32> for OwnedValue {
+    fn from(value: u32) -> OwnedValue {
+        f64::from(value).into()
+    }
+}
+
+impl<T: Into<OwnedValue>> From<Option<T>> for OwnedValue {
+    /// `None` is null.
+    fn from(value: Option<T>) -> OwnedValue {
+        value.map_or(OwnedValue::Null, Into::into)
+    }
+}
+
 impl From<&str> for OwnedValue {
     fn from(text: &str) -> OwnedValue {
         OwnedValue::String(text.to_owned())
@@ -488,6 +501,13 @@ mod tests {
         let value = owned(DOCUMENT);
         let printed = std::thread::spawn(move || format!("{:?}", value.as_value())).join().expect("a text");
         assert_eq!(printed, DOCUMENT, "numbers keep their text, and keys their order");
+    }
+
+    #[test]
+    fn rust_values_convert() {
+        let print = |value: OwnedValue| format!("{:?}", value.as_value());
+        assert_eq!(print(u32::MAX.into()), "4294967295");
+        assert_eq!(print(vec![Some("P-1"), None].into()), r#"["P-1",null]"#);
     }
 
     #[test]
