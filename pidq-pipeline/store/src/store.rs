@@ -22,6 +22,9 @@ mod reindexes;
 mod usage;
 mod webhooks;
 
+use std::time::Duration;
+
+use pidq_http::auth::Timestamp;
 use pidq_http::database::{Database, DatabaseError, Migration};
 use pidq_http::{Fut, uuid_v7};
 use serde::Serialize;
@@ -130,6 +133,15 @@ impl Store {
         let row = self.database.row::<(String,)>(SELECT_INSTALLATION, &[]).await?;
         row.map(|row| row.0).ok_or_else(|| StoreError::Corrupt("the installation has no id".into()))
     }
+}
+
+/// Time by which the clocks of two machines may differ.
+const CLOCK_TOLERANCE: Duration = Duration::from_mins(15);
+
+/// Returns the latest time that a process may have recorded for something after a delay. A later time was recorded before
+/// the clock was set back, and counts as past: otherwise leases and delays would last as long as the clock was set back.
+fn latest_plausible(now: Timestamp, delay: Duration) -> i64 {
+    (now + delay + CLOCK_TOLERANCE).0
 }
 
 /// Attempts of a transaction that runs into deadlocks.

@@ -11,6 +11,7 @@ mod backend_servers;
 mod cache;
 mod cancellation;
 mod classification_isolation;
+mod clock_set_back;
 #[cfg(feature = "otel")]
 #[path = "../../../pidq-http/tests/collector.rs"]
 mod collector;
@@ -28,6 +29,7 @@ mod idempotency;
 mod index_cache;
 mod ingestion;
 mod invalid_bodies;
+mod job_model;
 mod jobs;
 mod licenses;
 mod limits_and_metrics;

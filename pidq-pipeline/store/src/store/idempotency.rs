@@ -1,8 +1,10 @@
 //! Idempotency keys in the database: leases of running requests and stored responses.
 
+use std::time::Duration;
+
 use pidq_http::auth::Timestamp;
 
-use super::{Result, Store};
+use super::{Result, Store, latest_plausible};
 
 /// Retention of responses in milliseconds.
 const RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
@@ -34,7 +36,7 @@ pub enum Claim {
 
 const CLAIM: &str = "insert into idempotency_keys (caller, fingerprint, lease_owner, lease_until, created_at) values ($1, $2, $3, $4, $5)
   on conflict (caller, fingerprint) do update set lease_owner = $3, lease_until = $4, response = null, created_at = $5
-  where idempotency_keys.created_at <= $6 or (idempotency_keys.response is null and idempotency_keys.lease_until <= $5)";
+  where idempotency_keys.created_at <= $6 or (idempotency_keys.response is null and (idempotency_keys.lease_until <= $5 or idempotency_keys.lease_until > $7))";
 const RESPONSE: &str = "select response from idempotency_keys where caller = $1 and fingerprint = $2";
 const RENEW: &str = "update idempotency_keys set lease_until = $4
   where caller = $1 and fingerprint = $2 and lease_owner = $3 and response is null";
@@ -58,6 +60,7 @@ impl Store {
             (now + LEASE_MS).into(),
             now.into(),
             (now - RETENTION_MS).into(),
+            latest_plausible(Timestamp(now), Duration::from_millis(LEASE_MS as u64)).into(),
         ];
         if self.database.execute(CLAIM, &arguments).await? > 0 {
             return Ok(Claim::Acquired);

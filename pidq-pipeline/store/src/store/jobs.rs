@@ -12,7 +12,9 @@ use pidq_http::{Trace, uuid_v7};
 
 use super::outbox::StageTransition;
 use super::usage::{self, Amount};
-use super::{Result, Store, StoreError, chunks, partitions, retry_on_deadlock, to_json};
+use super::{
+    OLD_GENERATION_GRACE, Result, Store, StoreError, chunks, latest_plausible, partitions, retry_on_deadlock, to_json,
+};
 use crate::domain::event;
 use crate::domain::model::{Chunk, Progress, Status};
 
@@ -72,22 +74,40 @@ pub struct Job {
 
 type Row = (String, String, String, Option<String>, Option<i64>, i64, Option<String>);
 
+/// Longest delay of a job, except for one lease: of the sweep after an index swap, and of the last retry.
+const MAX_DELAY: Duration = OLD_GENERATION_GRACE;
+
 const INSERT: &str =
     "insert into jobs (id, kind, pipeline_id, document_id, revision, attempts, run_at, created_at, traceparent)
   values ($1, $2, $3, $4, $5, 0, $6, $6, $7) on conflict (document_id, kind) do update
   set revision = excluded.revision, attempts = 0, run_at = excluded.run_at, lease_owner = null, lease_until = null,
   traceparent = excluded.traceparent";
 
-/// Checked before leasing: a read takes no write lock, and usually no job is due.
-const DUE: &str = "select cast(1 as bigint) from jobs
-  where run_at <= $1 and (lease_until is null or lease_until < $1) limit 1";
+/// Checked before leasing: a read takes no write lock, and usually no job is due. Times after `$2` were recorded before
+/// the clock was set back.
+const DUE: &str = "select cast(1 as bigint)
+  where exists (select 1 from jobs where run_at <= $1 and (lease_until is null or lease_until < $1 or lease_until > $2))
+  or exists (select 1 from jobs where run_at > $2 and (lease_until is null or lease_until < $1 or lease_until > $2))";
+/// Selects the first job of a time range that no worker runs. Two ranges, because the index serves one range at a time.
+macro_rules! first_available {
+    ($range:literal, $lock:literal) => {
+        concat!(
+            "(select id from jobs where ",
+            $range,
+            " and (lease_until is null or lease_until < $3 or lease_until > $4) order by run_at, id limit 1",
+            $lock,
+            ")"
+        )
+    };
+}
 /// Leases the first due job; PostgreSQL skips jobs that other workers are leasing.
 macro_rules! lease_first_due {
     ($lock:literal) => {
         concat!(
-            "update jobs set lease_owner = $1, lease_until = $2, attempts = attempts + 1 where id = (select id from jobs \
-             where run_at <= $3 and (lease_until is null or lease_until < $3) order by run_at, id limit 1",
-            $lock,
+            "update jobs set lease_owner = $1, lease_until = $2, attempts = attempts + 1 where id = coalesce(",
+            first_available!("run_at <= $3", $lock),
+            ", ",
+            first_available!("run_at > $4", $lock),
             ") returning id, kind, pipeline_id, document_id, revision, attempts, traceparent"
         )
     };
@@ -238,13 +258,15 @@ impl Store {
     /// If the database does not answer.
     pub async fn lease_job(&self, lease_owner: &str, lease: Duration) -> Result<Option<Job>> {
         let now = Timestamp::now();
-        if self.database.row::<(i64,)>(DUE, &[now.0.into()]).await?.is_none() {
+        let latest = latest_plausible(now, lease.max(MAX_DELAY));
+        if self.database.row::<(i64,)>(DUE, &[now.0.into(), latest.into()]).await?.is_none() {
             return Ok(None);
         }
         let sql = if self.database.kind() == DatabaseKind::Postgres { LEASE_POSTGRES } else { LEASE_SQLITE };
         // No durability needed: if a crash loses this commit, the job is leased again, as after a worker crash.
         let mut tx = self.database.begin_relaxed().await?;
-        let row = tx.row::<Row>(sql, &[lease_owner.into(), (now + lease).0.into(), now.0.into()]).await?;
+        let arguments = [lease_owner.into(), (now + lease).0.into(), now.0.into(), latest.into()];
+        let row = tx.row::<Row>(sql, &arguments).await?;
         tx.commit().await?;
         row.map(|row| job(row, lease_owner)).transpose()
     }

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use pidq_http::auth::Timestamp;
 use pidq_http::database::{Arg, DatabaseError, Transaction};
@@ -13,7 +14,7 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::{DocumentKey, Result, Store, StoreError, audit, from_json};
+use super::{DocumentKey, Result, Store, StoreError, audit, from_json, latest_plausible};
 use crate::domain::audit_context::AuditEntry;
 use crate::domain::event::{self, Event, EventKind};
 use crate::domain::model::Status;
@@ -124,7 +125,7 @@ const INIT_PUBLISHING: &str =
     "insert into counters (name, value) values ('published_position', 0), ('publisher_lease_until', 0)
   on conflict (name) do nothing";
 const LEASE_PUBLISHING: &str = "update counters set value = $3 where name = 'publisher_lease_until'
-  and (value = $1 or value < $2)";
+  and (value = $1 or value < $2 or value > $4)";
 const PUBLISHED_POSITION: &str = "select value from counters where name = 'published_position'";
 const SET_PUBLISHED_POSITION: &str = "update counters set value = $1 where name = 'published_position' and value < $1";
 const INSERT_LICENSE_STATE: &str =
@@ -328,7 +329,9 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn lease_publishing(&self, before: i64, now: i64, until: i64) -> Result<bool> {
-        Ok(self.database.execute(LEASE_PUBLISHING, &[before.into(), now.into(), until.into()]).await? > 0)
+        let latest = latest_plausible(Timestamp(until), Duration::ZERO);
+        let arguments = [before.into(), now.into(), until.into(), latest.into()];
+        Ok(self.database.execute(LEASE_PUBLISHING, &arguments).await? > 0)
     }
 
     /// Returns the position of the last published event.

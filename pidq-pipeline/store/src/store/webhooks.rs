@@ -10,7 +10,7 @@ use pidq_http::database::{DatabaseKind, Transaction};
 use serde_json::Map;
 
 use super::outbox::{self, EventDraft};
-use super::{Result, Store, StoreError, api_keys, audit, from_json, to_json};
+use super::{Result, Store, StoreError, api_keys, audit, from_json, latest_plausible, to_json};
 use crate::domain::audit_context::AuditEntry;
 use crate::domain::event;
 use crate::domain::webhook::{ORPHANED, Recipient};
@@ -121,11 +121,15 @@ macro_rules! deliver {
 const DELIVER_SQLITE: &str = deliver!("json_each($1)");
 const DELIVER_POSTGRES: &str = deliver!("json_array_elements(cast($1 as json)) as rows (value)");
 
-const DUE: &str = "select id from webhooks where status = 'active' and lease_until < $1 and paused_until <= $1
-  and exists (select 1 from deliveries where webhook_id = webhooks.id and state = 'waiting' and run_at <= $1)
+/// Longest pause of a webhook: the longest `Retry-After` that counts.
+const MAX_PAUSE: Duration = Duration::from_hours(24);
+/// Leases after `$2`, pauses after `$3`, and first attempts in the future were recorded before the clock was set back.
+const DUE: &str = "select id from webhooks where status = 'active' and (lease_until < $1 or lease_until > $2)
+  and (paused_until <= $1 or paused_until > $3) and exists (select 1 from deliveries
+  where webhook_id = webhooks.id and state = 'waiting' and (run_at <= $1 or attempts = 0))
   order by lease_until limit 1";
 const LEASE: &str = "update webhooks set lease_owner = $2, lease_until = $3
-  where id = $1 and status = 'active' and lease_until < $4";
+  where id = $1 and status = 'active' and (lease_until < $4 or lease_until > $5)";
 const RENEW: &str = "update webhooks set lease_until = $3 where id = $1 and lease_owner = $2 and status = 'active'";
 const RELEASE: &str = "update webhooks set lease_owner = null, lease_until = $3 where id = $1 and lease_owner = $2";
 macro_rules! select_deliveries {
@@ -137,7 +141,8 @@ macro_rules! select_deliveries {
         )
     };
 }
-const NEXT: &str = select_deliveries!("d.state = 'waiting' and d.run_at <= $2 order by d.position limit 1");
+const NEXT: &str =
+    select_deliveries!("d.state = 'waiting' and (d.run_at <= $2 or d.attempts = 0) order by d.position limit 1");
 const DELIVERIES: &str = select_deliveries!(
     "d.position < $2 and (cast($3 as text) is null or d.state = $3) order by d.position desc limit $4"
 );
@@ -287,9 +292,11 @@ impl Store {
     /// If the database does not answer.
     pub async fn lease_webhook(&self, lease_owner: &str, lease: Duration) -> Result<Option<Webhook>> {
         let now = Timestamp::now();
+        let (latest, latest_pause) = (latest_plausible(now, lease), latest_plausible(now, MAX_PAUSE));
         loop {
-            let Some((id,)) = self.database.row::<(String,)>(DUE, &[now.0.into()]).await? else { return Ok(None) };
-            let arguments = [(&id).into(), lease_owner.into(), (now + lease).0.into(), now.0.into()];
+            let arguments = [now.0.into(), latest.into(), latest_pause.into()];
+            let Some((id,)) = self.database.row::<(String,)>(DUE, &arguments).await? else { return Ok(None) };
+            let arguments = [(&id).into(), lease_owner.into(), (now + lease).0.into(), now.0.into(), latest.into()];
             // Another replica may have leased it first; then it is not due anymore.
             if self.database.execute(LEASE, &arguments).await? > 0 {
                 return self.webhook(&id).await;
