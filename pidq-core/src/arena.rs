@@ -99,6 +99,12 @@ impl Cell {
         (self.0 >> 48 == BOXED >> 48 | 7).then_some(ContainerId(self.0 as u32))
     }
 
+    /// Returns the container if the cell is an array.
+    #[inline]
+    pub fn array_id(self) -> Option<ContainerId> {
+        (self.0 >> 48 == BOXED >> 48 | 6).then_some(ContainerId(self.0 as u32))
+    }
+
     /// Unpacks the cell.
     #[inline]
     pub fn kind(self) -> Kind {

@@ -19,9 +19,16 @@ fn item() -> impl Strategy<Value = String> {
         r#"{"c": {"c": 3}, "x1": "2"}"#,
     ]);
     let list = prop::sample::select(vec!["[]", "[1]", "[1, 2.50, 3]", r#"["a", 1]"#, "[null, true]", "[[1], 2]"]);
-    let fields = (class, number, mixed, nested, list);
-    // Nearly every item has a code, so in many arrays all have one.
-    (fields, 0..200u32, 0..5000u32, 0..300u32).prop_map(|((class, number, mixed, nested, list), tag, code, shape)| {
+    let place = prop::sample::select(vec![
+        r#"{"x": 639.3, "y": 344.0, "sheet": "P-1"}"#,
+        r#"{"x": 0.25, "y": -12.125, "sheet": null}"#,
+        r#"{"x": 1e21, "y": 0.1, "sheet": {"z": 5}}"#,
+        r#"{"x": 99999.9, "y": "7", "sheet": [2]}"#,
+    ]);
+    let fields = (class, number, mixed, nested, list.clone(), place, list);
+    // Nearly every item has a code, a place and corners, so in many arrays all have them.
+    (fields, 0..200u32, 0..5000u32, 0..300u32).prop_map(|(fields, tag, code, shape)| {
+        let (class, number, mixed, nested, list, place, corners) = fields;
         let fields = [
             format!(r#""list": {list}"#),
             format!(r#""code": "P-{code}""#),
@@ -30,11 +37,13 @@ fn item() -> impl Strategy<Value = String> {
             format!(r#""mixed": {mixed}"#),
             format!(r#""nested": {nested}"#),
             format!(r#""tag": "T-{tag}😀""#),
+            format!(r#""place": {place}"#),
+            format!(r#""corners": {corners}"#),
         ];
         let present = fields
             .iter()
             .enumerate()
-            .filter(|(at, _)| shape % 16 != *at as u32 || (*at == 1 && shape > 16))
+            .filter(|(at, _)| shape % 16 != *at as u32 || ([1, 7, 8].contains(at) && shape > 16))
             .map(|(_, field)| field.as_str());
         format!("{{{}}}", present.collect::<Vec<_>>().join(","))
     })
@@ -165,6 +174,18 @@ const VALUES: &[&str] = &[
     ".code | size()",
     ".code | substring(get(), 1)",
     ".nested | keys()",
+    ".place | .x",
+    ".place | .missing",
+    ".place | .sheet.z",
+    ".nested | .c",
+    ".class | .c",
+    ".place | mapValues(string(get()))",
+    ".place | mapValues(number(get()))",
+    ".place | mapValues(size(get()))",
+    ".corners | size()",
+    ".corners | limit(0)",
+    ".corners | limit(2)",
+    ".corners | limit(-1)",
     ".list | size()",
     ".list | limit(2)",
     ".list | keys()",
@@ -212,6 +233,7 @@ fn query() -> impl Strategy<Value = String> {
         1 => (1..40usize).prop_map(|count| format!("limit({count})")),
         1 => prop::sample::select(vec![
             "pick(.class, .tag)", "pick(.nested.c)", "pick(.tag, .missing)", "size()", "reverse()", "uniq()", "flatten()",
+            "map(.corners) | flatten()", "map(.list) | flatten()", "map(.code) | join(\", \")", "map(.place | .sheet) | flatten()",
             "values()", ".0", ".class", "sort(.tag) | limit(5)", "sort(.number, \"desc\") | limit(3)", "join(\",\")",
             "filter(.class == \"valve\") | size()", "first()", "last()", "any(.number > 30)", "all(.number > 30)",
         ]).prop_map(str::to_owned),
@@ -299,7 +321,8 @@ fn each_value_is_the_same_with_and_without_columns() {
         let class = ["valve", "pump", "tank"][at % 3];
         format!(
             r#"{{"code": "P-{}", "tag": "T-{at}é", "class": "{class}", "number": {}.50, "mixed": {},
-                "list": [{at}, 2.5], "nested": {{"c": {at}, "d": -0.125}}}}"#,
+                "list": [{at}, 2.5], "nested": {{"c": {at}, "d": -0.125}}, "corners": [{at}, "x", null],
+                "place": {{"x": {at}.3, "y": 344.0, "sheet": {{"z": "S-{at}"}}}}}}"#,
             at * 7,
             at % 5,
             ["7", "null", "\"x\""][at % 3],

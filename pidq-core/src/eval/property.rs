@@ -88,7 +88,7 @@ impl<'a> EvalContext<'a> {
 
     /// Returns the cell at a path of objects; the null cell if a part is missing, `None` if a part is not an object.
     #[inline]
-    fn follow_path(&mut self, path: &Path, start: ContainerId) -> Option<Cell> {
+    pub(super) fn follow_path(&mut self, path: &Path, start: ContainerId) -> Option<Cell> {
         let document = self.document;
         let mut cell = Cell::object(start);
         for (key, cache) in path.keys.iter().zip(&mut self.caches[path.first..]) {

@@ -12,7 +12,8 @@ use super::plan::fusion::is_size;
 use super::plan::{Call, Path, Plan, Stage};
 use super::regex_captures::{ColumnMatches, MatchMode};
 use super::rename_keys::RenameCache;
-use crate::arena::{Arena, ContainerId};
+use super::vectorized_arrays::ArrayFunction;
+use crate::arena::{Arena, Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, Strings};
 use crate::regex::Regex;
@@ -117,6 +118,11 @@ impl<'a> EvalContext<'a> {
         {
             return self.map_piped_call(view, field, steps + 1, call, body).map(Some);
         }
+        if let [Stage { plan: Plan::Get(inner), .. }] = rest
+            && let Some(mapped) = self.map_inner_field(view, field, steps + 1, inner)?
+        {
+            return Ok(Some(mapped));
+        }
         self.try_list_from_fn(view.len(), |cx, at| {
             let value = field.value(cx.document, view.row(at));
             match rest {
@@ -133,6 +139,34 @@ impl<'a> EvalContext<'a> {
         .map(Some)
     }
 
+    /// Evaluates `.a | .b`; `None` if a value on the path is neither an object nor null.
+    fn map_inner_field(
+        &mut self,
+        view: ColumnView<'a>,
+        field: Field<'a>,
+        steps: u64,
+        path: &'a Path,
+    ) -> Result<Option<Value<'a>>> {
+        if !path.is_plain {
+            return Ok(None);
+        }
+        let (scratch, mut has_failed) = (self.scratch, false);
+        let inner = |at: usize| {
+            let cell = match field.column.cell(view.row(at)) {
+                Cell::NULL => Some(Cell::NULL),
+                cell => cell.object_id().and_then(|id| self.follow_path(path, id)),
+            };
+            has_failed |= cell.is_none();
+            cell.unwrap_or(Cell::NULL)
+        };
+        let cells = scratch.alloc_slice_from_fn(view.len(), inner).ok_or_else(|| self.out_of_memory())?;
+        if has_failed {
+            return Ok(None);
+        }
+        self.charge(view.len() as u64 * (steps + path.keys.len() as u64))?;
+        self.cell_list(cells).map(Some)
+    }
+
     /// Evaluates `.a | f()`. Records the cost once, as in [`EvalContext::leave`].
     fn map_piped_call(
         &mut self,
@@ -144,6 +178,40 @@ impl<'a> EvalContext<'a> {
     ) -> Result<Value<'a>> {
         self.charge(view.len() as u64 * steps)?;
         let entry = self.enter();
+        let (result, rows) = match self.map_uniform(view, field, call)? {
+            Some(mapped) => mapped,
+            None => self.map_each_field(view, field, call, body)?,
+        };
+        self.leave(call, entry, &Ok(Value::Null));
+        let cost = &mut self.call_stats[call.id];
+        cost.runs += view.len() as u64 - 1;
+        cost.rows += rows;
+        Ok(result)
+    }
+
+    /// Runs `size`, `limit` or `mapValues` on the field of all items at once; `None` if not all are arrays, or objects
+    /// with the same keys. Returns also the number of items in the results.
+    fn map_uniform(
+        &mut self,
+        view: ColumnView<'a>,
+        field: Field<'a>,
+        call: &'a Call,
+    ) -> Result<Option<(Value<'a>, u64)>> {
+        if let Some(function) = ArrayFunction::new(call) {
+            return self.map_arrays(view, field.column, function);
+        }
+        let Some(mut values) = self.prepared_values(call) else { return Ok(None) };
+        Ok(self.map_values_of_shape(view, field, &mut values)?.map(|mapped| (mapped, 0)))
+    }
+
+    /// Runs a function on the field of each item. Returns also the number of items in the results.
+    fn map_each_field(
+        &mut self,
+        view: ColumnView<'a>,
+        field: Field<'a>,
+        call: &'a Call,
+        body: PipedBody,
+    ) -> Result<(Value<'a>, u64)> {
         let mut rows = 0;
         let mut shapes = RenameCache::new(call);
         let (mut values, mut runs) = (self.prepared_values(call), 0);
@@ -162,15 +230,11 @@ impl<'a> EvalContext<'a> {
                 rows += array.len() as u64;
             }
             Ok(value)
-        });
+        })?;
         if let Some(values) = &values {
             self.record_prepared(values, runs);
         }
-        self.leave(call, entry, &Ok(Value::Null));
-        let cost = &mut self.call_stats[call.id];
-        cost.runs += view.len() as u64 - 1;
-        cost.rows += rows;
-        result
+        Ok((result, rows))
     }
 
     /// Returns the call that `mapValues` runs on each value.
@@ -374,6 +438,33 @@ impl<'a> EvalContext<'a> {
         Ok(())
     }
 
+    /// Runs `mapValues` on objects of the document with the same keys; `None` if there are other values.
+    fn map_values_of_shape(
+        &mut self,
+        view: ColumnView<'a>,
+        field: Field<'a>,
+        prepared: &mut PreparedCall<'a>,
+    ) -> Result<Option<Value<'a>>> {
+        let document = self.document;
+        let object = |at: usize| field.column.cell(view.row(at)).object_id();
+        let Some(first) = object(0) else { return Ok(None) };
+        let shape = document.shape(first);
+        let has_shape = |at: usize| object(at).is_some_and(|id| document.shape(id) == shape);
+        let keys = self.shape_keys(document, first)?.keys;
+        let width = keys.names.len();
+        if width == 0 || !(1..view.len()).all(has_shape) {
+            return Ok(None);
+        }
+        let values = self.mapped_values(prepared, view.len() * width)?;
+        for (at, values) in values.chunks_exact_mut(width).enumerate() {
+            let fields = object(at).map_or(&[][..], |id| document.cells(document.container(id).first, width as u32));
+            self.map_cells(prepared, fields, values)?;
+        }
+        self.record_prepared(prepared, values.len() as u64);
+        let record = self.scratch.alloc(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Some(Value::Array(Array(Items::Records(record)))))
+    }
+
     /// Runs `mapValues` on an object of the document.
     fn map_object_values(
         &mut self,
@@ -381,26 +472,34 @@ impl<'a> EvalContext<'a> {
         id: ContainerId,
         runs: &mut u64,
     ) -> Result<Value<'a>> {
-        let document = self.document;
-        let keys = self.shape_keys(document, id)?.keys;
-        let fields = document.fields(id);
-        let count = fields.len() as u64;
-        *runs += count;
-        self.charge(count)?;
-        self.charge_prepared(prepared, count)?;
-        let values =
-            self.scratch.alloc_slice_filled(fields.len(), Value::Undefined).ok_or_else(|| self.out_of_memory())?;
-        let inputs = fields.iter().map(|cell| Value::stored(document, *cell));
-        match prepared.as_input_function() {
-            Some(body) => self.run_on_inputs(prepared, body, inputs, values)?,
-            None => {
-                for (value, input) in values.iter_mut().zip(inputs) {
-                    *value = self.run_prepared(prepared, 0, input)?;
-                }
-            }
-        }
+        let keys = self.shape_keys(self.document, id)?.keys;
+        let fields = self.document.fields(id);
+        *runs += fields.len() as u64;
+        let values = self.mapped_values(prepared, fields.len())?;
+        self.map_cells(prepared, fields, values)?;
         let record = self.scratch.alloc(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
         Ok(record.row(0))
+    }
+
+    /// Charges for running `mapValues` on `count` values, and allocates the results.
+    fn mapped_values(&mut self, prepared: &PreparedCall<'a>, count: usize) -> Result<&'a mut [Value<'a>]> {
+        self.charge(count as u64)?;
+        self.charge_prepared(prepared, count as u64)?;
+        self.scratch.alloc_slice_filled(count, Value::Undefined).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// Runs the call of `mapValues` on the values of an object.
+    #[inline]
+    fn map_cells(&mut self, prepared: &mut PreparedCall<'a>, fields: &[Cell], values: &mut [Value<'a>]) -> Result<()> {
+        let document = self.document;
+        let inputs = fields.iter().map(|cell| Value::stored(document, *cell));
+        if let Some(body) = prepared.as_input_function() {
+            return self.run_on_inputs(prepared, body, inputs, values);
+        }
+        for (value, input) in values.iter_mut().zip(inputs) {
+            *value = self.run_prepared(prepared, 0, input)?;
+        }
+        Ok(())
     }
 
     /// Runs a call whose only argument is the current value.

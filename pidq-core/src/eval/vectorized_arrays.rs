@@ -1,0 +1,95 @@
+//! Vectorized evaluation of `size` and `limit` on a field that holds an array in each item.
+//!
+//! As in `vectorized`, the fuel equals the cost of evaluation item by item, and if an item holds no array the caller
+//! evaluates item by item instead.
+
+use super::EvalContext;
+use super::column_view::ColumnView;
+use super::plan::{Call, Plan};
+use crate::arena::{Cell, ContainerId};
+use crate::error::Result;
+use crate::graph::column::{Column, MIN_ROWS};
+use crate::value::{Array, Items, Value};
+
+/// Function of an array that reads none of its items.
+#[derive(Clone, Copy)]
+pub(super) enum ArrayFunction {
+    Size,
+    /// The first items, and their number.
+    Limit(u32),
+}
+
+impl ArrayFunction {
+    /// Returns `None` for other functions, and for a number of items that is not constant.
+    pub fn new(call: &Call) -> Option<ArrayFunction> {
+        match (call.function.standard_name(), &*call.args) {
+            (Some("size"), []) => Some(ArrayFunction::Size),
+            (Some("limit"), [Plan::Constant(count)]) => {
+                count.value().as_f64().map(|count| ArrayFunction::Limit(count.max(0.0) as u32))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> EvalContext<'a> {
+    /// Runs a function on the field of each item. Returns the results and the number of items in them.
+    pub(super) fn map_arrays(
+        &mut self,
+        view: ColumnView<'a>,
+        column: &'a Column,
+        function: ArrayFunction,
+    ) -> Result<Option<(Value<'a>, u64)>> {
+        match function {
+            ArrayFunction::Size => self.map_sizes(view, column),
+            ArrayFunction::Limit(count) => self.map_limited(view, column, count),
+        }
+    }
+
+    fn map_sizes(&mut self, view: ColumnView<'a>, column: &'a Column) -> Result<Option<(Value<'a>, u64)>> {
+        let mut are_arrays = true;
+        let size = |at: usize| match column.cell(view.row(at)).array_id() {
+            Some(id) => Cell::number(f64::from(self.document.container(id).extent)),
+            None => {
+                are_arrays = false;
+                Cell::NULL
+            }
+        };
+        let sizes = self.scratch.alloc_slice_from_fn(view.len(), size).ok_or_else(|| self.out_of_memory())?;
+        if are_arrays { Ok(Some((self.cell_list(sizes)?, 0))) } else { Ok(None) }
+    }
+
+    fn map_limited(
+        &mut self,
+        view: ColumnView<'a>,
+        column: &'a Column,
+        count: u32,
+    ) -> Result<Option<(Value<'a>, u64)>> {
+        let (mut are_short, mut total) = (true, 0);
+        let part = |at: usize| {
+            let part = column.cell(view.row(at)).array_id().and_then(|id| self.short_part(id, count));
+            are_short &= part.is_some();
+            let (array, len) = part.unwrap_or((Array::EMPTY, 0));
+            total += u64::from(len);
+            Value::Array(array)
+        };
+        let parts = self.scratch.alloc_slice_from_fn(view.len(), part).ok_or_else(|| self.out_of_memory())?;
+        if !are_short {
+            return Ok(None);
+        }
+        // The evaluation of the constant.
+        self.charge(view.len() as u64)?;
+        Ok(Some((self.list_from_slice(parts)?, total)))
+    }
+
+    /// Returns the first items of a stored array and their number; `None` for a long part, which becomes rows.
+    #[inline]
+    fn short_part(&self, id: ContainerId, count: u32) -> Option<(Array<'a>, u32)> {
+        let len = self.document.container(id).extent;
+        if len <= count {
+            return Some((Array(Items::Stored(self.document, id)), len));
+        }
+        let part = Items::Slice { arena: self.document, base: id, first: 0, len: count };
+        ((count as usize) < MIN_ROWS).then_some((Array(part), count))
+    }
+}
