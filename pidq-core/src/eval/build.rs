@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::EvalContext;
 use super::plan::{self, Plan};
-use crate::arena::{Arena, ContainerId, Layout};
+use crate::arena::{Arena, Cell, ContainerId, Layout};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::MIN_ROWS;
 use crate::value::{
@@ -94,6 +94,11 @@ impl<'a> EvalContext<'a> {
     /// Allocates `count` positions in the scratch memory.
     pub(crate) fn row_buffer(&self, count: usize) -> Result<&'a mut [u32]> {
         self.scratch.alloc_slice_filled(count, 0).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// Allocates `count` cells in the scratch memory.
+    pub(crate) fn cell_buffer(&self, count: usize) -> Result<&'a mut [Cell]> {
+        self.scratch.alloc_slice_filled(count, Cell::NULL).ok_or_else(|| self.out_of_memory())
     }
 
     /// Returns some items of a stored list; `row` maps a position in the new list to one in the stored list.
@@ -456,6 +461,13 @@ impl LimitedText {
         self.text.push_str(first);
         self.text.push_str(second);
         Ok(())
+    }
+
+    /// Reserves the memory of a string of a known length at once. A string above the limit fails where it exceeds it.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        if bytes <= self.limit {
+            self.text.reserve_exact(bytes.saturating_sub(self.text.len()));
+        }
     }
 
     #[inline]

@@ -203,6 +203,11 @@ fn map<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Resu
 
 fn flatten<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
+    if let Some((arena, cells)) = array.cells()
+        && cx.allows_fast_path(arena)
+    {
+        return flatten_cells(cx, arena, cells);
+    }
     let base = cx.mark();
     for item in array.iter() {
         cx.charge(1)?;
@@ -212,6 +217,26 @@ fn flatten<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Res
         }
     }
     cx.collect_list(base)
+}
+
+/// Flattens an array of values of the document.
+fn flatten_cells<'a>(cx: &mut EvalContext<'a>, arena: &'a Arena, cells: &'a [Cell]) -> Result<Value<'a>> {
+    let (mut count, mut items) = (0, 0);
+    for cell in cells {
+        let len = cell.array_id().map(|id| arena.items(id).len());
+        count += len.unwrap_or(1);
+        items += len.unwrap_or(0);
+    }
+    cx.charge((cells.len() + items) as u64)?;
+    let flat = cx.cell_buffer(count)?;
+    let mut rest = &mut *flat;
+    for cell in cells {
+        let items = cell.array_id().map_or(std::slice::from_ref(cell), |id| arena.items(id));
+        let (next, after) = rest.split_at_mut(items.len());
+        next.copy_from_slice(items);
+        rest = after;
+    }
+    cx.cell_list(flat)
 }
 
 pub(super) fn collect<'a>(cx: &mut EvalContext<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<()> {
