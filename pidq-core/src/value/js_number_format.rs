@@ -39,16 +39,19 @@ fn short_decimal(value: f64, buffer: &mut [u8; SHORT_LEN]) -> Option<&str> {
     if integer as f64 == size {
         return if size < MAX { write_decimal(integer, 0, value < 0.0, buffer) } else { None };
     }
-    let mut digits = (size * 1000.0 + 0.5) as u64;
-    if digits as f64 >= MAX || digits as f64 / 1000.0 != size {
+    // One digit after the point is by far the most frequent, and then there is no zero to remove.
+    let tenths = (size * 10.0 + 0.5) as u64;
+    if (tenths as f64) < MAX && tenths as f64 / 10.0 == size {
+        return write_decimal(tenths, 1, value < 0.0, buffer);
+    }
+    let thousandths = (size * 1000.0 + 0.5) as u64;
+    if thousandths as f64 >= MAX || thousandths as f64 / 1000.0 != size {
         return None;
     }
-    let mut decimals = 3;
-    while decimals > 1 && digits.is_multiple_of(10) {
-        digits /= 10;
-        decimals -= 1;
+    match thousandths.is_multiple_of(10) {
+        true => write_decimal(thousandths / 10, 2, value < 0.0, buffer),
+        false => write_decimal(thousandths, 3, value < 0.0, buffer),
     }
-    write_decimal(digits, decimals, value < 0.0, buffer)
 }
 
 /// Writes digits from the last to the first, with a decimal point before the last `decimals` digits.
@@ -65,18 +68,34 @@ fn write_decimal(digits: u64, decimals: usize, is_negative: bool, buffer: &mut [
         }
         write(b'.');
     }
-    loop {
-        write(b'0' + (remaining % 10) as u8);
-        remaining /= 10;
-        if remaining == 0 {
-            break;
-        }
+    // Two digits per division: the next one has to wait for its result.
+    while remaining >= 100 {
+        let [tens, ones] = DIGIT_PAIRS[(remaining % 100) as usize];
+        write(ones);
+        write(tens);
+        remaining /= 100;
+    }
+    let [tens, ones] = DIGIT_PAIRS[remaining as usize];
+    write(ones);
+    if remaining >= 10 {
+        write(tens);
     }
     if is_negative {
         write(b'-');
     }
     std::str::from_utf8(&buffer[at..]).ok()
 }
+
+/// The digits of the numbers below 100.
+static DIGIT_PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+        number += 1;
+    }
+    pairs
+};
 
 /// Prints a number as JavaScript does.
 pub(crate) struct NumberText(f64);
@@ -94,7 +113,7 @@ mod tests {
     #[test]
     fn short_decimals_are_printed_as_in_javascript() {
         let parts = [0.0, 1.0, 9.0, 10.0, 133.0, 2048.0, 99_999.0, 123_456_789.0, 1e12, 999_999_999_999.0, 1e15, 1e20];
-        let fractions = [0.0, 0.5, 0.1, 0.25, 0.001, 0.049, 0.999, 0.0005, 1.0 / 3.0, 1e-7];
+        let fractions = [0.0, 0.5, 0.1, 0.9, 0.25, 0.01, 0.001, 0.049, 0.999, 0.0005, 1.0 / 3.0, 1e-7, 0.1 + 1e-12];
         for integer in parts {
             for fraction in fractions {
                 for value in [integer + fraction, -(integer + fraction)] {
