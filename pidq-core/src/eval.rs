@@ -388,7 +388,7 @@ impl<'a> EvalContext<'a> {
     fn call(&mut self, call: &'a Call, input: Value<'a>) -> Result<Value<'a>> {
         let entry = self.enter();
         let result = match &call.function.row().body {
-            Body::Strict(body) => self.strict(*body, &call.args, input),
+            Body::Strict(body) | Body::Batched(body, _) => self.strict(*body, &call.args, input),
             Body::Piped(body) | Body::Counted(body, _) | Body::Lazy(body) => body(self, input, &call.args),
             rest => self.call_rest(rest, &call.args, input),
         };

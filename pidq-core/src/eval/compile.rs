@@ -263,7 +263,7 @@ impl<'n> Compiler<'n> {
         let Some((_, args)) = items.split_first() else { return };
         let Ok(Target::Function(function)) = self.target(stage, items) else { return };
         let row = function.row();
-        let takes_arguments_only = matches!(row.body, Body::Strict(_) | Body::Search(_));
+        let takes_arguments_only = matches!(row.body, Body::Strict(_) | Body::Batched(..) | Body::Search(_));
         let is_fixed = |arg: &Expr| !matches!(arg.node, Node::Array(_) | Node::Object(_));
         if takes_arguments_only && !args.is_empty() && args.iter().all(is_fixed) {
             self.warnings.push(ignored_input(row, args, stage.span));
@@ -507,7 +507,10 @@ impl<'n> Compiler<'n> {
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
         // The reference implementation does the same for these two operators only.
         let is_list = ["in", "not in"].contains(&row.name);
-        if known.is_none() && (is_list || !matches!(row.body, Body::Strict(_) | Body::Custom(_) | Body::SpecialForm)) {
+        if known.is_none()
+            && (is_list
+                || !matches!(row.body, Body::Strict(_) | Body::Batched(..) | Body::Custom(_) | Body::SpecialForm))
+        {
             let message = format!("an argument is ignored: `{}`", row.signature());
             let warning = Warning::new("PQW03", message).with_span(args[at].span);
             self.warnings.push(warning.with_help(surplus_help(row, args)));
@@ -961,7 +964,7 @@ fn check_count(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<()>
     let (signature, expected) = (function.signature(), counted(min_count, max_count));
     let error = count_error(&signature, function.name(), &expected, expr, args, max_count);
     // `.date | dateFormat("%Y")` expects the function to read the piped value.
-    let takes_arguments_only = matches!(function.body, Body::Strict(_) | Body::Lazy(_));
+    let takes_arguments_only = matches!(function.body, Body::Strict(_) | Body::Batched(..) | Body::Lazy(_));
     Err(match takes_arguments_only && args.len() + 1 == min_count {
         true => error.with_help(format!("write `{signature}`; the value that comes through the pipe is `get()`")),
         false => error,

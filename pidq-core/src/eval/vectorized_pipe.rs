@@ -7,7 +7,7 @@
 use super::EvalContext;
 use super::call_stats::Strategy;
 use super::column_view::ColumnView;
-use super::plan::function::{Body, CountBody, PipedBody, SearchBody, StrictBody};
+use super::plan::function::{BatchBody, Body, CountBody, PipedBody, SearchBody, StrictBody};
 use super::plan::fusion::is_size;
 use super::plan::{Call, Path, Plan, Stage};
 use super::regex_captures::{ColumnMatches, MatchMode};
@@ -23,6 +23,7 @@ use crate::value::{Array, CellList, Fields, Items, Object, Record, Value};
 pub(super) struct PreparedCall<'a> {
     call: &'a Call,
     body: PreparedBody<'a>,
+    batch: Option<BatchBody>,
     /// The arguments and their number. Constant ones are already set.
     args: [Value<'a>; MAX_ARGS],
     count: usize,
@@ -290,14 +291,18 @@ impl<'a> EvalContext<'a> {
 
     fn prepared_call(&mut self, call: &'a Call, list: Option<ContainerId>, depth: usize) -> Option<PreparedCall<'a>> {
         let (body, args) = match (&call.function.row().body, &*call.args) {
-            (Body::Strict(body), args) if args.len() <= MAX_ARGS => (PreparedBody::Strict(*body), args),
+            (Body::Strict(body) | Body::Batched(body, _), args) if args.len() <= MAX_ARGS => {
+                (PreparedBody::Strict(*body), args)
+            }
             (Body::Search(body), [text, Plan::Pattern(pattern), ..]) => {
                 (PreparedBody::Search(*body, pattern), std::slice::from_ref(text))
             }
             _ => return None,
         };
         let (arg_values, count, sources) = ([Value::Undefined; MAX_ARGS], args.len(), Vec::new());
-        let mut prepared = PreparedCall { call, body, args: arg_values, count, sources, steps: 0, fuel: 0, rows: 0 };
+        let batch = if let Body::Batched(_, batch) = call.function.row().body { Some(batch) } else { None };
+        let mut prepared =
+            PreparedCall { call, body, batch, args: arg_values, count, sources, steps: 0, fuel: 0, rows: 0 };
         for (at, arg) in args.iter().enumerate() {
             prepared.steps += self.prepare_argument(&mut prepared, at, arg, list, depth)?;
         }
@@ -426,8 +431,12 @@ impl<'a> EvalContext<'a> {
             }
             Source::Input => {}
         }
+        let done = match prepared.batch {
+            Some(batch) if *arg_index == 0 => batch(values, &prepared.args[1..prepared.count]),
+            _ => 0,
+        };
         let before = self.fuel_used;
-        for value in values {
+        for value in &mut values[done..] {
             prepared.args[*arg_index] = *value;
             *value = body(self, &prepared.args[..prepared.count])?;
             if let Value::Array(array) = value {

@@ -75,7 +75,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("text")],
         summary: "The number that a string represents, or null if it represents none.",
         example: r#"number("2.5") => 2.5"#,
-        body: Body::Strict(number),
+        body: Body::Batched(number, numbers),
     },
     Function {
         name: "pow",
@@ -161,6 +161,19 @@ fn abs<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
 fn number<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     let number = number_of(cx, argument(args, 0))?;
     Ok(if number.is_nan() { Value::Null } else { Value::number(number) })
+}
+
+/// Converts short strings and numbers, which is free of charge.
+fn numbers<'a>(values: &mut [Value<'a>], _: &[Value<'a>]) -> usize {
+    for (at, value) in values.iter_mut().enumerate() {
+        let number = match *value {
+            Value::Number(number) => number.value(),
+            Value::String(text) if text.len() < FREE_TEXT => convert::text_to_number(text),
+            _ => return at,
+        };
+        *value = if number.is_nan() { Value::Null } else { Value::number(number) };
+    }
+    values.len()
 }
 
 /// Shifts the point in the decimal string, like the reference: 1.005 rounds to 1.01, although its double is smaller.
@@ -305,13 +318,15 @@ pub(super) fn argument<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
     args.get(at).copied().unwrap_or(Value::Undefined)
 }
 
+/// Length in bytes from which the conversion of a string is charged.
+const FREE_TEXT: usize = 64;
+
 /// Converts like `Number(x)` and charges for it: a string may be long, and so may be nesting such as `[["1"]]`.
 #[inline]
 pub(super) fn number_of<'a>(cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<f64> {
     match value {
         Value::Number(number) => Ok(number.value()),
-        // Short strings are free.
-        Value::String(text) if text.len() < 64 => Ok(convert::text_to_number(text)),
+        Value::String(text) if text.len() < FREE_TEXT => Ok(convert::text_to_number(text)),
         other => number_of_other(cx, other),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("text"), Param::query("start"), Param::query("end").optional()],
         summary: "The part of a string or array from start up to, not including, end; a negative end counts from the end.",
         example: r#"substring("P-101A", 2, -1) => "101""#,
-        body: Body::Strict(substring),
+        body: Body::Batched(substring, substrings),
     },
 ];
 
@@ -159,16 +159,41 @@ fn substring<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'
     }
 }
 
+/// Cuts short strings at numeric positions, free of charge.
+fn substrings<'a>(values: &mut [Value<'a>], positions: &[Value<'a>]) -> usize {
+    let Some((start, end)) = numeric_positions(positions) else { return 0 };
+    for (at, value) in values.iter_mut().enumerate() {
+        let part = value.as_str().and_then(|text| short_part(text, start, end));
+        let Some(part) = part else { return at };
+        *value = Value::String(part);
+    }
+    values.len()
+}
+
 /// Returns a part of a short ASCII string between numeric positions: the common case, free of charge.
 #[inline]
 fn short_substring<'a>(args: &[Value<'a>]) -> Option<&'a str> {
-    let (text, start, end) = match *args {
-        [Value::String(text), Value::Number(start)] => (text, start.value() as usize, text.len()),
-        [Value::String(text), Value::Number(start), Value::Number(end)] if end.value() >= 0.0 => {
-            (text, start.value() as usize, (end.value() as usize).min(text.len()))
+    let [Value::String(text), positions @ ..] = args else { return None };
+    let (start, end) = numeric_positions(positions)?;
+    short_part(text, start, end)
+}
+
+/// Returns start and end if both are numbers and the end is not counted from the end of the string.
+#[inline]
+fn numeric_positions(positions: &[Value<'_>]) -> Option<(usize, usize)> {
+    match *positions {
+        [Value::Number(start)] => Some((start.value() as usize, usize::MAX)),
+        [Value::Number(start), Value::Number(end)] if end.value() >= 0.0 => {
+            Some((start.value() as usize, end.value() as usize))
         }
-        _ => return None,
-    };
+        _ => None,
+    }
+}
+
+/// Returns a part of a string if it is short and ASCII.
+#[inline]
+fn short_part(text: &str, start: usize, end: usize) -> Option<&str> {
+    let end = end.min(text.len());
     if text.len() < 64 && text.is_ascii() { text.get(start.min(end)..end) } else { None }
 }
 

@@ -170,7 +170,7 @@ impl ProjectionBuilder {
     fn unlisted_call(&mut self, body: &Body, args: &[Plan], input: Provenance) -> Provenance {
         match body {
             // They read their arguments and nothing else.
-            Body::Strict(_) | Body::Lazy(_) | Body::Search(_) => self.include_results(args, input),
+            Body::Strict(_) | Body::Batched(..) | Body::Lazy(_) | Body::Search(_) => self.include_results(args, input),
             _ => self.unlisted_piped_call(args, input),
         }
     }
