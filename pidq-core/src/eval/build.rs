@@ -463,13 +463,6 @@ impl LimitedText {
         Ok(())
     }
 
-    /// Reserves the memory of a string of a known length at once. A string above the limit fails where it exceeds it.
-    pub(crate) fn reserve(&mut self, bytes: usize) {
-        if bytes <= self.limit {
-            self.text.reserve_exact(bytes.saturating_sub(self.text.len()));
-        }
-    }
-
     #[inline]
     fn ensure_capacity(&mut self, bytes: usize) -> fmt::Result {
         let needed = self.text.len() + bytes;

@@ -52,18 +52,7 @@ fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
     };
     let separator = cx.convert_to_text(separator)?;
     cx.charge(list.len() as u64)?;
-    cx.build_text(|out| {
-        out.reserve(known_len(list, separator));
-        write_joined(list, separator, out)
-    })
-    .map(Value::String)
-}
-
-/// Returns the length of the joined strings if they are in a document; otherwise 0, since finding them takes longer.
-fn known_len(list: Array<'_>, separator: &str) -> usize {
-    let Some((arena, cells)) = list.cells() else { return 0 };
-    let separators = cells.len().saturating_sub(1).saturating_mul(separator.len());
-    cells.iter().map(|cell| arena.text_len(*cell)).fold(separators, usize::saturating_add)
+    cx.build_text(|out| write_joined(list, separator, out)).map(Value::String)
 }
 
 fn write_joined(list: Array<'_>, separator: &str, out: &mut LimitedText) -> fmt::Result {
