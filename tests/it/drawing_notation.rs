@@ -182,11 +182,12 @@ impl Sheet<'_> {
         self.edges.push(edge);
     }
 
-    /// Adds a node for an item at its first mention and returns its id.
+    /// Adds a node for an item at its first mention, adds fields at any, and returns its id.
     fn item(&mut self, item: &str) -> String {
         let (item, fields) = item.strip_suffix(')').and_then(|item| item.split_once('(')).unwrap_or((item, ""));
         let (id, chamber) = item.split_once('@').unwrap_or((item, ""));
-        if self.nodes.iter().any(|node| node[self.vocabulary.id] == id) {
+        if let Some(node) = self.nodes.iter_mut().find(|node| node[self.vocabulary.id] == id) {
+            node.extend(fields_of(fields));
             return id.into();
         }
         match id.split_once('.') {
@@ -203,10 +204,7 @@ impl Sheet<'_> {
             (self.vocabulary.tag.to_owned(), json!(tag)),
             (self.vocabulary.class.to_owned(), json!(class)),
         ]);
-        for field in fields.split(',').map(str::trim).filter(|field| !field.is_empty()) {
-            let (key, value) = field.split_once('=').unwrap_or(("normally", field));
-            node.insert(key.into(), serde_json::from_str(value).unwrap_or_else(|_| json!(value)));
-        }
+        node.extend(fields_of(fields));
         self.nodes.push(node);
     }
 
@@ -236,6 +234,14 @@ impl Sheet<'_> {
             json!({ self.vocabulary.root: graph }).to_string()
         }
     }
+}
+
+/// Returns the fields that words in parentheses define.
+fn fields_of(fields: &str) -> impl Iterator<Item = (String, Value)> + '_ {
+    fields.split(',').map(str::trim).filter(|field| !field.is_empty()).map(|field| {
+        let (key, value) = field.split_once('=').unwrap_or(("normally", field));
+        (key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| json!(value)))
+    })
 }
 
 fn class_of(tag: &str) -> &'static str {

@@ -754,6 +754,43 @@ fn a_shutdown_valve_that_fails_open_is_not_certain() {
 }
 
 #[test]
+fn a_safeguard_with_an_open_path_around_it_is_not_certain() {
+    let query = r#"hazopNodes() | map(.safeguards | filter(.kind != "check_valve") | map([.item.id, .certain]))
+        | flattenDeep()"#;
+    let plant = |item: &str, bypass: &str, rest: &str| {
+        format!("X-1:off_page_connector → _a:tee → {item} → _b:tee → T-2:tank; _a → {bypass} → _b{rest}")
+    };
+    let trip = "; LSHH-1 ⇢ SDV-1";
+    for (item, ids, rest) in [
+        ("EFV-1:excess_flow_valve", vec!["EFV-1"], ""),
+        ("FA-1:flame_arrester", vec!["FA-1"], ""),
+        ("SDV-1:shutdown_valve(fail_action=closed)", vec!["SDV-1", "LSHH-1"], trip),
+    ] {
+        let expected = |is_certain: bool| {
+            json!(ids.iter().flat_map(|id| [json!(id), json!(is_certain)]).collect::<Vec<_>>()).to_string()
+        };
+        for (bypass, is_certain) in [
+            ("_v:gate_valve(normal_position=open)", false),
+            ("_v:gate_valve", false),
+            ("_v:globe_valve → _w:check_valve", false),
+            ("_v:gate_valve(normal_position=closed)", true),
+            ("_v:spectacle_blind(position=closed)", true),
+        ] {
+            check(&plant(item, bypass, rest), query, &expected(is_certain));
+        }
+    }
+    let valve = |id: &str| format!("{id}:on_off_valve(fail_action=closed)");
+    let trip = |bypass: &str| format!("{}; LSHH-1 ⇢ _v", plant(&valve("_v"), bypass, ""));
+    check(&trip("_w:gate_valve"), query, r#"["LSHH-1",false]"#);
+    check(&trip("_w:gate_valve(normal_position=locked_closed)"), query, r#"["LSHH-1",true]"#);
+    // The valve that a trip opens is not bypassed.
+    let opens = format!("{}; LSHH-1 ⇢ _v", plant("_v:on_off_valve(fail_action=open)", "_w:gate_valve", ""));
+    check(&opens, query, r#"["LSHH-1",true]"#);
+    let arresters = plant("FA-1:flame_arrester", "FA-2:detonation_arrester", "");
+    check(&arresters, query, r#"["FA-1",true,"FA-2",true]"#);
+}
+
+#[test]
 fn a_bubble_for_all_functions_is_the_initiator_of_its_trip() {
     let links = "causeAndEffect() | .links | map([.initiator.id, .final_element.id])";
     let plant =
@@ -820,6 +857,26 @@ fn a_section_that_is_drawn_closed_between_its_equipment_is_not_certain() {
     check(&bypass, uncertain, "[[]]");
     let drain = format!("{}; _a → _w:gate_valve(normal_position=closed) → _c:cap", plant("_a:tee"));
     check(&drain, uncertain, "[[]]");
+}
+
+#[test]
+fn a_section_whose_ends_may_not_work_is_not_certain() {
+    let uncertain = "inventorySections() | first() | .uncertain | map([.reason, .at.id])";
+    let plant = |valve: &str, branch: &str| format!("T-1:tank → {valve} → T-2:tank; T-1 → {branch} → O-1:open_end");
+    let shutdown = "_s:shutdown_valve";
+    check(&plant("_s:shutdown_valve(fail_action=open)", "_r:safety_valve"), uncertain, r#"[["fails_open","_s"]]"#);
+    check(&plant("_s:shutdown_valve(fail_action=closed)", "_r:safety_valve"), uncertain, "[]");
+    check(&plant("_s:shutdown_valve(status=hold)", "_r:safety_valve"), uncertain, r#"[["unknown_status","_s"]]"#);
+    check(&plant(shutdown, "_r:safety_valve(status=removed)"), uncertain, r#"[["not_installed","_r"]]"#);
+    // Closed right before the device by which the section would be relieved.
+    for device in ["_b:blowdown_valve", "_r:safety_valve"] {
+        let closed = format!("_v:gate_valve(normal_position=closed) → {device}");
+        check(&plant(shutdown, &closed), uncertain, r#"[["closed_item","_v"]]"#);
+        check(&plant(shutdown, &format!("_v:gate_valve(normal_position=open) → {device}")), uncertain, "[]");
+    }
+    // What only has the word of a control valve may be switched.
+    let switched = "T-1:tank → _v:remote_controlled_ball_valve → T-3:tank → _s:shutdown_valve → T-2:tank";
+    check(switched, uncertain, r#"[["possible_esd_valve","_v"]]"#);
 }
 
 #[test]

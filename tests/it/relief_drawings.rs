@@ -135,6 +135,24 @@ const ROWS: &[Row] = &[
         &["warning R-1?"],
     ),
     row(
+        "a removable spool whose position is not drawn may be out",
+        "D-1 → RV-1 → SP-1(node_classification=removable_spool) → O-1",
+        &["RV-1 unknown: removable_spool SP-1"],
+        &["warning SP-1"],
+    ),
+    row(
+        "a removable spool that is in",
+        "D-1 → RV-1 → SP-1(node_classification=removable_spool, normally=installed) → O-1",
+        &["RV-1 open: removable_spool SP-1"],
+        &["warning SP-1"],
+    ),
+    row(
+        "a removable spool that is out",
+        "D-1 → RV-1 → SP-1(node_classification=removable_spool, normally=removed) → O-1",
+        &["RV-1 blocked: removed_spool SP-1"],
+        &["error SP-1"],
+    ),
+    row(
         "a removed check valve in the outlet",
         "D-1 → RV-1 → CK-1(Status=removed) → O-1",
         &["RV-1 unknown: not_installed CK-1"],

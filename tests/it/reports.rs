@@ -629,6 +629,54 @@ fn a_check_valve_protects_against_reverse_flow_only_on_its_branch() {
 }
 
 #[test]
+fn a_check_valve_that_is_bypassed_or_may_not_be_there_protects_nothing_for_certain() {
+    let plant = |check_valve: &str, bypass: &str| {
+        format!(
+            r#"
+            T-1 equipment.tank {{"design_pressure": "2 barg"}}
+            P-1 equipment.pump {{"design_pressure": "16 barg"}}
+            J-1 piping_component.pipe_tee
+            CK-1 piping_component.check_valve {check_valve}
+            J-2 piping_component.pipe_tee
+            V-1 piping_component.gate_valve {bypass}
+            D-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            T-1 > P-1 {{"design_pressure": "2 barg"}}
+            P-1 > J-1 {{"design_pressure": "16 barg"}}
+            J-1 > CK-1 {{"design_pressure": "16 barg"}}
+            CK-1 > J-2 {{"design_pressure": "16 barg"}}
+            J-2 > V-1 {{"design_pressure": "16 barg", "direction": "unknown"}}
+            V-1 > J-1 {{"design_pressure": "16 barg", "direction": "unknown"}}
+            J-2 > D-1 {{"design_pressure": "16 barg"}}
+            "#
+        )
+    };
+    let rows = r#"pressureInterfaces().interfaces | filter(.at.id == "P-1")
+        | map([.protection | map(.item.id), .certain, .reasons])"#;
+    for (check_valve, bypass, expected) in [
+        ("{}", r#"{"normal_position": "closed"}"#, json!([[["CK-1"], false, ["branch_without_check_valve"]]])),
+        ("{}", "{}", json!([[["CK-1"], false, ["branch_without_check_valve", "check_valve_bypassed"]]])),
+    ] {
+        check(&plant(check_valve, bypass), rows, expected);
+    }
+    let alone = |fields: &str| {
+        format!(
+            r#"
+            T-1 equipment.tank {{"design_pressure": "2 barg"}}
+            P-1 equipment.pump {{"design_pressure": "16 barg"}}
+            CK-1 piping_component.check_valve {fields}
+            D-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            T-1 > P-1 {{"design_pressure": "2 barg"}}
+            P-1 > CK-1 {{"design_pressure": "16 barg"}}
+            CK-1 > D-1 {{"design_pressure": "16 barg"}}
+            "#
+        )
+    };
+    check(&alone("{}"), rows, json!([[["CK-1"], true, []]]));
+    check(&alone(r#"{"status": "removed"}"#), rows, json!([[[], true, []]]));
+    check(&alone(r#"{"status": "to be removed"}"#), rows, json!([[[], true, []]]));
+}
+
+#[test]
 fn an_interface_in_a_recycle_is_found_once_and_direction_is_never_assumed_silently() {
     let cycle = r#"
         V-1 piping_component.gate_valve

@@ -62,7 +62,16 @@ fn an_item_that_is_removed_is_no_barrier_wherever_the_drawing_says_so() {
             }
         }
     }
-    for (name, value) in [("removed", true), ("is_demolished", true), ("installed", false)] {
+    for (name, value) in [
+        ("removed", true),
+        ("is_demolished", true),
+        ("deleted", true),
+        ("future", true),
+        ("is_planned", true),
+        ("installed", false),
+        ("exists", false),
+        ("is_present", false),
+    ] {
         for fields in places(name, &json!(value)) {
             assert_eq!(answer(&plant(&fields), r#"isolate("P-1").barriers | size()"#), json!(0), "{fields}");
         }

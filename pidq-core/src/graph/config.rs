@@ -243,8 +243,25 @@ const NAMES: &[NamesRow] = &[
             "life_cycle_state",
         ],
     ),
-    (Names::RemovedMark, "removed", &["removed", "is_removed", "demolished", "is_demolished"]),
-    (Names::InstalledMark, "installed", &["installed", "is_installed"]),
+    (
+        Names::RemovedMark,
+        "removed",
+        &[
+            "removed",
+            "is_removed",
+            "demolished",
+            "is_demolished",
+            "dismantled",
+            "is_dismantled",
+            "deleted",
+            "is_deleted",
+            "future",
+            "is_future",
+            "planned",
+            "is_planned",
+        ],
+    ),
+    (Names::InstalledMark, "installed", &["installed", "is_installed", "present", "is_present", "exists"]),
     (
         Names::Operation,
         "operation",
@@ -310,6 +327,7 @@ const NAMES: &[NamesRow] = &[
             "failure_position",
             "fail_safe_position",
             "fail_mode",
+            "failure_mode",
             "fail_action_specialization",
         ],
     ),
@@ -545,6 +563,15 @@ impl TopologyConfig {
         let last = last_part(&full_class);
         let matches = |rule: &&Rule| rule.pattern.is_match(&full_class) || rule.pattern.is_match(last);
         self.rules.iter().find(matches).map(|rule| rule.role).or_else(|| roles::built_in_role(&full_class, last))
+    }
+
+    /// Returns the role of a valve that a class without the word describes: `motor operated`, `on/off`.
+    pub(crate) fn role_of_valve(&self, class: &str) -> Option<Role> {
+        if class.len() > MAX_CLASS {
+            return None;
+        }
+        let words = snake_case(class).replace('/', "_");
+        if words.contains("valve") { None } else { self.role_of(&(words + "_valve")) }
     }
 
     /// Returns what is known about a class that has no role; `None` if nothing is. A rule of the drawing that gives it

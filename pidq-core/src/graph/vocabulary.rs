@@ -101,6 +101,29 @@ pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor",
 pub const OPERATORS: &[&str] =
     &["air_operated", "air_to_", "cylinder", "diaphragm", "electric", "piston", "remote", "spring_"];
 
+/// Words in the descriptions of valves that are about their purpose at another valve.
+pub const PURPOSE_WORDS: &[&str] = &[
+    "at",
+    "before",
+    "behind",
+    "bleed",
+    "block",
+    "by",
+    "bypass",
+    "downstream",
+    "drain",
+    "for",
+    "hand",
+    "isolating",
+    "isolation",
+    "manual",
+    "of",
+    "root",
+    "to",
+    "upstream",
+    "vent",
+];
+
 /// Parts of the classes of drives that are moved by hand.
 pub const HAND_DRIVES: &[&str] = &["hand", "manual", "lever"];
 
@@ -189,8 +212,11 @@ pub const ATTRIBUTIVE_ENDINGS: &[&str] =
 /// Parts of the classes of equipment with a fan through which no process fluid flows.
 pub const FAN_COOLED: &[&str] = &["fin_fan", "air_cooled", "air_cooler", "air_fin"];
 
-/// Parts of the classes of pipe spools.
-pub const SPOOLS: &[&str] = &["spool"];
+/// Nouns in the classes of pipe spools.
+pub const SPOOLS: &[&str] = &["spool", "spool_piece"];
+
+/// Nouns in the classes of what is named after a spool and is no pipe.
+pub const NO_SPOOLS: &[&str] = &["cable_spool", "gasket", "hanger", "hose_spool", "support", "valve"];
 
 /// Parts of the classes of rings that keep the place of a blind open.
 pub const SPACERS: &[&str] = &["spacer"];
@@ -429,8 +455,66 @@ pub const DRIVEN_EQUIPMENT: &[&str] = &[
     "electric_heater",
 ];
 
-/// Parts of the classes of valves that throttle a flow, and are open in an emergency unless a trip closes them.
-pub const THROTTLING_VALVES: &[&str] = &["control", "regulat", "self_acting", "pcv"];
+/// Nouns in the classes of valves that throttle a flow, without the type of the valve. They are open in an emergency
+/// unless a trip closes them.
+pub const THROTTLING_VALVES: &[&str] = &[
+    "back_pressure_valve",
+    "control",
+    "control_valve",
+    "controlvalve",
+    "fcv",
+    "lcv",
+    "modulating_valve",
+    "pcv",
+    "pressure_reducing_valve",
+    "regulating_valve",
+    "regulator",
+    "self_acting_valve",
+    "self_operated_valve",
+    "tcv",
+    "thermostatic_valve",
+    "throttle_valve",
+    "throttling_valve",
+];
+
+/// Words in the classes of valves that are made to be switched, whatever else they are.
+pub const SWITCHED_VALVE_WORDS: &[&str] = &[
+    "blowdown",
+    "emergency",
+    "esd",
+    "esdv",
+    "isolating",
+    "isolation",
+    "on_off",
+    "onoff",
+    "remote",
+    "safety",
+    "sdv",
+    "shut_down",
+    "shut_off",
+    "shutdown",
+    "shutoff",
+    "slam_shut",
+    "trip",
+    "xv",
+];
+
+/// Types of valves in their classes, by words.
+pub const VALVE_TYPES: &[&str] = &[
+    "3",
+    "angle",
+    "ball",
+    "butterfly",
+    "diaphragm",
+    "gate",
+    "globe",
+    "needle",
+    "plug",
+    "rotary",
+    "segment",
+    "three",
+    "way",
+];
 
 /// Texts of the fail position of a valve that opens, in snake_case.
 pub const FAIL_OPEN: &[&str] = &["fo", "open", "opens", "fail_open", "failopen", "spring_to_open"];

@@ -554,7 +554,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.note("not_installed", node);
         match self.drawing.topology.roles[node as usize] {
             Role::PositiveBarrier => NodeEffect::StaysOpen("open_end", node),
-            Role::None if self.drawing.class_has(node, vocabulary::SPOOLS) => NodeEffect::Passes,
+            Role::None if self.drawing.is_spool(node) => NodeEffect::Passes,
             Role::None => NodeEffect::StaysOpen("open_end", node),
             Role::Relief => {
                 self.relief.push(step);

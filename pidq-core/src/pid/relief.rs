@@ -22,7 +22,7 @@ use self::protected::EquipmentSide;
 use self::tails::{Tails, Way};
 use super::ChargeFn;
 use super::dead_ends::{is_bleed_valve, neighbors};
-use super::valve_state::{Installation, has_position, installation};
+use super::valve_state::{Installation, has_blind_position, has_position, installation};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
@@ -648,10 +648,12 @@ impl Start {
     }
 }
 
-/// Returns whether a cause is not that of a valve that could be closed and whose position the drawing does not state.
+/// Returns whether a cause is not that of a valve that could be closed, or a spool that could be removed, and whose
+/// position the drawing does not state.
 fn is_position_stated(drawing: &Drawing<'_>, cause: Cause, at: NodeId) -> bool {
     match cause {
         Cause::NotLocked | Cause::Actuated => has_position(drawing, at),
+        Cause::RemovableSpool => has_blind_position(drawing, at),
         Cause::SomeWaysClosed => false,
         _ => true,
     }

@@ -1,7 +1,7 @@
 //! Division of a plant: boundaries, cut points, bypasses, recycles, the equipment graph, sections for a review.
 
 mod design_limits;
-mod inner_valves;
+pub(crate) mod inner_valves;
 pub(crate) mod inventory;
 mod safeguards;
 

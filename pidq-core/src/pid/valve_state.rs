@@ -283,7 +283,7 @@ pub(crate) enum Spool {
 
 /// Returns whether an item is a pipe spool that is removed or removable.
 pub(crate) fn spool(drawing: &Drawing<'_>, node: NodeId) -> Spool {
-    if !drawing.class_has(node, vocabulary::SPOOLS) {
+    if !drawing.is_spool(node) {
         return Spool::Installed;
     }
     let stated = [Names::NormalPosition, Names::BlindPosition].map(|names| state(drawing, node, names));
@@ -299,10 +299,13 @@ pub(crate) fn spool(drawing: &Drawing<'_>, node: NodeId) -> Spool {
 
 /// Returns whether an item is a spool with a position that is not `removed`, whatever its class says.
 pub(crate) fn is_spool_with_other_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.is_spool(node) && spool(drawing, node) != Spool::Removed && has_blind_position(drawing, node)
+}
+
+/// Returns whether the drawing gives a blind or a spool a position.
+pub(crate) fn has_blind_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has_position = |names: Names| texts(drawing, node, names).any(|text| !text.is_empty());
-    drawing.class_has(node, vocabulary::SPOOLS)
-        && spool(drawing, node) != Spool::Removed
-        && [Names::NormalPosition, Names::BlindPosition].into_iter().any(has_position)
+    [Names::NormalPosition, Names::BlindPosition].into_iter().any(has_position)
 }
 
 /// Returns the position and the lock of an item as columns of a row.
@@ -312,7 +315,7 @@ pub(crate) fn columns<'a>(drawing: &Drawing<'a>, node: NodeId) -> [Datum<'a>; 2]
 }
 
 fn is_blind_or_spool(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.topology.roles[node as usize] == Role::Blind || drawing.class_has(node, vocabulary::SPOOLS)
+    drawing.topology.roles[node as usize] == Role::Blind || drawing.is_spool(node)
 }
 
 /// Returns the first string or Boolean of an item under one of some names.

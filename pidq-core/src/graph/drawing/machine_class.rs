@@ -1,4 +1,5 @@
-//! Machines by the noun of their class: a compressor is one, the cooler behind a compressor is none.
+//! Machines, spools and throttling valves by the noun of their class: a compressor is a machine, the cooler behind a
+//! compressor is none.
 //!
 //! In a class of English words, the last noun says what the item is. Words that are no noun of a list are skipped, so
 //! that `pump_centrifugal` is a pump too: taking an item for a machine claims less than taking it for none.
@@ -28,15 +29,37 @@ impl Drawing<'_> {
         self.holds_back_pressure(node) || self.class_has(node, vocabulary::FAN_COOLED)
     }
 
-    fn is_called(&self, node: NodeId, nouns: &[&[&str]]) -> bool {
-        self.classes(node).any(|class| is_called(&class, nouns))
+    /// Returns whether an item is a pipe spool: a spool piece is one, a spool valve is none.
+    pub fn is_spool(&self, node: NodeId) -> bool {
+        self.classes(node).any(|class| is_spool(&class))
     }
+
+    /// Returns whether a valve throttles a flow and is not made to be switched, by its classes.
+    pub fn only_throttles(&self, node: NodeId) -> bool {
+        self.classes(node).any(|class| is_throttling(&class))
+            && !self.class_has_word(node, vocabulary::SWITCHED_VALVE_WORDS)
+    }
+
+    fn is_called(&self, node: NodeId, nouns: &[&[&str]]) -> bool {
+        self.classes(node).any(|class| is_called(&class, nouns, vocabulary::NO_MACHINES))
+    }
+}
+
+fn is_spool(class: &str) -> bool {
+    is_called(class, &[vocabulary::SPOOLS], vocabulary::NO_SPOOLS)
+}
+
+/// Returns whether the noun of a class is that of a throttling valve, whatever its type: a `control_ball_valve`.
+fn is_throttling(class: &str) -> bool {
+    let words = class.split(|c: char| !c.is_alphanumeric());
+    let named: Vec<&str> = words.filter(|word| !vocabulary::VALVE_TYPES.contains(word)).collect();
+    is_called(&named.join("_"), &[vocabulary::THROTTLING_VALVES], &["valve"])
 }
 
 const DRIVEN: &[&[&str]] = &[vocabulary::PRESSURE_RAISING, vocabulary::MACHINES, vocabulary::DRIVEN_EQUIPMENT];
 
-/// Returns whether the last noun of a class in snake_case is one of some lists.
-fn is_called(class: &str, nouns: &[&[&str]]) -> bool {
+/// Returns whether the last noun of a class in snake_case is one of some lists, and not one of `others`.
+fn is_called(class: &str, nouns: &[&[&str]], others: &[&str]) -> bool {
     let words: Vec<&str> = class.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let longest = |lists: &[&[&str]], words: &[&str]| {
         lists.iter().copied().flatten().filter_map(|noun| length_at_end(words, noun)).max()
@@ -44,7 +67,7 @@ fn is_called(class: &str, nouns: &[&[&str]]) -> bool {
     let meaning = |end: usize| {
         let is_attribute = words.get(end).is_some_and(|next| vocabulary::ATTRIBUTIVE_ENDINGS.contains(next));
         let found = (!is_attribute).then(|| longest(nouns, &words[..end])).flatten();
-        let other = (!is_attribute).then(|| longest(&[vocabulary::NO_MACHINES], &words[..end])).flatten();
+        let other = (!is_attribute).then(|| longest(&[others], &words[..end])).flatten();
         (found.is_some() || other.is_some()).then_some(found >= other)
     };
     (1..=words.len()).rev().find_map(meaning).unwrap_or(false)
@@ -65,16 +88,18 @@ fn length_at_end(words: &[&str], noun: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DRIVEN, is_called};
-    use crate::graph::vocabulary::{MACHINES, PRESSURE_RAISING};
+    use super::{DRIVEN, is_called, is_spool, is_throttling};
+    use crate::graph::snake_case::snake_case;
+    use crate::graph::vocabulary::{MACHINES, NO_MACHINES, PRESSURE_RAISING};
 
     /// Returns for a class: `raises` the pressure, is another `machine`, is `fired` or driven otherwise, or `none`.
     fn meaning(class: &str) -> &'static str {
-        let class = crate::graph::snake_case::snake_case(class);
+        let class = snake_case(class);
+        let is_called = |nouns: &[&[&str]]| is_called(&class, nouns, NO_MACHINES);
         match () {
-            () if is_called(&class, &[PRESSURE_RAISING]) => "raises",
-            () if is_called(&class, &[PRESSURE_RAISING, MACHINES]) => "machine",
-            () if is_called(&class, DRIVEN) => "driven",
+            () if is_called(&[PRESSURE_RAISING]) => "raises",
+            () if is_called(&[PRESSURE_RAISING, MACHINES]) => "machine",
+            () if is_called(DRIVEN) => "driven",
             () => "none",
         }
     }
@@ -124,6 +149,45 @@ mod tests {
         ] {
             for class in classes.split(' ') {
                 assert_eq!(meaning(class), expected, "{class}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_spool_is_a_piece_of_pipe() {
+        for (expected, classes) in [
+            (true, "spool pipe_spool PipeSpool spool_piece SpoolPiece removable_spool spool_removable spools"),
+            (
+                true,
+                "removed_spool_piece flanged_spool piping_component.pipe_spool pipespool spool_flanged DropOutSpool",
+            ),
+            (false, "spool_valve SpoolValve solenoid_spool_valve spool_support hose_spool spool_hanger spool_gasket"),
+            (false, "spooling_unit pipe gate_valve cable_spool"),
+        ] {
+            for class in classes.split(' ') {
+                assert_eq!(is_spool(&snake_case(class)), expected, "{class}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_throttling_valve_is_named_after_what_it_controls() {
+        for (expected, classes) in [
+            (true, "control_valve ControlValve valve.control control piping_component.control_valve controlvalve"),
+            (
+                true,
+                "control_ball_valve ControlGlobeValve angle_control_valve control_valve_globe three_way_control_valve",
+            ),
+            (
+                true,
+                "ControlValvesAndRegulators controlvalvesandregulators pressure_regulator SelfActingRegulator pcv FCV",
+            ),
+            (true, "self_acting_valve regulating_globe_valve modulating_valve pressure_reducing_valve throttle_valve"),
+            (false, "remote_controlled_ball_valve ControlledValve controlled_ball_valve control_oil_valve ball_valve"),
+            (false, "motor_operated_valve shutdown_valve control_room_operated_valve regulated_line_valve mov"),
+        ] {
+            for class in classes.split(' ') {
+                assert_eq!(is_throttling(&snake_case(class)), expected, "{class}");
             }
         }
     }

@@ -78,7 +78,7 @@ pub(super) fn separates(
 }
 
 /// Returns whether another field of a valve, or the name of its symbol, calls it something that does not close, or its
-/// description calls it a check valve.
+/// description calls it a check valve or one of several ways.
 fn is_contradicted(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.topology.memos.is_or_compute(Property::IsContradicted, node, || reads_contradiction(drawing, node))
 }
@@ -88,10 +88,12 @@ fn reads_contradiction(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_other = |role: Role| {
         matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
     };
+    let does_not_close = |role: Role| matches!(role, Role::OneWay | Role::Relief | Role::MultiWay);
     let is_check_valve = |text: &str| config.role_of(text) == Some(Role::OneWay) && snake_case(text).ends_with("valve");
     let symbols = valve_state::texts(drawing, node, Names::ComponentName);
     drawing.class_texts(node).chain(symbols).any(|class| match config.role_of(class) {
         Some(role) => is_other(role),
-        None => config.passage_of(class).is_some(),
+        None => config.passage_of(class).is_some() || config.role_of_valve(class).is_some_and(does_not_close),
     }) || valve_state::texts(drawing, node, Names::Description).any(is_check_valve)
+        || actuation::described_roles(drawing, node).any(does_not_close)
 }

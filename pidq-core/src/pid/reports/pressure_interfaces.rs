@@ -13,7 +13,9 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
 use crate::pid::relief::PathState;
 use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block};
+use crate::pid::sections::inner_valves::is_check_valve_bypassed;
 use crate::pid::stated_values::{PipeValues, stated_values};
+use crate::pid::valve_state::{Installation, installation};
 use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
 use crate::value::convert;
 
@@ -373,6 +375,11 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             reasons.push("branch_without_check_valve");
         }
         for valve in check_valves {
+            if is_check_valve_bypassed(self.drawing, valve, &mut |units| budget.charge(units))?
+                && !reasons.contains(&"check_valve_bypassed")
+            {
+                reasons.push("check_valve_bypassed");
+            }
             let [item, kind] = [Datum::Node(valve), Datum::Word("check_valve")];
             let row = vec![item, kind, Datum::Null, Datum::Null, Datum::Null, Datum::Nodes(Vec::new()), Datum::Null];
             push_row(&mut rows, row, budget)?;
@@ -433,7 +440,11 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
     /// Returns the first check valve on each branch of a high side downstream of a node, and whether a branch has none.
     fn check_valves(&self, node: NodeId, high: &Side, budget: &mut dyn Budget) -> Result<(Vec<NodeId>, bool)> {
         let topology = &self.drawing.topology;
-        if topology.roles[node as usize] == Role::OneWay {
+        // A check valve that may not be there stops nothing.
+        let is_check_valve = |node: NodeId| {
+            topology.roles[node as usize] == Role::OneWay && installation(self.drawing, node) == Installation::Installed
+        };
+        if is_check_valve(node) {
             return Ok((vec![node], false));
         }
         let down = topology.table(EdgeFilter::Flow, Direction::Down);
@@ -453,7 +464,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             let is_start = at < start_count;
             at += 1;
             budget.charge(1 + down.degree(next) as u64)?;
-            if topology.roles[next as usize] == Role::OneWay {
+            if is_check_valve(next) {
                 found.push(next);
                 continue;
             }

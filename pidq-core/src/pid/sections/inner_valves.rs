@@ -13,13 +13,13 @@ use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::actuation::tag_letters;
-use crate::pid::valve_state::{BlindPosition, blind_position, is_closed, is_stated_as_actuated};
+use crate::pid::valve_state::{BlindPosition, blind_position, is_closed, is_not_installed, is_stated_as_actuated};
 
 /// Returns whether a valve has an actuator and does not only throttle by itself, by its class, its fields or the letters
 /// of its tag: it may be closed in an emergency.
 pub(super) fn may_be_switched(drawing: &Drawing<'_>, node: NodeId) -> bool {
     match drawing.topology.roles[node as usize] {
-        Role::Control => !drawing.class_has(node, vocabulary::THROTTLING_VALVES) || is_closed_by_hand(drawing, node),
+        Role::Control => !drawing.only_throttles(node) || is_closed_by_hand(drawing, node),
         Role::Barrier => is_stated_as_actuated(drawing, node) || tag_letters(drawing, node) == TagLetters::Actuated,
         _ => false,
     }
@@ -45,27 +45,36 @@ pub(super) fn fails_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     stated.is_some_and(|text| vocabulary::FAIL_OPEN.contains(&snake_case(text.trim()).as_str()))
 }
 
-/// Returns whether pipes lead around a check valve, from one side to the other, without equipment, another check valve, a
-/// relief device or anything that is drawn closed.
-pub(super) fn has_open_bypass(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+/// Returns whether pipes lead around an item with two pipes, from one side to the other, without equipment, a relief
+/// device, anything that is drawn closed, or an item that does the same (`is_like`).
+pub(crate) fn has_open_bypass(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    is_like: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
     let topology = &drawing.topology;
-    let neighbors = |direction| topology.table(EdgeFilter::Flow, direction).nodes(node).iter().copied();
-    let before: HashSet<NodeId> = neighbors(Direction::Up).collect();
-    let mut stack: Vec<NodeId> = neighbors(Direction::Down).collect();
-    let mut seen: HashSet<NodeId> = stack.iter().copied().chain([node]).collect();
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let Some((first, others)) = table.nodes(node).split_first() else { return Ok(false) };
+    let mut stack: Vec<NodeId> = others.iter().copied().filter(|other| other != first).collect();
+    let mut seen: HashSet<NodeId> = stack.iter().copied().chain([node]).collect();
     while let Some(next) = stack.pop() {
         charge(1 + table.degree(next) as u64)?;
         if is_drawn_closed(drawing, next) {
             continue;
         }
-        if before.contains(&next) {
+        if next == *first {
             return Ok(true);
         }
-        let role = topology.roles[next as usize];
-        if !topology.is_equipment(next) && !matches!(role, Role::OneWay | Role::Relief) {
+        if !topology.is_equipment(next) && topology.roles[next as usize] != Role::Relief && !is_like(next) {
             stack.extend(table.nodes(next).iter().copied().filter(|node| seen.insert(*node)));
         }
     }
     Ok(false)
+}
+
+/// Returns whether pipes lead around a check valve that do not pass another one.
+pub(crate) fn is_check_valve_bypassed(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let is_check_valve = |other: NodeId| drawing.topology.roles[other as usize] == Role::OneWay;
+    has_open_bypass(drawing, node, |other| is_check_valve(other) && !is_not_installed(drawing, other), charge)
 }

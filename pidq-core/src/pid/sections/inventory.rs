@@ -16,8 +16,8 @@ use crate::graph::trip_words::EmergencyValve;
 use crate::pid::isolate::connections::unknown_connections;
 use crate::pid::loops::protection;
 use crate::pid::relief::devices::is_device_by_tag;
-use crate::pid::valve_state::is_not_installed;
 use crate::pid::valve_state::pipes::pipe_state;
+use crate::pid::valve_state::{installation, is_not_installed};
 use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
 use super::inner_valves;
@@ -64,6 +64,7 @@ pub(crate) fn sections<'a>(
     let topology = &drawing.topology;
     let mut ends: HashMap<NodeId, End> = HashMap::new();
     let mut possible: HashMap<NodeId, &'static str> = HashMap::new();
+    let mut uncertain_ends: HashMap<NodeId, &'static str> = HashMap::new();
     let moved_by_trips = loop_parts::final_elements_of_trips(drawing, charge)?;
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
@@ -82,6 +83,8 @@ pub(crate) fn sections<'a>(
             _ => (kind == Some(EmergencyValve::Blowdown) && is_installed).then_some(End::Blowdown),
         });
         ends.extend(end.map(|end| (node, end)));
+        let reason = end.and_then(|end| end_uncertainty(drawing, node, end));
+        uncertain_ends.extend(reason.map(|reason| (node, reason)));
         let may_be_switched = || moved_by_trips.contains(&node) || inner_valves::may_be_switched(drawing, node);
         if end.is_none() && (kind.is_some() || is_shutdown || cut.is_none() && may_be_switched()) {
             possible.insert(node, "possible_esd_valve");
@@ -90,9 +93,21 @@ pub(crate) fn sections<'a>(
             possible.insert(node, "possible_relief_device");
         }
     }
-    let found = collect(drawing, &ends, &possible, charge)?;
+    let mut found = collect(drawing, &ends, &possible, charge)?;
+    for section in &mut found {
+        let at_ends = sorted(section.ends.iter().map(|(_, node)| *node));
+        charge(at_ends.len() as u64)?;
+        let reasons = at_ends.into_iter().filter_map(|node| Some((*uncertain_ends.get(&node)?, node, NONE)));
+        section.uncertainties.extend(reasons);
+    }
     let rows = found.iter().zip(1..).map(|(section, number)| row(drawing, section, number));
     Ok(Datum::Table(SECTION, rows.collect()))
+}
+
+/// Returns what makes an end of a section uncertain: a shutdown valve that fails open, or an item that may not be there.
+fn end_uncertainty(drawing: &Drawing<'_>, node: NodeId, end: End) -> Option<&'static str> {
+    let fails_open = end == End::Shutdown && inner_valves::fails_open(drawing, node);
+    installation(drawing, node).uncertainty().or_else(|| fails_open.then_some("fails_open"))
 }
 
 /// Returns the sections in the order of their first items.
@@ -163,6 +178,12 @@ fn add_closed_items(
             if has_content {
                 with_content.insert(partition.root_of(drawing, node));
             }
+        }
+        let closed_here = || section.items.iter().copied().filter(|node| closed.contains(node));
+        for node in closed_here() {
+            // A device right behind a closed item is in no part of its own section.
+            let ends_behind = table.nodes(node).iter().copied().filter(|other| ends.contains_key(other));
+            with_content.extend(ends_behind.map(|end| partition.root_of(drawing, end)));
         }
         if with_content.len() < 2 {
             continue;

@@ -8,6 +8,7 @@ use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::trip_words::EmergencyValve;
 use crate::graph::vocabulary;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
@@ -18,7 +19,7 @@ use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::is_not_installed;
 use crate::pid::{ChargeFn, Datum};
 
-use super::inner_valves::{fails_open, has_open_bypass};
+use super::inner_valves::{fails_open, has_open_bypass, is_check_valve_bypassed};
 
 const SAFEGUARD: &[&str] = &["item", "kind", "loop", "senses", "acts", "sensing_points", "final_elements", "certain"];
 
@@ -41,7 +42,7 @@ struct Trip {
     /// Its node, else its first function, else its first member.
     item: NodeId,
     kind: &'static str,
-    /// The drawing states its kind, and shows a sensor and a final element.
+    /// The drawing states its kind, and shows a sensor and a final element that nothing open leads around.
     is_certain: bool,
     sensors: Vec<NodeId>,
     sensing_points: Vec<NodeId>,
@@ -72,7 +73,10 @@ impl Safeguards {
             let is_installed = |nodes: &[NodeId]| !nodes.iter().any(|node| is_not_installed(drawing, *node));
             let is_installed =
                 is_installed(&parts.final_elements) && is_installed(&parts.sensors) && is_installed(&[item]);
-            let is_certain = is_stated && parts.is_closed() && is_installed;
+            let mut is_certain = is_stated && parts.is_closed() && is_installed;
+            for node in parts.final_elements.iter().filter(|node| closes_in_emergency(drawing, **node)) {
+                is_certain = is_certain && !is_shutdown_bypassed(drawing, *node, charge)?;
+            }
             charge((parts.final_elements.len() + sensing_points.len()) as u64)?;
             let LoopParts { sensors, final_elements, .. } = parts;
             let kind = kind.unwrap_or("trip");
@@ -203,8 +207,8 @@ impl Safeguards {
     }
 
     /// Returns the row of a device that protects by itself or is moved by a trip. A shutdown valve is certain only if
-    /// the drawing shows the trip that closes it and the valve does not fail open; a check valve only if nothing open
-    /// leads around it.
+    /// the drawing shows the trip that closes it and the valve does not fail open; none is if an open path leads around
+    /// it.
     fn device_row<'a>(
         &self,
         drawing: &Drawing<'a>,
@@ -218,12 +222,16 @@ impl Safeguards {
         let (kind, is_certain) = match (self.relief.get(&node), passive) {
             (Some(is_secured), _) => ("relief", *is_secured),
             (None, Some(kind)) if role == Role::OneWay => {
-                let is_certain = has_one_direction(drawing, node) && !has_open_bypass(drawing, node, charge)?;
+                let is_certain = has_one_direction(drawing, node) && !is_check_valve_bypassed(drawing, node, charge)?;
                 (kind, is_certain)
             }
-            (_, Some(kind)) => (kind, true),
+            (_, Some(kind)) => {
+                let is_like = |other| passive_kind(drawing, other) == Some(kind) && !is_not_installed(drawing, other);
+                (kind, !has_open_bypass(drawing, node, is_like, charge)?)
+            }
             _ if protection::is_shutdown_valve(drawing, node) => {
-                ("shutdown_valve", trip.is_some_and(|trip| trip.is_certain) && !fails_open(drawing, node))
+                let is_closed_by_trip = trip.is_some_and(|trip| trip.is_certain) && !fails_open(drawing, node);
+                ("shutdown_valve", is_closed_by_trip && !is_shutdown_bypassed(drawing, node, charge)?)
             }
             _ => return Ok(None),
         };
@@ -239,6 +247,19 @@ impl Safeguards {
             Datum::Bool(is_certain),
         ]))
     }
+}
+
+/// Returns whether a final element of a trip is a valve that closes, as far as the drawing says.
+fn closes_in_emergency(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_blowdown = || matches!(protection::emergency_valve(drawing, node), Some((EmergencyValve::Blowdown, _)));
+    drawing.topology.roles[node as usize].closes() && !is_blowdown() && !fails_open(drawing, node)
+}
+
+/// Returns whether an open path leads around a valve that a trip closes, without another one that is shut in an
+/// emergency.
+fn is_shutdown_bypassed(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let is_like = |other| protection::is_shutdown_valve(drawing, other) && !is_not_installed(drawing, other);
+    has_open_bypass(drawing, node, is_like, charge)
 }
 
 /// Returns a row of a safeguard that is not certain.

@@ -42,7 +42,21 @@ fn is_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.class_has(node, vocabulary::VALVE_DRIVES) && !drawing.class_has(node, vocabulary::HAND_DRIVES)
 }
 
-/// Returns whether a text that describes a valve or its operator names a drive.
+/// Returns the roles of valves that are all that a description of an item says: `shutdown valve`. One that names another
+/// valve too, such as `bypass of control valve`, is about the purpose.
+pub(crate) fn described_roles(drawing: &Drawing<'_>, node: NodeId) -> impl Iterator<Item = Role> {
+    const MAX_WORDS: usize = 4;
+    let names_valve_alone = |text: &&str| {
+        let text = snake_case(text.trim());
+        text.ends_with("_valve")
+            && text.split('_').count() <= MAX_WORDS
+            && !text.split('_').any(|word| vocabulary::PURPOSE_WORDS.contains(&word))
+    };
+    let described = texts(drawing, node, Names::Description).filter(|text| text.len() <= MAX_CLASS);
+    described.filter(names_valve_alone).filter_map(|text| drawing.topology.config.role_of(text.trim()))
+}
+
+/// Returns whether a text that describes a valve or its operator, or another class of it, names a drive.
 pub(super) fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has = |text: &str, parts: &[&str]| {
         let text = snake_case(text);
@@ -53,6 +67,8 @@ pub(super) fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> b
     let short = |names: Names| texts(drawing, node, names).filter(|text| text.len() <= MAX_CLASS);
     short(Names::Description).chain(short(Names::ComponentName)).chain(short(Names::Operator)).any(names_drive)
         || short(Names::Operator).any(names_operator)
+        || drawing.class_texts(node).any(|class| drawing.topology.config.role_of_valve(class) == Some(Role::Control))
+        || described_roles(drawing, node).any(|role| role == Role::Control)
 }
 
 /// Returns what the letters of the tag of a valve say about it: those of its loop, or else any before a number, as in
