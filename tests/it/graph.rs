@@ -650,6 +650,15 @@ fn a_walk_past_what_may_not_be_there_says_so() {
         (r#"shortestPath("f", "e", {weight: 1})"#, one("the pipe \"e4\"", "unknown_status")),
         (r#"paths("b", "e")"#, several(2, "the pipe \"e4\"", "unknown_status")),
         (r#"between("b", "d")"#, one("\"c\"", "not_installed")),
+        (r#"section("b", "d")"#, one("\"c\"", "not_installed")),
+        (r#"findPattern("(x)-[e]->(y)", .y.id == "c")"#, one("\"c\"", "not_installed")),
+        (r#"findPattern("(x)-[e]->(y)", .x.id == "d")"#, one("the pipe \"e4\"", "unknown_status")),
+        ("components()", all.clone()),
+        (r#"components({nodes: .id in ["c", "d"]})"#, one("\"c\"", "not_installed")),
+        ("hazopNodes()", all.clone()),
+        ("equipmentGraph()", all.clone()),
+        (r#"downstream("c", {absent: "avoid"})"#, one("the pipe \"e4\"", "unknown_status")),
+        (r#"downstream("a", {absent: "pass"})"#, all),
     ] {
         assert_eq!(graph_run_warnings(ABSENT, query), [expected], "{query}");
     }
@@ -660,8 +669,37 @@ fn a_walk_past_what_may_not_be_there_says_so() {
         r#"shortestPath("b", "d", {avoid: .status == "Future"})"#,
         r#"reachable("b", "a")"#,
         r#"tryOr(downstream("a") | regex("x"), 0)"#,
+        r#"findPattern("(x)-[e]->(y)", .x.id == "f")"#,
+        r#"components({nodes: .id in ["b", "f"]})"#,
+        r#"paths("b", "d", {absent: "avoid"})"#,
     ] {
         assert_eq!(graph_run_warnings(ABSENT, query), Vec::<String>::new(), "{query}");
+    }
+}
+
+#[test]
+fn a_walk_leaves_out_what_is_not_there_if_it_is_asked_to() {
+    for (query, expected) in [
+        (r#"downstream("b", {absent: "avoid"}) | map(.id)"#, r#"["f","d","e"]"#),
+        (r#"downstream("b", {absent: "pass"}) | map(.id)"#, r#"["c","f","d","e"]"#),
+        (r#"downstream("b") | map(.id)"#, r#"["c","f","d","e"]"#),
+        (r#"downstream("a", {absent: "avoid"}) | map(.id)"#, "[]"),
+        (r#"trace("b", {absent: "avoid", depth: 1}) | map(.node.id)"#, r#"["b","f"]"#),
+        (r#"shortestPath("b", "d", {absent: "avoid"}).nodes | map(.id)"#, r#"["b","f","d"]"#),
+        (r#"shortestPath("b", "d", {absent: "avoid", weight: 1}).nodes | map(.id)"#, r#"["b","f","d"]"#),
+        (r#"paths("b", "d", {absent: "avoid"}) | size()"#, "1"),
+        (r#"paths("b", "d") | size()"#, "2"),
+        (r#"reachable("a", "f", {absent: "avoid"})"#, "false"),
+        // A status that does not say whether a pipe is there keeps nothing apart.
+        (r#"reachable("d", "e", {absent: "avoid"})"#, "true"),
+        (r#"between("b", "d", {absent: "avoid"}) | map(.id)"#, r#"["b","f","d"]"#),
+        (r#"node("b") | expand(1, {absent: "avoid"}) | map(.id)"#, r#"["b","f"]"#),
+        (r#"downstream("b", {absent: "none"})"#, "PQ2003"),
+    ] {
+        match expected.starts_with("PQ") {
+            true => assert!(Query::parse(query).is_err(), "{query}"),
+            false => check_document(ABSENT, query, expected),
+        }
     }
 }
 

@@ -212,8 +212,7 @@ impl<'a> Absent<'a> {
             1 => format!("this passes {name}, which may not carry flow: `{state}`"),
             count => format!("this passes {count} items and pipes that may not carry flow, such as {name}: `{state}`"),
         };
-        Warning::new("PQW19", message)
-            .with_help("leave items out with `avoid`, pipes with `edges`: `{avoid: .status == \"removed\"}`")
+        Warning::new("PQW19", message).with_help("walks leave out what is not there with `{absent: \"avoid\"}`")
     }
 }
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use super::array::{filter, select};
 use super::graph_call::{
-    AVOID, DEPTH, DIR, DIRECTION, EDGES, GraphCall, NodeSelection, PASS, UNTIL, check_rows, edge_list, node_list,
-    node_of, to_value, too_many, values,
+    ABSENT, AVOID, DEPTH, DIR, DIRECTION, EDGES, GraphCall, NodeSelection, PASS, UNTIL, check_rows, edge_list,
+    node_list, node_of, to_value, too_many, values,
 };
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
@@ -41,8 +41,8 @@ const STRONG: OptionSpec = OptionSpec::flag("strong");
 const WEIGHT: OptionSpec = OptionSpec::query("weight");
 const ZONES: OptionSpec = OptionSpec::flag("zones");
 
-const WALK: &[OptionSpec] = &[DIR, EDGES, AVOID, UNTIL, PASS, DEPTH, LIMIT, WEIGHT];
-const ROUTES: &[OptionSpec] = &[DIR, EDGES, AVOID, UNTIL, PASS, DEPTH, LIMIT, WEIGHT, ON_LIMIT];
+const WALK: &[OptionSpec] = &[DIR, EDGES, AVOID, UNTIL, ABSENT, PASS, DEPTH, LIMIT, WEIGHT];
+const ROUTES: &[OptionSpec] = &[DIR, EDGES, AVOID, UNTIL, ABSENT, PASS, DEPTH, LIMIT, WEIGHT, ON_LIMIT];
 
 const CONDITION: &[Param] = &[Param::query("condition").optional()];
 const SIDED: &[Param] = &[Param::checked(&DIRECTION).optional(), Param::query("condition").optional()];
@@ -73,7 +73,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "cycles",
-        params: &[Param::options(&[EDGES, LIMIT, DEPTH, PASS, AVOID, ON_LIMIT])],
+        params: &[Param::options(&[EDGES, LIMIT, DEPTH, PASS, AVOID, ABSENT, ON_LIMIT])],
         summary: "The simple cycles (no node twice), each listed once, as `{nodes, edges, length}`.",
         example: "cycles() | map(.length) => [8,8]",
         body: Body::Piped(find_cycles),
@@ -365,7 +365,7 @@ fn steps<'a>(
     let starts = walk::starts(&call.drawing.topology, walk_options, from);
     let topology = &call.drawing.topology;
     let steps = cx.with_walk_scratch(|cx, scratch| {
-        walk::walk(topology, &mut scratch.walk, &starts, walk_options, &mut call.visitor(cx))
+        walk::walk(topology, &mut scratch.walk, &starts, walk_options, &mut call.visitor(cx)?)
     })?;
     check_depth(cx, walk_options, steps.last().map_or(0, |last| last.depth))?;
     Ok(steps)
@@ -555,7 +555,7 @@ fn target_subgraph<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result
     let topology = &call.drawing.topology;
     let targets = walk::targets(topology, &to);
     let starts = starts_to(topology, &from, &NodeFilter::new(&targets), &walk_options);
-    let subgraph = walk::reachable_subgraph(topology, &starts, &targets, &walk_options, &mut call.visitor(cx))?;
+    let subgraph = walk::reachable_subgraph(topology, &starts, &targets, &walk_options, &mut call.visitor(cx)?)?;
     let is_target = subgraph.node_mask(&targets);
     Ok((subgraph, is_target))
 }
@@ -711,7 +711,7 @@ fn path_by_walk<'a>(
 ) -> Result<(Option<Path>, u32)> {
     let topology = &call.drawing.topology;
     let (steps, end) = cx.with_walk_scratch(|cx, scratch| {
-        walk::walk_until(topology, &mut scratch.walk, starts, walk_options, &mut call.visitor(cx), is_target)
+        walk::walk_until(topology, &mut scratch.walk, starts, walk_options, &mut call.visitor(cx)?, is_target)
     })?;
     let path = end.map(|end| walk::path_to(&steps, end)).map(|path| Path {
         nodes: path.iter().map(|step| step.node).collect(),
@@ -866,7 +866,7 @@ fn find_cycles<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan])
     let table = topology.table(walk_options.edges, Direction::Down);
     let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| table.degree(*node) > 0).collect();
     let walk_options = WalkOptions { depth: u32::MAX, ..walk_options };
-    let subgraph = walk::reachable_subgraph(topology, &starts, &[], &walk_options, &mut call.visitor(cx))?;
+    let subgraph = walk::reachable_subgraph(topology, &starts, &[], &walk_options, &mut call.visitor(cx)?)?;
     let mut reserved = 0;
     let mut charge = |units, bytes| charge_and_reserve(cx, &mut reserved, units, bytes);
     let found = cycles::cycles(&subgraph, limit.0.saturating_add(1), depth, &mut charge)?;
@@ -907,6 +907,11 @@ fn components<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) 
     let flow_options =
         WalkOptions { edges: EdgeFilter::Flow, dir: Direction::Down, pass: EquipmentPolicy::Zone, depth: 0 };
     call.warn_assumed(cx, &flow_options, cycle_edges)?;
+    let topology = &call.drawing.topology;
+    let in_piping = |node: &NodeId| topology.flow_degree(*node) > 0 && mask.contains(*node);
+    let pipes = topology.edges_of(EdgeFlags::FLOW);
+    let pipes = pipes.filter(|pipe| topology.flow_ends(*pipe).into_iter().all(|end| end == NONE || mask.contains(end)));
+    call.warn_absences(cx, (0..topology.node_count() as u32).filter(in_piping), pipes)?;
     Ok(list)
 }
 
@@ -1055,7 +1060,7 @@ fn strong_components<'a>(
     }
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::Zone)?;
     let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| mask.contains(*node)).collect();
-    let subgraph = walk::reachable_subgraph(topology, &starts, &[], &walk_options, &mut call.visitor(cx))?;
+    let subgraph = walk::reachable_subgraph(topology, &starts, &[], &walk_options, &mut call.visitor(cx)?)?;
     let mut allowed: Vec<bool> = subgraph.nodes.iter().map(|node| mask.contains(*node)).collect();
     allowed[..subgraph.starts].fill(true);
     let subgraph = subgraph.retain(&allowed);
@@ -1156,6 +1161,8 @@ fn find_pattern<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]
     let mut found = Vec::new();
     let keys = cx.intern_keys(&names)?;
     let mut assumed: Vec<EdgeId> = Vec::new();
+    let absences = call.absences(cx)?;
+    let (mut absent_nodes, mut absent_pipes) = (Vec::new(), Vec::new());
     while let Some(found_match) = search.next(&mut |units| cx.charge(units))? {
         let base = cx.mark();
         bind(cx, &call.drawing, &pattern, &found_match, &names)?;
@@ -1164,6 +1171,8 @@ fn find_pattern<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]
         if is_match {
             found.push(binding);
             assumed.extend(pattern.directed(&found_match).filter(|edge| call.drawing.topology.is_assumed(*edge)));
+            absent_nodes.extend(found_match.nodes.iter().filter(|node| absences.contains_node(**node)));
+            absent_pipes.extend(found_match.edges.iter().flatten().filter(|pipe| absences.contains_pipe(**pipe)));
         }
         if found.len() > limit.0 {
             break;
@@ -1171,7 +1180,15 @@ fn find_pattern<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]
     }
     let found = truncate_rows(cx, found, "matches", limit)?;
     cx.warn_assumed_directions(assumed.into_iter(), |edge| call.drawing.edge_id(edge))?;
+    call.warn_absences(cx, sorted(absent_nodes), sorted(absent_pipes))?;
     values(cx, found.into_iter())
+}
+
+/// Returns indices in document order, each once.
+fn sorted(mut indices: Vec<u32>) -> Vec<u32> {
+    indices.sort_unstable();
+    indices.dedup();
+    indices
 }
 
 /// Returns the names of a pattern, each once, in order of appearance.

@@ -14,12 +14,12 @@ use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::absences::Absences;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::walk::{EquipmentPolicy, Visitor, WalkOptions};
 use crate::pid::Datum;
 use crate::pid::valve_state::absences::absences;
-use crate::pid::valve_state::installation;
-use crate::pid::valve_state::pipes::pipe_state;
+use crate::pid::valve_state::pipes::{PipeState, pipe_state};
+use crate::pid::valve_state::{installation, is_not_installed};
 use crate::suggest;
 use crate::value::{Keys, Value};
 
@@ -28,7 +28,10 @@ const DIRS: [Direction; 5] = [Direction::Down, Direction::Up, Direction::Both, D
 
 pub(super) const PASSES: [EquipmentPolicy; 3] = [EquipmentPolicy::None, EquipmentPolicy::Zone, EquipmentPolicy::Any];
 
+const ABSENT_WORDS: &[&str] = &["pass", "avoid"];
+
 // Options of several functions.
+pub(super) const ABSENT: OptionSpec = OptionSpec::keyword("absent", ABSENT_WORDS);
 pub(super) const AVOID: OptionSpec = OptionSpec::query("avoid");
 pub(super) const DEPTH: OptionSpec = OptionSpec::number("depth");
 pub(super) const DIR: OptionSpec = OptionSpec::keyword("dir", DIR_WORDS);
@@ -287,6 +290,14 @@ impl<'a> GraphCall<'a> {
         cx.warn_absences(nodes, absent_pipes.into_iter().filter_map(pipe_row))
     }
 
+    /// Warns about the items in the piping and the pipes of the drawing that may not be there, any of which a report on
+    /// the whole drawing may rest on.
+    pub fn warn_absences_in_piping(&self, cx: &mut EvalContext<'a>) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let piping = (0..topology.node_count() as u32).filter(|node| topology.flow_degree(*node) > 0);
+        self.warn_absences(cx, piping, topology.edges_of(EdgeFlags::FLOW))
+    }
+
     /// Returns the ports of equipment to which a walk may or may not lead from a port that it has reached.
     fn unstated_ports(
         &self,
@@ -333,9 +344,9 @@ impl<'a> GraphCall<'a> {
         Ok(found)
     }
 
-    /// Returns whether a walk must evaluate the options `edges`, `avoid` or `until`.
+    /// Returns whether a walk must evaluate the options `edges`, `avoid`, `until` or `absent`.
     pub fn has_visitor_queries(&self) -> bool {
-        self.edge_condition().is_some() || ["avoid", "until"].iter().any(|name| self.option(name).is_some())
+        self.edge_condition().is_some() || ["avoid", "until", "absent"].iter().any(|name| self.option(name).is_some())
     }
 
     /// Returns the option `edges`, unless it accepts all.
@@ -352,11 +363,14 @@ impl<'a> GraphCall<'a> {
             .all(|plan| matches!(plan, Plan::Constant(_) | Plan::Parameter(_) | Plan::GraphParameter(_)))
     }
 
-    /// Returns a visitor that evaluates the options `edges`, `avoid` and `until`.
-    pub fn visitor<'c>(&'c self, cx: &'c mut EvalContext<'a>) -> CallVisitor<'c, 'a> {
+    /// Returns a visitor that evaluates the options `edges`, `avoid`, `until` and `absent`.
+    pub fn visitor<'c>(&'c self, cx: &'c mut EvalContext<'a>) -> Result<CallVisitor<'c, 'a>> {
         let [avoid, until] = ["avoid", "until"].map(|name| self.option(name));
         let edges = self.edge_condition();
-        CallVisitor { cx, drawing: &self.drawing, edges, avoid, until, reserved: 0, unreserved: 0 }
+        let avoids_absent = self.keyword(cx, &ABSENT)?.is_some_and(|word| ABSENT_WORDS[word] == "avoid");
+        let absences = if avoids_absent { Some(self.absences(cx)?) } else { None };
+        let absences = absences.filter(|absences| !absences.is_empty());
+        Ok(CallVisitor { cx, drawing: &self.drawing, edges, avoid, until, absences, reserved: 0, unreserved: 0 })
     }
 }
 
@@ -367,12 +381,26 @@ pub(super) struct CallVisitor<'c, 'a> {
     edges: Option<&'a Plan>,
     avoid: Option<&'a Plan>,
     until: Option<&'a Plan>,
+    /// The items and pipes among which those that are not there are avoided.
+    absences: Option<&'c Absences>,
     /// Bytes reserved for the walk, and bytes not reserved yet.
     reserved: usize,
     unreserved: usize,
 }
 
 impl CallVisitor<'_, '_> {
+    /// Returns whether a pipe is avoided because it is not there or closed. Nothing is known to be absent by a status
+    /// that does not say so.
+    fn avoids_pipe(&self, pipe: EdgeId) -> bool {
+        self.absences.is_some_and(|absences| absences.contains_pipe(pipe))
+            && matches!(pipe_state(self.drawing, pipe), PipeState::NotInstalled | PipeState::Closed)
+    }
+
+    /// Returns whether an item is avoided because it is not there.
+    fn avoids_node(&self, node: NodeId) -> bool {
+        self.absences.is_some_and(|absences| absences.contains_node(node)) && is_not_installed(self.drawing, node)
+    }
+
     /// Reserves the memory of a walk, which grows with the edges it has followed.
     fn reserve(&mut self, bytes: usize) -> Result<()> {
         const CHUNK: usize = 64 << 10;
@@ -398,11 +426,17 @@ impl Visitor for CallVisitor<'_, '_> {
     }
 
     fn follows(&mut self, edge: EdgeId) -> Result<bool> {
+        if self.avoids_pipe(edge) {
+            return Ok(false);
+        }
         let Some(edges) = self.edges else { return Ok(true) };
         Ok(self.cx.eval(edges, self.drawing.edge(edge))?.is_truthy())
     }
 
     fn enters(&mut self, node: NodeId) -> Result<bool> {
+        if self.avoids_node(node) {
+            return Ok(false);
+        }
         let Some(avoid) = self.avoid else { return Ok(true) };
         Ok(!self.cx.eval(avoid, self.drawing.node(node))?.is_truthy())
     }

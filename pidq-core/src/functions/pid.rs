@@ -373,9 +373,12 @@ pub(super) fn report_with_memory<'a>(
 }
 
 fn equipment_graph<'a>(cx: &mut EvalContext<'a>) -> Result<Value<'a>> {
-    let drawing = cx.drawing()?;
-    let found = report_with_memory(cx, &drawing, |budget| sections::equipment_graph(&drawing, budget))?;
-    with_assumed_warning(cx, found)
+    let call = GraphCall::new(cx, Value::Undefined, &[])?;
+    let drawing = &call.drawing;
+    let found = report_with_memory(cx, drawing, |budget| sections::equipment_graph(drawing, budget))?;
+    let found = with_assumed_warning(cx, found)?;
+    call.warn_absences_in_piping(cx)?;
+    Ok(found)
 }
 
 /// Returns a report on the whole drawing that follows the flow.
@@ -476,7 +479,9 @@ fn hazop_nodes<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan])
     let merges = call.flag(cx, &MERGE)? == Some(true);
     let is_minor = |node: NodeId| merges && sections::is_minor(drawing, node);
     let found = with_drawing_fuel(cx, drawing, |charge| sections::review_sections(drawing, cuts, &is_minor, charge))?;
-    to_value(cx, drawing, found)
+    let found = to_value(cx, drawing, found)?;
+    call.warn_absences_in_piping(cx)?;
+    Ok(found)
 }
 
 /// Sets a cut by its name; returns whether it exists.
