@@ -428,9 +428,17 @@ pub const SYMBOLS: &[Symbol] = &[
     ),
     upright(
         "compressor",
-        &["compressor", "blower", "fan"],
+        &["compressor"],
         (18.0, 18.0),
         "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-12 -13.4L16.5 -7M-12 13.4L16.5 7\"/>",
+        Shape::Circle,
+    ),
+    // An impeller with two blades.
+    upright(
+        "fan",
+        &["blower", "fan", "ventilator"],
+        (18.0, 18.0),
+        "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M0 0C-8 -5 -7 -15 0 -15S8 -5 0 0C-8 5 -7 15 0 15S8 5 0 0\"/>",
         Shape::Circle,
     ),
     stretched("plate_exchanger", &["plate"], (18.0, 22.0), plates, Shape::Box),
@@ -807,6 +815,9 @@ mod tests {
             ("piping_component.flame_arrestor", "flame_arrester"),
             ("equipment.rotary_pump", "rotary_pump"),
             ("equipment.rotary_compressor", "compressor"),
+            ("equipment.radial_fan", "fan"),
+            ("AxialBlower", "fan"),
+            ("equipment.fin_fan_cooler", "air_cooler"),
             ("equipment.ejector", "ejector"),
             ("equipment.gas_turbine", "turbine"),
             ("equipment.electric_heater", "electric_heater"),

@@ -79,6 +79,35 @@ fn ports_are_their_unit_and_chambers_are_passes() {
 }
 
 #[test]
+fn equipment_has_its_class_however_it_owns_its_nozzles_and_wherever_it_is_defined() {
+    let nozzle = |id: &str| json!({"id": id, "tag": id, "class": "nozzle"});
+    let tanks = ["T-1", "T-2"].map(|id| json!({"id": id, "class": "tank"}));
+    for (class, expected) in [("radial_fan", "blwr"), ("equipment.fan", "blwr"), ("pump", "pp"), ("air_cooler", "hex")]
+    {
+        let fan = json!({"id": "K-1", "class": class});
+        let pipes =
+            [("T-1", "N-1"), ("N-2", "T-2")].map(|(from, to)| json!({"from": from, "to": to, "edge_type": "flow"}));
+        let owned = |kind: &str| ["N-1", "N-2"].map(|part| json!({"from": "K-1", "to": part, "edge_type": kind}));
+        let member = ["N-1", "N-2"].map(|part| json!({"from": part, "to": "K-1", "edge_type": "part_of"}));
+        let by_edge = [owned("physically_has_a"), owned("has_a"), member];
+        let by_field = ["N-1", "N-2"].map(|id| json!({"id": id, "class": "nozzle", "parent_id": "K-1"}));
+        let plain = [nozzle("N-1"), nozzle("N-2")];
+        let owners = by_edge.into_iter().map(|edges| (plain.to_vec(), edges.to_vec()));
+        for (nozzles, edges) in owners.chain([(by_field.to_vec(), Vec::new())]) {
+            let first = [&[fan.clone()][..], &nozzles, &tanks].concat();
+            let last = [&nozzles[..], &tanks, &[fan.clone()]].concat();
+            for nodes in [first, last] {
+                let edges = [&pipes[..], &edges].concat();
+                let document = json!({"nodes": nodes, "edges": edges}).to_string();
+                let written = text(&document);
+                assert_eq!(written, format!("(tank)({expected})(tank)"), "{document}");
+                assert_eq!(text(&import(&written).to_string()), written);
+            }
+        }
+    }
+}
+
+#[test]
 fn notation_is_read() {
     let check = |text: &str, nodes: &[&str], edges: &[&str]| {
         let graph = import(text);

@@ -209,12 +209,7 @@ struct Owners {
 
 impl Owners {
     fn new(model: &Model<'_>) -> Owners {
-        let mut owners = HashMap::new();
-        for edge in model.edges.iter().filter(|edge| edge.role() == EdgeRole::Part) {
-            if let (Some(owner), Some(part)) = (edge.from.node, edge.to.node) {
-                owners.entry(part).or_insert(owner);
-            }
-        }
+        let owners = owners_of_parts(model);
         let mut units: Vec<usize> = (0..model.nodes.len()).collect();
         for unit in &mut units {
             // Ports of chambers and of parts of equipment; the number of levels is limited, since owners may be a cycle.
@@ -249,6 +244,34 @@ impl Owners {
         let is_exchanger = unit.is_some_and(|unit| unit.name == units::HEAT_EXCHANGER);
         (is_chamber && is_exchanger).then_some(*owner)
     }
+}
+
+/// Returns the owners of parts: by an edge for parts, and for ports without one, by an edge for members or by a field.
+fn owners_of_parts(model: &Model<'_>) -> HashMap<usize, usize> {
+    let mut owners = HashMap::new();
+    for edge in model.edges.iter().filter(|edge| edge.role() == EdgeRole::Part) {
+        if let (Some(owner), Some(part)) = (edge.from.node, edge.to.node) {
+            owners.entry(part).or_insert(owner);
+        }
+    }
+    let is_port = |node: usize| units::contains(&model.nodes[node].class(), units::PORT_WORDS);
+    for edge in model.edges.iter().filter(|edge| edge.role() == EdgeRole::Member) {
+        let (Some(from), Some(to)) = (edge.from.node, edge.to.node) else { continue };
+        let is_reversed = model.config.contains_word("member_kinds_reversed", edge.kind());
+        let (owner, part) = if is_reversed { (to, from) } else { (from, to) };
+        if is_port(part) && !model.nodes[owner].is_group() {
+            owners.entry(part).or_insert(owner);
+        }
+    }
+    let names: HashMap<&str, usize> =
+        model.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+    for (part, node) in model.nodes.iter().enumerate() {
+        let owner = node.first_text("parent").and_then(|name| names.get(name).copied());
+        if let Some(owner) = owner.filter(|owner| *owner != part && is_port(part) && !model.nodes[*owner].is_group()) {
+            owners.entry(part).or_insert(owner);
+        }
+    }
+    owners
 }
 
 /// Returns the abbreviation of a node with numbers of entering and leaving streams.

@@ -33,7 +33,7 @@ pub const UNITS: &[Unit] = &[
     Unit { name: "v", class: "valve", words: &["valve"] },
     Unit { name: "pp", class: "pump", words: &["pump", "ejector"] },
     Unit { name: "comp", class: "compressor", words: &["compressor"] },
-    Unit { name: "blwr", class: "blower", words: &["blower", "fan."] },
+    Unit { name: "blwr", class: "blower", words: &["blower", "equipment.fan", "_fan", "ventilator"] },
     Unit { name: "turb", class: "turbine", words: &["turbine", "expander_machine"] },
     Unit { name: "reb", class: "reboiler", words: &["reboiler"] },
     Unit { name: "cond", class: "condenser", words: &["condenser"] },
