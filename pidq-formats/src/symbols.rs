@@ -693,6 +693,8 @@ pub fn find(class: &str) -> &'static Symbol {
     let named = |name| SYMBOLS.iter().find(|symbol| symbol.name == name);
     let by_class_group = match class {
         _ if class.contains("valve_reference") || class.contains("valvereference") => named("actuator"),
+        // A cooler is named after its fans.
+        _ if ["fin_fan", "finned_fan"].iter().any(|words| class.contains(words)) => named("air_cooler"),
         _ if class.contains("instrument.") && !class.contains("valve") && !is_inline(class) => named("instrument"),
         _ => None,
     };
@@ -816,7 +818,7 @@ mod tests {
             ("equipment.rotary_pump", "rotary_pump"),
             ("equipment.rotary_compressor", "compressor"),
             ("equipment.radial_fan", "fan"),
-            ("AxialBlower", "fan"),
+            ("equipment.axial_blower", "fan"),
             ("equipment.fin_fan_cooler", "air_cooler"),
             ("equipment.ejector", "ejector"),
             ("equipment.gas_turbine", "turbine"),

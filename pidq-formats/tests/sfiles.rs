@@ -94,8 +94,8 @@ fn equipment_has_its_class_however_it_owns_its_nozzles_and_wherever_it_is_define
         let plain = [nozzle("N-1"), nozzle("N-2")];
         let owners = by_edge.into_iter().map(|edges| (plain.to_vec(), edges.to_vec()));
         for (nozzles, edges) in owners.chain([(by_field.to_vec(), Vec::new())]) {
-            let first = [&[fan.clone()][..], &nozzles, &tanks].concat();
-            let last = [&nozzles[..], &tanks, &[fan.clone()]].concat();
+            let first = [std::slice::from_ref(&fan), &nozzles, &tanks].concat();
+            let last = [&nozzles[..], &tanks, std::slice::from_ref(&fan)].concat();
             for nodes in [first, last] {
                 let edges = [&pipes[..], &edges].concat();
                 let document = json!({"nodes": nodes, "edges": edges}).to_string();
