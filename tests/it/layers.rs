@@ -86,7 +86,7 @@ const CRATES: &[Crate] = &[
         name: "pidq-extract",
         source: "pidq-pipeline/extract/src",
         layers: &[
-            &["error", "ipc", "offsets", "text_decoding"],
+            &["compound_file", "error", "ipc", "offsets", "text_decoding"],
             &["archive", "sandbox", "text_sink"],
             &["sniff", "xml"],
             &["formats"],

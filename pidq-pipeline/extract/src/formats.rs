@@ -1,5 +1,6 @@
 //! Readers of the document formats, one module per format, and what they share.
 
+pub(super) mod code_pages;
 pub(super) mod csv;
 pub(super) mod docx;
 pub(super) mod docx_numbering;
@@ -9,6 +10,7 @@ pub(super) mod html;
 pub(super) mod json;
 pub(super) mod list_numbers;
 pub(super) mod markdown;
+pub(super) mod msg;
 pub(super) mod odf;
 pub(super) mod ooxml_parts;
 #[cfg(feature = "pdf")]
@@ -20,6 +22,8 @@ pub(super) mod symbol_fonts;
 pub(super) mod txt;
 #[cfg(feature = "spreadsheets")]
 pub(super) mod xls;
+#[cfg(feature = "spreadsheets")]
+pub(super) mod xls_number_formats;
 #[cfg(feature = "spreadsheets")]
 pub(super) mod xlsx;
 #[cfg(feature = "spreadsheets")]

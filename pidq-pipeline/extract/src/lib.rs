@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod compound_file;
 mod error;
 mod formats;
 mod ipc;
@@ -71,6 +72,7 @@ pub const FORMATS: &[Format] = &[
     formats::xlsx::XLSX,
     #[cfg(feature = "spreadsheets")]
     formats::xls::XLS,
+    formats::msg::MSG,
     formats::pptx::PPTX,
     formats::odf::ODS,
     formats::odf::ODT,

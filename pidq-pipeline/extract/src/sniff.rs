@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::archive::Archive;
+use super::compound_file::CompoundFile;
 use super::text_decoding::{self, Decoded};
 use super::{ExtractError, FORMATS, Format, Options, Upload};
 
@@ -30,11 +31,18 @@ pub struct Content<'a> {
     options: &'a Options,
     text: OnceCell<Option<Decoded>>,
     names: OnceCell<Result<Vec<String>, ExtractError>>,
+    streams: OnceCell<Option<Vec<String>>>,
 }
 
 impl<'a> Content<'a> {
     pub fn new(upload: &Upload<'a>, options: &'a Options) -> Self {
-        Content { bytes: upload.bytes, options, text: OnceCell::new(), names: OnceCell::new() }
+        Content {
+            bytes: upload.bytes,
+            options,
+            text: OnceCell::new(),
+            names: OnceCell::new(),
+            streams: OnceCell::new(),
+        }
     }
 
     /// Returns whether the content starts with some bytes.
@@ -84,11 +92,29 @@ impl<'a> Content<'a> {
         self.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
     }
 
-    /// Returns whether the content is a compound file with a stream of this name.
+    /// Returns whether the content is a compound file with a stream of this name at its top level. In a damaged file, the
+    /// directory is searched for the name.
     pub fn has_stream(&self, name: &str) -> bool {
+        match self.streams() {
+            Some(names) => names.iter().any(|stream| stream == name),
+            None => self.is_compound() && self.has_directory_entry(name),
+        }
+    }
+
+    /// Returns the names at the top level of a compound file; none for other or damaged files.
+    fn streams(&self) -> Option<&Vec<String>> {
+        let read = || {
+            let file = CompoundFile::open(self.bytes).ok()?;
+            let entries = file.children(file.root()).ok()?;
+            Some(entries.into_iter().filter(|entry| entry.is_stream()).map(|entry| entry.name.clone()).collect())
+        };
+        self.streams.get_or_init(|| self.is_compound().then(read)?).as_ref()
+    }
+
+    fn has_directory_entry(&self, name: &str) -> bool {
         // Entries of the directory begin with the name, ended by a NUL, in a field of 64 bytes.
         let entry: Vec<u8> = name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
-        self.is_compound() && memchr::memmem::find_iter(self.bytes, &entry).any(|at| at % 128 == 0)
+        memchr::memmem::find_iter(self.bytes, &entry).any(|at| at % 128 == 0)
     }
 }
 

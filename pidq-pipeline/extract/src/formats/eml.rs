@@ -42,7 +42,9 @@ const HEADERS: &[&str] = &[
 ];
 
 /// Maximum nesting depth of forwarded e-mails.
-const MAX_FORWARDED: usize = 8;
+pub const MAX_FORWARDED: usize = 8;
+/// Warning about characters that could not be decoded.
+pub const UNDECODABLE: &str = "some characters of the e-mail could not be decoded and were replaced by \u{FFFD}";
 
 fn sniff(content: &Content<'_>) -> Confidence {
     let head = String::from_utf8_lossy(&content.bytes[..content.bytes.len().min(8192)]);
@@ -77,8 +79,7 @@ fn write_message(message: &Message<'_>, depth: usize, sink: &mut TextSink) -> Re
                 write_message(forwarded, depth - 1, sink)?;
             }
             _ => {
-                let name = attachment.attachment_name().unwrap_or("without a name");
-                sink.warn(format!("attachment not read: {name} ({} bytes)", attachment.len()));
+                sink.warn(attachment_warning(attachment.attachment_name(), attachment.len() as u64));
             }
         }
     }
@@ -93,12 +94,22 @@ fn headers(message: &Message<'_>, sink: &mut TextSink) -> Result<(), ExtractErro
         ("Cc", message.cc().map(format_addresses)),
         ("Date", message.date().map(mail_parser::DateTime::to_rfc3339)),
     ];
+    write_headers(lines.map(|(name, value)| (name, value.unwrap_or_default())), sink)
+}
+
+/// Writes the headers that are not blank.
+pub fn write_headers(lines: [(&str, String); 5], sink: &mut TextSink) -> Result<(), ExtractError> {
     for (name, value) in lines {
-        if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
+        if !value.trim().is_empty() {
             sink.push(&format!("{name}: {}\n", one_line(&value)))?;
         }
     }
     sink.end_paragraph()
+}
+
+/// Returns the warning about an attachment that is not extracted.
+pub fn attachment_warning(name: Option<&str>, size: u64) -> String {
+    format!("attachment not read: {} ({size} bytes)", name.unwrap_or("without a name"))
 }
 
 fn format_addresses(address: &Address<'_>) -> String {
@@ -130,7 +141,7 @@ fn body(part: &MessagePart<'_>, sink: &mut TextSink) -> Result<(), ExtractError>
         _ => return Ok(()),
     };
     if text.contains('\u{FFFD}') {
-        sink.warn("some characters of the e-mail could not be decoded and were replaced by \u{FFFD}");
+        sink.warn(UNDECODABLE);
     }
     match part.body {
         PartType::Html(_) => html::text(text, sink),

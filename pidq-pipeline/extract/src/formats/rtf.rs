@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use encoding_rs::Encoding;
 
+use super::code_pages;
 use crate::sniff::Confidence;
 use crate::text_sink::TextSink;
 use crate::{ExtractError, Format, Source};
@@ -98,8 +99,13 @@ const CHARSETS: &[(i32, &str)] = &[
 ];
 
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    text(source.content.bytes, sink)
+}
+
+/// Writes the text of an RTF document.
+pub fn text(rtf: &[u8], sink: &mut TextSink) -> Result<(), ExtractError> {
     let mut reader = Reader::new(sink);
-    let mut remaining = source.content.bytes;
+    let mut remaining = rtf;
     while let Some((token, after)) = token(remaining) {
         reader.handle(token)?;
         remaining = after;
@@ -378,16 +384,7 @@ impl<'g> Reader<'g> {
     }
 
     fn code_page(&mut self, number: i32) {
-        let name = match number {
-            932 => "shift_jis".to_owned(),
-            936 => "gbk".to_owned(),
-            949 => "euc-kr".to_owned(),
-            950 => "big5".to_owned(),
-            10000 => "macintosh".to_owned(),
-            65001 => "utf-8".to_owned(),
-            number => format!("windows-{number}"),
-        };
-        match Encoding::for_label(name.as_bytes()) {
+        match code_pages::encoding(number) {
             Some(encoding) => self.set_default(encoding),
             None if number == 0 => {}
             None => self.sink.warn(format!("code page {number} is not supported; some characters may be wrong")),

@@ -187,7 +187,7 @@ fn format_of(style: &Style) -> Option<NumberFormat> {
 }
 
 /// Formats a number as in its cell, or plainly if the cell format yields an empty text.
-fn number_text(number: f64, format: Option<&NumberFormat>) -> String {
+pub fn number_text(number: f64, format: Option<&NumberFormat>) -> String {
     format.and_then(|format| format.format(number)).unwrap_or_else(|| general(number))
 }
 

@@ -307,6 +307,7 @@ fn formats_are_detected_by_content_and_contradictions_are_rejected() {
         "lists.ods",
         "manual.odt",
         "question.eml",
+        "question.msg",
         "lists.xls",
         "manual.epub",
     ] {

@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipWriter};
 /// Address space limit in bytes: a reader that needs more for one of these documents fails.
 const MEMORY: u64 = 768 << 20;
 
-fn extract_sandboxed(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, ExtractError> {
+pub fn extract_sandboxed(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, ExtractError> {
     let sandbox = SandboxOptions {
         memory_limit: MEMORY,
         cpu_seconds: 60,
@@ -33,7 +33,7 @@ fn extract_sandboxed(name: &str, bytes: &[u8], options: &Options) -> Result<Extr
 }
 
 #[track_caller]
-fn assert_rejected(name: &str, bytes: &[u8], code: ErrorCode) {
+pub fn assert_rejected(name: &str, bytes: &[u8], code: ErrorCode) {
     match extract_sandboxed(name, bytes, &Options::default()) {
         Err(error) => assert_eq!(error.code, code, "{name}: {error}"),
         Ok(extracted) => panic!("{name} was read: {:.200}", extracted.text),

@@ -4,6 +4,7 @@
 
 mod formats;
 mod hostile;
+mod msg;
 mod mutations;
 mod office;
 mod pdf;

@@ -1,7 +1,8 @@
 """Creates documents with third-party software: `make.py DIR` writes them there with their expected texts.
 
 `NAME.expected.json` is `{"pages": [text, ...], "labels": [...], "title": ...}`; blanks are compared as one.
-Needs reportlab, fpdf2, pikepdf, python-docx, openpyxl, python-pptx, odfpy, xlwt and ebooklib. The small ones are committed.
+Needs reportlab, fpdf2, pikepdf, python-docx, openpyxl, python-pptx, odfpy, xlwt, ebooklib,
+aspose-email-foss and compressed_rtf. The small ones are committed.
 """
 
 import datetime
@@ -122,12 +123,17 @@ def xls():
     valves.write(1, 4, True)
     valves.write(2, 0, "Größe €")
     valves.write(2, 3, datetime.datetime(2026, 1, 2, 3, 4, 5), minute)
+    formats = [(0.125, "0.0%"), (0.5, "0%"), (42, "00000"), (12, '0 "barg"'), (1234.5, "#,##0.00"), (7, "General")]
+    for column, (value, code) in enumerate(formats):
+        valves.write(3, column, value, xlwt.easyxf(num_format_str=code))
     pumps = book.add_sheet("Pumps & more")
+    pumps.write(0, 0, 0.25, xlwt.easyxf(num_format_str="0.00%"))
     pumps.write(1, 1, "P-101A")
     pumps.write(500, 100, "corner")
     book.save(str(OUT / "lists.xls"))
     first = "Tag DN Kvs Tested Open HV-101 150 38.5 2026-11-21 TRUE Größe € 2026-01-02 03:04:05"
-    expect("lists.xls", [first, "P-101A corner"], ["Valves", "Pumps & more"], None)
+    first += " 12.5% 50% 00042 12 barg 1234.50 7"
+    expect("lists.xls", [first, "25.00% P-101A corner"], ["Valves", "Pumps & more"], None)
 
 
 def epub():
@@ -198,18 +204,56 @@ def odt():
     expect("manual.odt", [" ".join(joined(PAGES))], None, None)
 
 
-def eml():
+def mail_of(subject, lines):
     mail = EmailMessage()
-    mail["Subject"] = TITLE
+    mail["Subject"] = subject
     mail["From"] = "Jürgen Maß <j@example.com>"
     mail["To"] = "a@example.com"
     mail["Date"] = "Sat, 21 Nov 2026 10:00:00 +0100"
-    mail.set_content("\n".join(PAGES[0]) + "\n")
+    mail.set_content("\n".join(lines) + "\n")
+    return mail
+
+
+def eml():
+    mail = mail_of(TITLE, PAGES[0])
     mail.add_alternative("<p>Not this: it is the same in HTML.</p>", subtype="html")
     mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="V-201.pdf")
     (OUT / "question.eml").write_bytes(mail.as_bytes())
     head = f"Subject: {TITLE} From: Jürgen Maß <j@example.com> To: a@example.com Date: 2026-11-21T10:00:00+01:00"
     expect("question.eml", [head + " " + joined(PAGES)[0]])
+
+
+def msg():
+    """Writes Outlook messages: Unicode with attachments, code page with HTML, and RTF only."""
+    import compressed_rtf
+    from aspose.email_foss.msg import MapiMessage, PropertyTypeCode
+
+    def head(subject, to="a@example.com"):
+        return f"Subject: {subject} From: Jürgen Maß <j@example.com> To: {to} Date: 2026-11-21T09:00:00Z"
+
+    mail = mail_of(TITLE, PAGES[0])
+    mail["Cc"] = "Bö <b@example.com>, c@example.com"
+    mail.add_alternative("<p>Not this: it is the same in HTML.</p>", subtype="html")
+    mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="V-201.pdf")
+    mail.add_attachment(mail_of("Förderhöhe", PAGES[1]), filename="Förderhöhe.msg")
+    MapiMessage.from_email_message(mail).save(OUT / "question.msg")
+    copies = head(TITLE).replace(" Date:", " Cc: Bö <b@example.com>, c@example.com Date:")
+    expect("question.msg", [f"{copies} {joined(PAGES)[0]} {head('Förderhöhe')} {joined(PAGES)[1]}"])
+
+    old = MapiMessage.from_email_message(mail_of("Größe €", ["x"]), unicode_strings=False)
+    old.body = ""
+    old.set_property(0x3FFD, PropertyTypeCode.PTYP_INTEGER32, 1252)
+    old.set_property(0x3FDE, PropertyTypeCode.PTYP_INTEGER32, 1252)
+    old.set_property(0x1013, PropertyTypeCode.PTYP_BINARY, "<p>Größe 5 €<br>PSV-2015A".encode("cp1252"))
+    old.save(OUT / "old.msg")
+    expect("old.msg", [f"{head('Größe €')} Größe 5 € PSV-2015A"], None, "Größe €")
+
+    rich = MapiMessage.from_email_message(mail_of(TITLE, ["x"]))
+    rich.body = ""
+    rtf = rb"{\rtf1\ansi\ansicpg1252 K\'f6rper aus Stahl, \b 38.5 barg\b0 , 38.5 barg, 38.5 barg\par}"
+    rich.set_property(0x1009, PropertyTypeCode.PTYP_BINARY, compressed_rtf.compress(rtf))
+    rich.save(OUT / "rich.msg")
+    expect("rich.msg", [f"{head(TITLE)} Körper aus Stahl, 38.5 barg, 38.5 barg, 38.5 barg"])
 
 
 def encodings():
@@ -228,5 +272,5 @@ def encodings():
         expect(name, [text], None, None)
 
 
-for make in [pdf_reportlab, pdf_fonts, pdf_variants, docx, xlsx, xls, epub, pptx, ods, odt, eml, encodings]:
+for make in [pdf_reportlab, pdf_fonts, pdf_variants, docx, xlsx, xls, epub, pptx, ods, odt, eml, msg, encodings]:
     make()
