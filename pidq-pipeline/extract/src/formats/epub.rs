@@ -28,11 +28,10 @@ const ENCRYPTION: &str = "META-INF/encryption.xml";
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let mut archive = Archive::open(source.content.bytes, source.options)?;
     let package = package_path(&mut archive)?;
-    if let Some(title) = xml::title(archive.part(&package)?) {
-        sink.set_title(&title);
-    }
+    let package = Package::read(&mut archive, &package)?;
+    sink.set_title(&package.title);
     let encrypted = encrypted_paths(&mut archive)?;
-    for (number, path) in reading_order(&mut archive, &package)?.iter().enumerate() {
+    for (number, path) in package.documents.iter().enumerate() {
         if encrypted.contains(path) {
             return Err(ExtractError::encrypted("the book is encrypted; use a copy without copy protection"));
         }
@@ -72,26 +71,39 @@ fn encrypted_paths(archive: &mut Archive<'_>) -> Result<HashSet<String>, Extract
     Ok(paths)
 }
 
-/// Returns the paths of the documents in reading order, each once.
-fn reading_order(archive: &mut Archive<'_>, package: &str) -> Result<Vec<String>, ExtractError> {
-    let folder = package.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let (mut items, mut order) = (HashMap::new(), Vec::new());
-    xml::walk(archive.part(package)?, |node| {
-        match node {
-            XmlEvent::Start("item", attributes) => {
-                if let (Some(id), Some(target)) = (attributes.get("id"), attributes.get("href")) {
-                    items.insert(id, path(target, folder));
+/// The package document, read once.
+#[derive(Default)]
+struct Package {
+    title: String,
+    /// Paths of the documents in reading order, each once.
+    documents: Vec<String>,
+}
+
+impl Package {
+    fn read(archive: &mut Archive<'_>, path_in_archive: &str) -> Result<Package, ExtractError> {
+        let folder = path_in_archive.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let (mut title, mut in_title, mut items, mut order) = (String::new(), false, HashMap::new(), Vec::new());
+        xml::walk(archive.part(path_in_archive)?, |node| {
+            match node {
+                XmlEvent::Start("title", _) => in_title = true,
+                XmlEvent::End("title") => in_title = false,
+                XmlEvent::Text(text) if in_title => title.push_str(&text),
+                XmlEvent::Start("item", attributes) => {
+                    if let (Some(id), Some(target)) = (attributes.get("id"), attributes.get("href")) {
+                        items.insert(id, path(target, folder));
+                    }
                 }
+                XmlEvent::Start("itemref", attributes) => order.extend(attributes.get("idref")),
+                _ => {}
             }
-            XmlEvent::Start("itemref", attributes) => order.extend(attributes.get("idref")),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    let is_image =
-        |path: &String| [".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"].iter().any(|end| path.ends_with(end));
-    // Removed from the map so that a repeated document is read once.
-    Ok(order.iter().filter_map(|id| items.remove(id)).filter(|path| !is_image(path)).collect())
+            Ok(())
+        })?;
+        let is_image =
+            |path: &String| [".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"].iter().any(|end| path.ends_with(end));
+        // Removed from the map so that a repeated document is read once.
+        let documents = order.iter().filter_map(|id| items.remove(id)).filter(|path| !is_image(path)).collect();
+        Ok(Package { title, documents })
+    }
 }
 
 /// Returns the path of a reference, which may contain escapes such as `%20`.

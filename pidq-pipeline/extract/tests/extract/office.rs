@@ -1,6 +1,6 @@
 //! Generated Office documents: the displayed text is extracted.
 
-use pidq_extract::{ErrorCode, Extracted};
+use pidq_extract::{ErrorCode, Extracted, Options, Upload, extract_in_process};
 
 use super::hostile::{archive, docx};
 use super::{assert_rejected, extract_named};
@@ -192,6 +192,27 @@ fn documents_of_a_book_are_read_in_its_order() {
                       </EncryptedData></encryption>";
     let bytes = book(&[first, end, ("META-INF/encryption.xml", encryption)]);
     assert_rejected("a.epub", &bytes, ErrorCode::EncryptedDocument);
+}
+
+/// Twice the package document would exceed the limit for the unpacked size of a book.
+#[test]
+fn the_package_document_of_a_book_is_read_once() {
+    let padding = " ".repeat(1 << 20);
+    let package = format!(
+        "<package>{padding}<metadata><dc:title>Pumps</dc:title></metadata>\
+         <manifest><item id='a' href='a.xhtml'/></manifest><spine><itemref idref='a'/></spine></package>"
+    );
+    let files = [
+        ("mimetype", "application/epub+zip"),
+        ("META-INF/container.xml", "<container><rootfiles><rootfile full-path='book.opf'/></rootfiles></container>"),
+        ("book.opf", &package),
+        ("a.xhtml", "<html><p>P-101"),
+    ];
+    let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
+    let options = Options { max_unpacked_size: 3 << 19, ..Options::default() };
+    let upload = Upload { bytes: &bytes, name: Some("a.epub"), media_type: None };
+    let extracted = extract_in_process(&upload, &options).unwrap();
+    assert_eq!((extracted.title.as_deref(), extracted.text.as_str()), (Some("Pumps"), "P-101"));
 }
 
 #[test]
