@@ -14,19 +14,25 @@ pub const MIN_SIMILARITY: f64 = 0.35;
 /// partition, they keep the unknown words of a question from counting several times as much as the known ones.
 const ASSUMED_CHUNKS: (f64, f64) = (1000.0, 5.0);
 
+/// Weight of the terms in a hit that is full evidence: two words that are rare in the partition. A question of everyday life
+/// shares one word with some document of a broad collection, but seldom two.
+const FULL_EVIDENCE: f64 = 10.0;
+
 impl Partition {
     /// Returns the relevance of the hits of a query, from 0 to 1.
     ///
-    /// It is the best weighted share of the query's terms in a hit, multiplied by the square of the share that occurs
-    /// anywhere in the partition: a question about something else has words that no document contains. A hit with a tag of
-    /// the query is relevant in any case, and so is one that a model with a weight finds similar.
+    /// It is the best weighted share of the query's terms in a hit, multiplied by two factors. One is the square of the share
+    /// of terms that occur anywhere in the partition: a question about something else has words that no document contains.
+    /// The other is the weight of the terms in the hit, up to [`FULL_EVIDENCE`]; a query whose terms weigh less needs all of
+    /// them. A hit with a tag of the query is relevant in any case, and so is one that a model with a weight finds similar.
     pub fn relevance(&self, query: &SearchQuery<'_>, hits: &[Hit<'_>]) -> f64 {
         let tags = self.tag_matches(query.text);
         if hits.iter().any(|hit| tags.share(hit.slot) > 0.0) {
             return 1.0;
         }
         let terms = self.weighted_terms(query.text);
-        let by_terms = hits.iter().map(|hit| self.coverage(&terms, hit.slot)).fold(0.0, f64::max);
+        let covered = hits.iter().map(|hit| self.covered_weight(&terms, hit.slot)).fold(0.0, f64::max);
+        let by_terms = relevance_by_terms(covered, terms.iter().map(|term| term.weight).sum());
         let known = terms.iter().filter(|term| term.is_known).count() as f64 / terms.len().max(1) as f64;
         let similarity = hits.iter().map(|hit| hit.dense).fold(0.0, f64::max);
         let by_vector = if query.weight > 0.0 { similarity * MIN_RELEVANCE / MIN_SIMILARITY } else { 0.0 };
@@ -47,13 +53,16 @@ impl Partition {
         terms.into_iter().map(weighted).collect()
     }
 
-    /// Returns the weighted share of terms that a chunk contains, each by its saturated frequency.
-    fn coverage(&self, terms: &[WeightedTerm], slot: u32) -> f64 {
+    /// Returns the weight of the terms that a chunk contains, each by its saturated frequency.
+    fn covered_weight(&self, terms: &[WeightedTerm], slot: u32) -> f64 {
         let saturation = |term: &WeightedTerm| self.index.saturation(&term.term, slot, Bm25Params::default());
-        let covered: f64 = terms.iter().map(|term| term.weight * saturation(term)).sum();
-        let all: f64 = terms.iter().map(|term| term.weight).sum();
-        if all > 0.0 { covered / all } else { 0.0 }
+        terms.iter().map(|term| term.weight * saturation(term)).sum()
     }
+}
+
+/// Returns the share of the weight that is covered, multiplied by the evidence.
+fn relevance_by_terms(covered: f64, all: f64) -> f64 {
+    if all > 0.0 { covered / all * (covered / all.min(FULL_EVIDENCE)).min(1.0) } else { 0.0 }
 }
 
 /// A term of a query.

@@ -192,6 +192,27 @@ fn a_question_about_something_else_has_little_relevance() {
     }
 }
 
+/// A partition in which every everyday word occurs somewhere, as in a broad collection.
+#[test]
+fn one_shared_word_is_no_evidence_in_a_broad_collection() {
+    let words = "price coffee train museum garden holiday doctor winter concert village bridge teacher window farmer island market";
+    let everyday = words.split(' ').enumerate().map(|(number, word)| {
+        document(&format!("e{number}"), &[format!("the {word} of survey number {number} in the appendix").as_str()])
+    });
+    let relief = document("relief", &["The relief valve of the boiler is tested every winter"]);
+    let partition = partition(everyday.chain([relief]));
+    let relevance = |text| {
+        let query = question(text);
+        partition.relevance(&query, &partition.search(&query))
+    };
+    for text in ["price of a coffee in the museum garden", "which train goes from the village to the island market"] {
+        assert!(relevance(text) < MIN_RELEVANCE, "{text}: {}", relevance(text));
+    }
+    for text in ["valve", "winter", "when is the relief valve tested", "price survey"] {
+        assert!(relevance(text) > MIN_RELEVANCE, "{text}: {}", relevance(text));
+    }
+}
+
 #[test]
 fn headings_are_indexed_but_not_displayed() {
     let mut document = document("a", &["set at 38.5 barg"]);
