@@ -7,8 +7,9 @@ use crate::ranking::bm25::Bm25Params;
 /// Relevance below which a search has found nothing about the query. Calibrated on judged collections; the rates of
 /// wrong decisions are documented in `docs/pipeline.md`.
 pub const MIN_RELEVANCE: f64 = 0.08;
-/// Cosine that counts as much as [`MIN_RELEVANCE`], for models with a weight in the fusion.
-pub const MIN_SIMILARITY: f64 = 0.35;
+/// Cosine that counts as much as [`MIN_RELEVANCE`], for models with a weight in the fusion. Some models give cosines of 0.6 to
+/// texts that have nothing in common.
+pub const MIN_SIMILARITY: f64 = 0.65;
 
 /// Chunks of other texts that are assumed besides those of a partition, and how many of them contain a term. In a small
 /// partition, they keep the unknown words of a question from counting several times as much as the known ones.

@@ -192,6 +192,22 @@ fn a_question_about_something_else_has_little_relevance() {
     }
 }
 
+#[test]
+fn only_a_high_cosine_is_relevance_without_common_words() {
+    for (cosine, is_relevant) in [(0.6_f32, false), (0.7, true)] {
+        let mut text = document("a", &["relief valve"]);
+        text.chunks[0].vector = vec![1.0, 0.0];
+        let mut partition = Partition::new(2);
+        partition.put(text).unwrap();
+        let vector = [cosine, (1.0 - cosine * cosine).sqrt()];
+        for (weight, expected) in [(0.3, is_relevant), (0.0, false)] {
+            let query = SearchQuery { vector: Some(&vector), weight, ..question("football") };
+            let relevance = partition.relevance(&query, &partition.search(&query));
+            assert_eq!(relevance >= MIN_RELEVANCE, expected, "cosine {cosine}, weight {weight}: {relevance}");
+        }
+    }
+}
+
 /// A partition in which every everyday word occurs somewhere, as in a broad collection.
 #[test]
 fn one_shared_word_is_no_evidence_in_a_broad_collection() {
