@@ -1,5 +1,6 @@
 //! Shared state of the platform: storage, caches, clients and limits.
 
+pub mod account_limit_cache;
 pub mod accounts;
 pub mod licensing;
 pub mod metrics;
@@ -27,6 +28,7 @@ use crate::generation::rag::RequiredSupport;
 use crate::llm::Client;
 use crate::net::egress::Listeners;
 use crate::net::webhook_client::WebhookClient;
+use crate::platform::account_limit_cache::AccountLimitCache;
 use crate::platform::accounts::Accounts;
 use crate::platform::licensing::Licensing;
 use crate::platform::metrics::Metrics;
@@ -78,6 +80,8 @@ pub struct Access {
     pub accounts: Option<Accounts>,
     /// Accounts of the process around the platform. Without authentication, they tell whose token a request has.
     pub host_accounts: Option<Identities>,
+    /// Limits of accounts that were looked up a short time ago.
+    pub account_limits: AccountLimitCache,
     /// Rate limits per caller.
     pub rate_limits: RateLimits,
 }

@@ -53,7 +53,7 @@ async fn authenticate_locally(platform: &Platform, head: &Head) -> Result<Princi
                 if is_client_token(caller) {
                     return Ok(unrestricted(PrincipalKind::Client, caller.subject.as_str()));
                 }
-                with_limit(platform, &principal, platform_scopes(None, caller)).await
+                with_limit(platform, identities, &principal, platform_scopes(None, caller)).await
             }
             (None, None) => Ok(unrestricted(PrincipalKind::Anonymous, "anyone")),
         },
@@ -65,7 +65,7 @@ async fn authenticate_locally(platform: &Platform, head: &Head) -> Result<Princi
 async fn authenticate_token(platform: &Platform, accounts: &Accounts, head: &Head) -> Result<Principal, Problem> {
     let principal = verify_token(&accounts.identities, head).await?;
     let scopes = platform_scopes(Some(&accounts.master), tenant_caller(&principal)?);
-    with_limit(platform, &principal, scopes).await
+    with_limit(platform, &accounts.identities, &principal, scopes).await
 }
 
 async fn verify_token(identities: &Identities, head: &Head) -> Result<Arc<Principal>, Problem> {
@@ -83,13 +83,19 @@ fn tenant_caller(principal: &Principal) -> Result<&Caller, Problem> {
 
 /// Returns a principal with scopes, and with access to all pipelines unless its account is limited. A limited account
 /// administers nothing.
-async fn with_limit(platform: &Platform, principal: &Principal, mut scopes: Vec<String>) -> Result<Principal, Problem> {
-    let limit = platform.store.account_limit(&principal.id).await.map_err(store_problem)?;
+async fn with_limit(
+    platform: &Platform,
+    identities: &Identities,
+    principal: &Principal,
+    mut scopes: Vec<String>,
+) -> Result<Principal, Problem> {
+    let ttl = identities.options().token_cache_ttl;
+    let limit = platform.access.account_limits.get(&platform.store, &principal.id, ttl).await.map_err(store_problem)?;
     let Some(limit) = limit else { return Ok(with_scopes(principal.clone(), scopes)) };
     scopes.retain(|scope| scope != "admin");
     let mut principal = principal.clone();
     principal.scopes.clone_from(&scopes);
-    let access = ApiKey { id: limit.account, scopes, pipelines: limit.pipelines, ..ApiKey::default() };
+    let access = ApiKey { id: limit.account.clone(), scopes, pipelines: limit.pipelines.clone(), ..ApiKey::default() };
     Ok(principal.with_extension(access))
 }
 

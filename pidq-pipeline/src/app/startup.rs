@@ -42,6 +42,7 @@ use crate::llm::{Client, ClientOptions};
 use crate::net::egress::{Backend, Guard, LLM_CA, Listeners, Policy};
 use crate::net::tls_roots::RootCertificates;
 use crate::net::webhook_client::WebhookClient;
+use crate::platform::account_limit_cache::AccountLimitCache;
 use crate::platform::accounts::Accounts;
 use crate::platform::licensing::{Licensing, Mode};
 use crate::platform::metrics::Metrics;
@@ -131,6 +132,7 @@ pub async fn open_with_accounts(
             public_host: CommonSettings(settings).public_host()?,
             accounts,
             host_accounts,
+            account_limits: AccountLimitCache::default(),
             rate_limits: RateLimits::from_settings(settings, redis.clone(), &installation)?,
         },
         ingestion: ingestion(settings)?,

@@ -147,6 +147,32 @@ async fn an_account_sees_what_a_key_with_the_same_limit_sees() {
     .await;
 }
 
+/// As a token, a limit is looked up again after `PIDQ_TOKEN_CACHE_TTL`; changes by the same process take effect at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_is_cached_for_as_long_as_a_token() {
+    for (ttl, seen_at_once) in [("1h", 2), ("0s", 1)] {
+        let folder = TempDir::new().unwrap();
+        let url = databases::sqlite_url(&folder);
+        let plant = Plant::at(&url, "viewer").await;
+        let settings = [WITH_MASTER_KEY.as_slice(), &[("PIDQ_TOKEN_CACHE_TTL", ttl)]].concat();
+        let replica = TestPlatform::at(&url, &settings).await;
+        let visible = async || {
+            let headers = [("authorization", plant.ann.as_str())];
+            replica.send("GET", "/api/pipelines", &headers, "").await.json()["data"].as_array().unwrap().len()
+        };
+        assert_eq!(visible().await, 2);
+        plant.limit().await;
+        assert_eq!(visible().await, seen_at_once, "{ttl}: another process has set a limit");
+        let headers = [("authorization", plant.root.as_str()), ("content-type", "application/json")];
+        let limit =
+            json!({"pipelines": {plant.pipelines[0].0.as_str(): {"classifications": ["open"], "verbs": ["read"]}}});
+        let set = replica.send("PUT", &plant.path(), &headers, limit.to_string()).await;
+        assert_eq!((set.status, visible().await), (200, 1), "{ttl}: this process has set a limit");
+        let deleted = replica.send("DELETE", &plant.path(), &headers, "").await;
+        assert_eq!((deleted.status, visible().await), (204, 2), "{ttl}: this process has removed the limit");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_limit_applies_to_an_open_stream_of_events() {
     let folder = TempDir::new().unwrap();

@@ -77,6 +77,7 @@ pub(crate) async fn set(platform: &Arc<Platform>, mut request: Request) -> Resul
     pipelines.values_mut().for_each(AccessScope::normalize);
     let limit = AccountLimit { account, pipelines, updated_at: Timestamp::now().0 };
     platform.store.set_account_limit(&limit).await.map_err(store_problem)?;
+    platform.access.account_limits.clear();
     Response::json(&AccountLimitResponse::from(&limit))
 }
 
@@ -84,6 +85,7 @@ pub(crate) async fn set(platform: &Arc<Platform>, mut request: Request) -> Resul
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     require_unrestricted(&request_key(&request)?)?;
     platform.store.delete_account_limit(request.path("account")?).await.map_err(store_problem)?;
+    platform.access.account_limits.clear();
     Ok(Response::empty(StatusCode::NO_CONTENT))
 }
 
