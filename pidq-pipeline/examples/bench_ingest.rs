@@ -7,10 +7,12 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{env, fs};
+use std::{env, fs, iter};
 
 use hyper::Request;
-use pidq_extract::{self, Options, Upload};
+use pidq_extract::{
+    self, ByteChunks, ExtractError, Extracted, Options, ReaderPool, SandboxOptions, StopHandle, Upload,
+};
 use pidq_http::database::{Arg, Database};
 use pidq_http::{Service, Settings};
 use pidq_pipeline::Platform;
@@ -56,6 +58,7 @@ async fn run() -> Result<()> {
     let texts: Vec<String> = (0..documents).map(|number| text(number, kilobytes << 10)).collect();
     let bytes: usize = texts.iter().map(String::len).sum();
     println!("{documents} documents, {:.1} MB of text", bytes as f64 / 1e6);
+    measure_readers(&texts)?;
     let (rows, stage_seconds) = stages(&texts)?;
     for url in &urls {
         let rows_time = insert_plain_rows(url, &texts, &rows).await?;
@@ -86,6 +89,35 @@ fn text(number: usize, bytes: usize) -> String {
         }
     }
     text
+}
+
+/// Measures the extraction in a new process for each document, and in reused processes of one classification.
+fn measure_readers(texts: &[String]) -> Result<()> {
+    let sandbox = SandboxOptions::installed(&["pipeline"])?;
+    let (pool, stop, options) = (ReaderPool::default(), StopHandle::default(), Options::default());
+    let hints = Upload { bytes: &[], name: Some("a.md"), media_type: None };
+    let chunks = |text: &str| -> ByteChunks { Box::new(iter::once(Ok(text.as_bytes().to_vec()))) };
+    let measure = |name: &str, extract: &dyn Fn(&str) -> std::result::Result<Extracted, ExtractError>| -> Result<()> {
+        let (cpu, started) = (process_cpu(), Instant::now());
+        for text in texts {
+            extract(text)?;
+        }
+        // Only the CPU time of terminated children is counted.
+        pool.clear();
+        let milliseconds = |seconds: f64| seconds * 1000.0 / texts.len() as f64;
+        println!(
+            "{name:<28} {:6.2} ms of CPU a document, {:.2} ms of wall",
+            milliseconds(process_cpu() - cpu),
+            milliseconds(started.elapsed().as_secs_f64())
+        );
+        Ok(())
+    };
+    measure("extract, new processes", &|text| {
+        pidq_extract::extract_stream_in_sandbox(&hints, chunks(text), &options, &sandbox, &stop)
+    })?;
+    measure("extract, reused processes", &|text| {
+        pool.extract_stream("bench", &hints, chunks(text), &options, &sandbox, &stop)
+    })
 }
 
 /// The stored data of a chunk.

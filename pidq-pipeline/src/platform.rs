@@ -9,7 +9,7 @@ pub mod rate_limit;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use pidq_extract::{self, SandboxOptions};
+use pidq_extract::{self, ReaderPool, SandboxOptions};
 use pidq_http::auth::Identities;
 use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool, Tracer};
 use pidq_store::Store;
@@ -117,6 +117,8 @@ pub struct Ingestion {
     pub extraction_limits: pidq_extract::Options,
     /// Child process that extracts documents.
     pub extractor: SandboxOptions,
+    /// Child processes that wait for further documents of a classification.
+    pub readers: Arc<ReaderPool>,
 }
 
 /// Search: models, indexes and caches.

@@ -40,7 +40,8 @@ use serde::{Deserialize, Serialize};
 pub use error::{ErrorCode, ExtractError};
 pub use offsets::CodePoints;
 pub use sandbox::{
-    ByteChunks, SandboxOptions, SandboxProcess, StopHandle, extract_in_sandbox, extract_stream_in_sandbox, sandbox_main,
+    ByteChunks, ReaderPool, SandboxOptions, SandboxProcess, StopHandle, extract_in_sandbox, extract_stream_in_sandbox,
+    sandbox_main,
 };
 pub use sniff::unsupported_media_type;
 use sniff::{Confidence, Content};

@@ -1,11 +1,15 @@
-//! Sandbox: extracts each document in a subprocess with resource limits, a clean environment and a timeout.
+//! Sandbox: extracts documents in a subprocess with resource limits, a clean environment and a timeout.
 //!
 //! The child sets its own limits before it reads the document. This needs neither `unsafe` (as code between fork and exec
 //! would) nor a program that is not installed everywhere (such as `prlimit`); its own children inherit the limits. Before
 //! that the child processes only the trusted request, and afterwards it cannot raise a limit.
+//!
+//! [`ReaderPool`] reuses a child for documents of one owner, such as a classification of a pipeline.
+
+mod pool;
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
@@ -17,6 +21,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use self::pool::IdleReader;
+pub use self::pool::ReaderPool;
 use super::{BUILD_ID, ExtractError, Extracted, Options, Upload, ipc};
 
 /// Command line and resource limits of the subprocess.
@@ -127,15 +133,39 @@ struct Request {
 /// Header of the child's reply; the text follows.
 type Reply = Result<Extracted, ExtractError>;
 
-/// A running child process. Dropping it kills the process.
+/// A child process that extracts a document. Dropping it kills the process.
 pub struct SandboxProcess {
-    child: Child,
-    reply: Receiver<io::Result<(Reply, Vec<u8>)>>,
-    stderr_text: Receiver<String>,
+    child: OwnedChild,
+    /// Receives the input of the child when the document is sent.
+    sent: Receiver<ChildStdin>,
+    reply: Receiver<ReceivedReply>,
     timeout: Duration,
     started: Instant,
+}
+
+/// Buffered standard output of a child.
+type ChildOutput = BufReader<ChildStdout>;
+/// A reply with its text, and the output from which it was read.
+type ReceivedReply = (io::Result<(Reply, Vec<u8>)>, ChildOutput);
+
+/// A child process with its standard error, killed with its descendants on drop.
+struct OwnedChild {
+    process: Child,
+    stderr_text: Receiver<String>,
     /// `true` if the exit status was collected, after which the process id may be reused.
     is_reaped: bool,
+    /// Number of documents that were sent to it.
+    documents: u32,
+}
+
+impl Drop for OwnedChild {
+    fn drop(&mut self) {
+        if !self.is_reaped {
+            kill_group(&self.process);
+        }
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
 }
 
 /// Maximum number of bytes kept of the child's standard error: enough to detect the cause of a crash.
@@ -164,6 +194,17 @@ impl SandboxProcess {
         options: &Options,
         sandbox: &SandboxOptions,
     ) -> Result<SandboxProcess, ExtractError> {
+        SandboxProcess::send(IdleReader::start(sandbox)?, upload, chunks, options, sandbox)
+    }
+
+    /// Sends a document to a child that waits for one.
+    fn send(
+        reader: IdleReader,
+        upload: &Upload<'_>,
+        chunks: ByteChunks,
+        options: &Options,
+        sandbox: &SandboxOptions,
+    ) -> Result<SandboxProcess, ExtractError> {
         let request = Request {
             name: upload.name.map(str::to_owned),
             media_type: upload.media_type.map(str::to_owned),
@@ -171,39 +212,47 @@ impl SandboxProcess {
             cpu_seconds: sandbox.cpu_seconds,
             memory_limit: sandbox.memory_limit,
         };
-        let mut child = command(sandbox)
-            .spawn()
-            .map_err(|error| ExtractError::internal(format!("the extractor cannot be started: {error}")))?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (sender, stderr_text) = channel();
-        thread::spawn(move || sender.send(read_stderr(stderr)));
-        send_request(stdin, request, chunks);
-        let reply = receive_reply(stdout, options.max_characters as u64 * 4);
-        Ok(SandboxProcess {
-            child,
-            reply,
-            stderr_text,
-            timeout: sandbox.timeout,
-            started: Instant::now(),
-            is_reaped: false,
-        })
+        let IdleReader { mut child, input, output, .. } = reader;
+        child.documents += 1;
+        let sent = send_request(input, request, chunks);
+        let reply = receive_reply(output, options.max_characters as u64 * 4);
+        Ok(SandboxProcess { child, sent, reply, timeout: sandbox.timeout, started: Instant::now() })
     }
 
     /// Waits for the result.
     ///
     /// # Errors
     /// As [`extract_in_sandbox`].
-    pub fn finish(mut self, stop: &StopHandle) -> Result<Extracted, ExtractError> {
+    pub fn finish(self, stop: &StopHandle) -> Result<Extracted, ExtractError> {
+        self.finish_and_keep(stop).0
+    }
+
+    /// Waits for the result. After a success, the child is returned as well, which waits for another document.
+    fn finish_and_keep(mut self, stop: &StopHandle) -> (Result<Extracted, ExtractError>, Option<IdleReader>) {
+        match self.receive(stop) {
+            Ok((extracted, output)) => (Ok(extracted), self.into_idle(output)),
+            Err(error) => (Err(error), None),
+        }
+    }
+
+    fn receive(&mut self, stop: &StopHandle) -> Result<(Extracted, ChildOutput), ExtractError> {
         loop {
             match self.reply.recv_timeout(POLL_INTERVAL) {
-                Ok(Ok((reply, body))) => return validate_reply(reply, body),
-                Ok(Err(error)) => return Err(self.exit_error(&error)),
+                Ok((Ok((reply, body)), output)) => return Ok((validate_reply(reply, body)?, output)),
+                Ok((Err(error), _)) => return Err(self.exit_error(&error)),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(ExtractError::internal("the extractor closed its output"));
                 }
                 Err(RecvTimeoutError::Timeout) => self.check_limits(stop)?,
             }
         }
+    }
+
+    /// Returns the child for another document. It must have read the whole document and written nothing but the reply.
+    fn into_idle(self, output: ChildOutput) -> Option<IdleReader> {
+        let input = self.sent.recv_timeout(POLL_INTERVAL).ok()?;
+        let is_silent = output.buffer().is_empty();
+        is_silent.then(|| IdleReader::new(self.child, input, output))
     }
 
     fn check_limits(&self, stop: &StopHandle) -> Result<(), ExtractError> {
@@ -225,26 +274,16 @@ impl SandboxProcess {
         let remaining = self.timeout.saturating_sub(self.started.elapsed()).min(EXIT_GRACE);
         let deadline = Instant::now() + remaining;
         while Instant::now() < deadline {
-            if let Ok(Some(status)) = self.child.try_wait() {
+            if let Ok(Some(status)) = self.child.process.try_wait() {
                 // The process id may be reused from now on: kill the group now, and never again later.
-                kill_group(&self.child);
-                self.is_reaped = true;
-                let stderr_text = self.stderr_text.recv_timeout(EXIT_GRACE).unwrap_or_default();
+                kill_group(&self.child.process);
+                self.child.is_reaped = true;
+                let stderr_text = self.child.stderr_text.recv_timeout(EXIT_GRACE).unwrap_or_default();
                 return exit_status_error(status, &stderr_text);
             }
             thread::sleep(Duration::from_millis(2));
         }
         ExtractError::internal("the extractor sent an invalid reply")
-    }
-}
-
-impl Drop for SandboxProcess {
-    fn drop(&mut self) {
-        if !self.is_reaped {
-            kill_group(&self.child);
-        }
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }
 
@@ -259,17 +298,25 @@ fn command(sandbox: &SandboxOptions) -> Command {
     command
 }
 
-fn send_request(stdin: Option<ChildStdin>, request: Request, chunks: ByteChunks) {
-    // Writing fails if the child has exited; `finish` reports the cause.
-    thread::spawn(move || stdin.map(|stdin| ipc::write_stream(io::BufWriter::new(stdin), &request, chunks)));
+/// Sends a request on a thread, which returns the input of the child if all was written. Writing fails if the child has
+/// exited; [`SandboxProcess::finish`] reports the cause.
+fn send_request(mut input: ChildStdin, request: Request, chunks: ByteChunks) -> Receiver<ChildStdin> {
+    let (sender, sent) = channel();
+    thread::spawn(move || {
+        if ipc::write_stream(io::BufWriter::new(&mut input), &request, chunks).is_ok() {
+            // The receiver is dropped when the child is stopped.
+            let _ = sender.send(input);
+        }
+    });
+    sent
 }
 
-fn receive_reply(stdout: Option<ChildStdout>, limit: u64) -> Receiver<io::Result<(Reply, Vec<u8>)>> {
+fn receive_reply(mut output: ChildOutput, limit: u64) -> Receiver<ReceivedReply> {
     let (sender, reply) = channel();
     thread::spawn(move || {
-        let stdout = stdout.ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe));
+        let result = ipc::read(&mut output, limit);
         // The receiver is dropped when the child is stopped.
-        let _ = sender.send(stdout.and_then(|stdout| ipc::read(io::BufReader::new(stdout), limit)));
+        let _ = sender.send((result, output));
     });
     reply
 }
@@ -299,6 +346,10 @@ fn inconsistent_reply() -> ExtractError {
     ExtractError::internal("the extractor's reply is inconsistent")
 }
 
+fn memory_error() -> ExtractError {
+    ExtractError::too_large("extracting the document exceeds the memory limit")
+}
+
 /// Returns the error for an exit status. Standard error is only searched, never passed on.
 #[cfg(unix)]
 fn exit_status_error(status: ExitStatus, stderr_text: &str) -> ExtractError {
@@ -308,9 +359,7 @@ fn exit_status_error(status: ExitStatus, stderr_text: &str) -> ExtractError {
 
     let killed_by = |signal: Signal| status.signal() == Some(signal.as_raw());
     match () {
-        () if stderr_text.contains("memory allocation of") => {
-            ExtractError::too_large("extracting the document exceeds the memory limit")
-        }
+        () if stderr_text.contains("memory allocation of") => memory_error(),
         () if killed_by(Signal::XCPU) => ExtractError::too_large("extracting the document exceeds the CPU time limit"),
         () if [Signal::ABORT, Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE].into_iter().any(killed_by) => {
             ExtractError::corrupt("the document is corrupt: the extractor crashed")
@@ -344,7 +393,7 @@ fn kill_group(child: &Child) {
 #[cfg(not(unix))]
 fn kill_group(_: &Child) {}
 
-/// Main function of the child: reads a request from standard input and writes the reply to standard output. For a hidden
+/// Main function of the child: reads requests from standard input and writes the replies to standard output. For a hidden
 /// subcommand.
 pub fn sandbox_main() -> ExitCode {
     // A panic message may quote the document.
@@ -355,13 +404,30 @@ pub fn sandbox_main() -> ExitCode {
     }
 }
 
+/// Serves requests until the parent closes the input. The limits of the first one apply to all.
 fn serve() -> io::Result<()> {
-    let (request, bytes): (Request, Vec<u8>) = ipc::read_stream(io::stdin().lock())?;
-    set_limits(&request)?;
-    let upload = Upload { bytes: &bytes, name: request.name.as_deref(), media_type: request.media_type.as_deref() };
-    let reply = super::extract_in_process(&upload, &request.options);
+    let mut next = ipc::read_stream(io::stdin().lock()).map(Some)?;
+    next.as_ref().map(|(request, _)| set_limits(request)).transpose()?;
+    while let Some((request, bytes)) = next.take() {
+        extract_and_reply(&request, &bytes)?;
+        drop(bytes);
+        next = match ipc::read_stream(io::stdin().lock()) {
+            // The limits apply already while the next document is read.
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return write_reply(&Err(memory_error())),
+            other => other.ok(),
+        };
+    }
+    Ok(())
+}
+
+fn extract_and_reply(request: &Request, bytes: &[u8]) -> io::Result<()> {
+    let upload = Upload { bytes, name: request.name.as_deref(), media_type: request.media_type.as_deref() };
+    write_reply(&super::extract_in_process(&upload, &request.options))
+}
+
+fn write_reply(reply: &Reply) -> io::Result<()> {
     let text = reply.as_ref().map(|extracted| extracted.text.as_bytes()).unwrap_or_default();
-    ipc::write(io::BufWriter::new(io::stdout().lock()), &reply, text)
+    ipc::write(io::BufWriter::new(io::stdout().lock()), reply, text)
 }
 
 /// Sets the resource limits of this process and its children. If this fails, the document is not read.

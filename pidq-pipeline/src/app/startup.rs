@@ -159,6 +159,7 @@ fn ingestion(settings: &Settings) -> Result<Ingestion, OpenError> {
         job_lease: settings.get(&JOB_LEASE_TTL)?.max(MIN_JOB_LEASE),
         extraction_limits: limits::extraction_limits(settings)?,
         extractor: limits::with_timeout(extractor(settings)?, settings)?,
+        readers: Arc::default(),
     })
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct DocumentError {
 /// A document to extract.
 pub(crate) struct DocumentInput {
     pub content: InputContent,
+    /// Access scope within which the process that extracts the document is reused; without it, the process is new.
+    pub scope: Option<String>,
     pub name: Option<String>,
     pub media_type: Option<String>,
 }
@@ -85,14 +87,18 @@ pub(crate) async fn extract_text(
         options.markup = Markup::Keep;
     }
     let sandbox = platform.ingestion.extractor.clone();
+    let readers = Arc::clone(&platform.ingestion.readers);
     let stop = pidq_extract::StopHandle::default();
     let _end = StopOnDrop(stop.clone());
-    let DocumentInput { content, name, media_type } = source;
+    let DocumentInput { content, scope, name, media_type } = source;
     let (sender, mut receiver) = channel(MAX_BLOCKS_IN_FLIGHT);
     let extraction = run_blocking(move || {
         let blocks = Box::new(iter::from_fn(move || receiver.blocking_recv()));
         let hints = Upload { bytes: &[], name: name.as_deref(), media_type: media_type.as_deref() };
-        pidq_extract::extract_stream_in_sandbox(&hints, blocks, &options, &sandbox, &stop)
+        match scope {
+            Some(scope) => readers.extract_stream(&scope, &hints, blocks, &options, &sandbox, &stop),
+            None => pidq_extract::extract_stream_in_sandbox(&hints, blocks, &options, &sandbox, &stop),
+        }
     });
     let (sent, extracted) = tokio::join!(send_blocks(&platform.store, content, sender), extraction);
     // If sending failed, the extraction received an incomplete document: the sending error takes precedence.

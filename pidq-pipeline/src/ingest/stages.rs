@@ -107,11 +107,13 @@ impl DocumentJob {
     async fn extract(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, IngestError> {
         self.report(Status::Parsing, 0, None).await;
         let content = InputContent::Stored { document: document.id.clone(), revision: self.job.revision };
+        // The identifier of a pipeline has no slash.
+        let scope = Some(format!("{}/{}", pipeline.id, document.classification));
         let (name, media_type) = (Some(document.filename.clone()), Some(document.content_type.clone()));
         let extraction = extract_and_split::extract_text(
             &self.platform,
             &pipeline.text_splitter,
-            DocumentInput { content, name, media_type },
+            DocumentInput { content, scope, name, media_type },
         );
         let extracted = extraction.await.map_err(read_error)?;
         self.progress.warnings.clone_from(&extracted.warnings);

@@ -37,6 +37,7 @@ pub async fn run_worker(platform: Arc<Platform>) {
                 run_job(&platform, &job).await;
             }
             Ok(None) => {
+                platform.ingestion.readers.purge();
                 tokio::select! {
                     () = platform.messaging.job_notifier.notified() => {}
                     () = tokio::time::sleep(POLL_INTERVAL) => {}

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pidq_extract::{
-    ByteChunks, ErrorCode, ExtractError, Extracted, Options, SandboxOptions, SandboxProcess, StopHandle, Upload,
-    extract_in_sandbox, extract_stream_in_sandbox,
+    ByteChunks, ErrorCode, ExtractError, Extracted, Options, ReaderPool, SandboxOptions, SandboxProcess, StopHandle,
+    Upload, extract_in_sandbox, extract_stream_in_sandbox,
 };
 
 use super::{extract_named, sample};
@@ -56,8 +56,8 @@ fn the_exit_status_of_a_child_determines_the_error_code() {
         ("kill -XCPU $$", ErrorCode::TooLargeText),
         ("echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$", ErrorCode::TooLargeText),
         ("echo garbage that is longer than a mark", ErrorCode::Internal),
-        ("printf 'pidqext\\002\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
-        ("printf 'pidqext\\002\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
+        ("printf 'pidqext\\003\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
+        ("printf 'pidqext\\003\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
         ("yes", ErrorCode::Internal),
     ] {
         let error = extract_sandboxed("a.txt", b"text", &shell(script)).unwrap_err();
@@ -84,7 +84,7 @@ fn inconsistent_pages_are_rejected() {
         let header = format!(
             r#"{{"Ok":{{"pages":{pages},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}"#
         );
-        let message = [&b"pidqext\x02"[..], &header.len().to_le_bytes(), header.as_bytes(), &2u64.to_le_bytes(), b"ab"];
+        let message = [&b"pidqext\x03"[..], &header.len().to_le_bytes(), header.as_bytes(), &2u64.to_le_bytes(), b"ab"];
         let path = std::env::temp_dir().join(format!("pidq-reply-{}", std::process::id()));
         std::fs::write(&path, message.concat()).unwrap();
         let error = extract_sandboxed("a.txt", b"text", &shell(&format!("cat {}", path.display()))).unwrap_err();
@@ -165,4 +165,124 @@ fn cpu_time_is_limited() {
     let error = extract_sandboxed("a.html", text.as_bytes(), &limited).unwrap_err();
     assert_eq!(error.code, ErrorCode::TooLargeText, "{error}");
     assert!(error.detail.contains("CPU time"), "{error}");
+}
+
+/// Extracts a document with a pool.
+fn extract_pooled(
+    pool: &ReaderPool,
+    owner: &str,
+    (name, bytes): (&str, &[u8]),
+    sandbox: &SandboxOptions,
+) -> Result<Extracted, ExtractError> {
+    let hints = Upload { name: Some(name), ..Upload::default() };
+    let chunks = Box::new(std::iter::once(Ok(bytes.to_vec())));
+    pool.extract_stream(owner, &hints, chunks, &Options::default(), sandbox, &StopHandle::default())
+}
+
+/// Process ids of the children of this process, by the marker in their command lines.
+#[cfg(target_os = "linux")]
+fn children(marker: &str) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
+    let has_marker = |id: &u32| {
+        let command = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&command).contains(marker)
+    };
+    let mut found: Vec<u32> = ids.filter(has_marker).collect();
+    found.sort_unstable();
+    found
+}
+
+/// The reader with an argument that distinguishes the children of a test.
+#[cfg(target_os = "linux")]
+fn marked(marker: &str) -> SandboxOptions {
+    SandboxOptions::new(env!("CARGO_BIN_EXE_pidq-extract"), &["pipeline", marker])
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_is_reused_for_its_owner_only() {
+    let (pool, marker) = (ReaderPool::default(), format!("owner-{}", std::process::id()));
+    let sandbox = marked(&marker);
+    let extract = |owner: &str| extract_pooled(&pool, owner, ("a.txt", b"PSV"), &sandbox).unwrap();
+    extract("p1/public");
+    let public = children(&marker);
+    extract("p1/public");
+    assert_eq!((children(&marker), public.len()), (public.clone(), 1), "the reader was not reused");
+    extract("p1/secret");
+    let both = children(&marker);
+    assert_eq!(both.len(), 2, "two classifications share a reader");
+    for owner in ["p1/public", "p1/secret", "p1/public"] {
+        extract(owner);
+        assert_eq!(children(&marker), both);
+    }
+    drop(pool);
+    assert!(!is_running(&marker), "a reader outlives its pool");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_document_that_fails_affects_only_itself() {
+    let pool = ReaderPool::default();
+    let sandbox = SandboxOptions {
+        memory_limit: 256 << 20,
+        cpu_seconds: 10,
+        ..marked(&format!("poison-{}", std::process::id()))
+    };
+    let extract = |name: &str, bytes: &[u8]| extract_pooled(&pool, "p", (name, bytes), &sandbox);
+    let text = || assert_eq!(extract("a.txt", b"PSV").unwrap().text, "PSV");
+    text();
+    assert_eq!(pool.idle_count(), 1);
+    let huge = "a text that is long\n".repeat(10_000_000);
+    for (name, bytes, code) in [
+        ("damaged.pdf", &b"%PDF-1.7\nbroken"[..], ErrorCode::CorruptDocument),
+        ("empty.txt", b" ", ErrorCode::EmptyText),
+        ("huge.txt", huge.as_bytes(), ErrorCode::TooLargeText),
+    ] {
+        assert_eq!(extract(name, bytes).unwrap_err().code, code, "{name}");
+        assert_eq!(pool.idle_count(), 0, "the reader of {name} is reused");
+        text();
+        assert_eq!(pool.idle_count(), 1);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_limit_holds_for_each_document() {
+    let pool = ReaderPool::default();
+    let sandbox = SandboxOptions { memory_limit: 512 << 20, ..marked(&format!("memory-{}", std::process::id())) };
+    let large = "a text that is long\n".repeat(1_500_000);
+    let huge = "a text that is long\n".repeat(20_000_000);
+    for _ in 0..4 {
+        // A document that needs much of the limit is read in a reader that has served others.
+        assert_eq!(extract_pooled(&pool, "p", ("a.txt", b"PSV"), &sandbox).unwrap().text, "PSV");
+        let extracted = extract_pooled(&pool, "p", ("large.txt", large.as_bytes()), &sandbox).unwrap();
+        assert_eq!(extracted.text.len(), large.len());
+        let error = extract_pooled(&pool, "p", ("huge.txt", huge.as_bytes()), &sandbox).unwrap_err();
+        assert_eq!(error.code, ErrorCode::TooLargeText, "{error}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_is_replaced_after_many_documents() {
+    let (pool, marker) = (ReaderPool::default(), format!("many-{}", std::process::id()));
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..205 {
+        assert_eq!(extract_pooled(&pool, "p", ("a.txt", b"PSV"), &marked(&marker)).unwrap().text, "PSV");
+        seen.extend(children(&marker));
+    }
+    assert!((2..=4).contains(&seen.len()), "{} readers", seen.len());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_that_was_killed_while_waiting_is_replaced() {
+    let (pool, marker) = (ReaderPool::default(), format!("killed-{}", std::process::id()));
+    extract_pooled(&pool, "p", ("a.txt", b"PSV"), &marked(&marker)).unwrap();
+    let killed = std::process::Command::new("kill").arg("-KILL").arg(children(&marker)[0].to_string()).status();
+    assert!(killed.unwrap().success());
+    // The process is a zombie from here on, whose command line is empty.
+    assert!(!is_running(&marker));
+    assert_eq!(extract_pooled(&pool, "p", ("a.txt", b"PSV"), &marked(&marker)).unwrap().text, "PSV");
 }

@@ -169,10 +169,15 @@ fn source(input: PreviewInput) -> Result<DocumentInput, Problem> {
     match (input.file, input.text) {
         (Some(file), None) => {
             let name = input.filename.or(file.name);
-            Ok(DocumentInput { content: InputContent::Spooled(file.content), name, media_type: file.media_type })
+            Ok(DocumentInput {
+                content: InputContent::Spooled(file.content),
+                scope: None,
+                name,
+                media_type: file.media_type,
+            })
         }
         (None, Some(text)) => {
-            Ok(DocumentInput { content: InputContent::Text(text), name: input.filename, media_type: None })
+            Ok(DocumentInput { content: InputContent::Text(text), scope: None, name: input.filename, media_type: None })
         }
         (Some(_), Some(_)) => Err(validation("/text", "Only one of `file` and `text` is allowed.")),
         (None, None) => {
