@@ -49,11 +49,11 @@ class Chart:
         self.chart = {key[0].upper() + key[1:]: value for key, value in yaml.safe_load((CHART / "Chart.yaml").read_text()).items()}
         self.defaults = yaml.safe_load((CHART / "values.yaml").read_text())
 
-    def files(self, values: dict, version: str = "1.35", objects: dict | None = None) -> dict[str, str]:
+    def files(self, values: dict, version: str = "1.35", objects: dict | None = None, name: str = "plant") -> dict[str, str]:
         """Returns the rendered files; fails with the message of the chart."""
         merged = merge(self.defaults, values)
         jsonschema.Draft7Validator(SCHEMA).validate(merged)
-        release = {"Name": "plant", "Namespace": "pid", "Service": "Helm", "Revision": 1}
+        release = {"Name": name, "Namespace": "pid", "Service": "Helm", "Revision": 1}
         context = {"Directory": str(CHART), "Chart": self.chart, "Values": merged, "Release": release}
         context |= {"KubeVersion": f"v{version}.0", "Objects": objects or {}}
         run = subprocess.run([self.renderer], input=json.dumps(context), capture_output=True, text=True)
@@ -61,10 +61,10 @@ class Chart:
             raise ValueError(run.stderr)
         return json.loads(run.stdout)
 
-    def objects(self, values: dict, version: str = "1.35", objects: dict | None = None) -> dict[str, dict]:
+    def objects(self, values: dict, version: str = "1.35", objects: dict | None = None, name: str = "plant") -> dict[str, dict]:
         """Returns the objects by kind and name."""
         found = {}
-        for path, text in self.files(values, version, objects).items():
+        for path, text in self.files(values, version, objects, name).items():
             if path.endswith("NOTES.txt"):
                 continue
             for item in yaml.safe_load_all(text):
@@ -166,11 +166,14 @@ def environment(objects: dict[str, dict], component: str, name: str = "") -> dic
             variables[entry["name"]] = entry["value"]
             continue
         reference = entry["valueFrom"]["secretKeyRef"]
-        secret = objects.get(f"Secret/{reference['name']}", {"data": {}})["data"]
+        # A Secret of the operator has what is required.
+        own = objects.get(f"Secret/{reference['name']}")
+        secret = (own["data"] or {}) if own else {}
         if reference["key"] in secret:
             variables[entry["name"]] = base64.b64decode(secret[reference["key"]]).decode()
-        else:
-            assert reference.get("optional"), f"{component}: {entry['name']} would stop the pod"
+        elif not reference["optional"]:
+            assert not own, f"{component}: {entry['name']} would stop the pod"
+            variables[entry["name"]] = "of the operator"
     return variables
 
 
@@ -255,6 +258,66 @@ def test_an_existing_secret_replaces_the_generated_one(chart: Chart):
     assert references["PIDQ_STORE_URL"]["key"] == "PIDQ_DATABASE_URL" and references["PIDQ_STORE_URL"]["name"] == "mine"
 
 
+def test_pods_do_not_start_without_what_would_lose_data(chart: Chart):
+    """A Secret of the operator that lacks the URL of the database must not lead to files that end with the pod."""
+    secrets = {"secrets": {"existingSecret": "mine", "existingSecretHasDatabaseUrl": True}}
+    needed = {
+        "api": {"PIDQ_DATABASE_URL", "PIDQ_STORE_URL", "PIDQ_APP_SECRET", "PIDQ_APP_MASTER_KEY", "PIDQ_APP_MASTER_SECRET"},
+        "worker": {"PIDQ_DATABASE_URL", "PIDQ_APP_SECRET", "PIDQ_APP_MASTER_KEY", "PIDQ_APP_MASTER_SECRET"},
+        "dashboard": {"PIDQ_APP_SECRET"},
+    }
+    for values in (secrets, DATABASE, {}):
+        objects = chart.objects(values)
+        for component, names in needed.items():
+            if f"Deployment/plant-pidq-{component}" not in objects:
+                continue
+            container = objects[f"Deployment/plant-pidq-{component}"]["spec"]["template"]["spec"]["containers"][0]
+            references = {entry["name"]: entry["valueFrom"]["secretKeyRef"] for entry in container["env"] if "valueFrom" in entry}
+            required = {name for name, reference in references.items() if not reference["optional"]}
+            database = {"PIDQ_DATABASE_URL", "PIDQ_STORE_URL"} if values == {} else set()
+            assert required == names - database, component
+
+
+def test_generated_secrets_stay_while_another_secret_is_used(chart: Chart):
+    stored = chart.objects({})["Secret/plant-pidq"]
+    other = {"secrets": {"existingSecret": "mine"}}
+    during = chart.objects(other, objects={"Secret/plant-pidq": stored})["Secret/plant-pidq"]
+    after = chart.objects({}, objects={"Secret/plant-pidq": during})["Secret/plant-pidq"]
+    assert stored["data"] == during["data"] == after["data"]
+    empty = {"Secret/plant-pidq": stored | {"data": None}}
+    assert set(chart.objects({}, objects=empty)["Secret/plant-pidq"]["data"]) == set(stored["data"])
+
+
+def test_fractions_and_large_numbers_of_a_file_are_unchanged(chart: Chart):
+    values = {"config": {"traces": {"endpoint": "http://collector:4318", "ratio": 0.25}, "query": {"fuel": 40000000}}}
+    data = chart.objects(values)["ConfigMap/plant-pidq-api"]["data"]
+    assert (data["PIDQ_TRACES_RATIO"], data["PIDQ_QUERY_FUEL"]) == ("0.25", "40000000")
+
+
+def test_names_are_short_enough_for_the_longest_name_of_a_release(chart: Chart):
+    """Services, labels and pods of jobs have at most 63 characters, and Helm permits 53 for a release."""
+    for values in (merge(DATABASE, {"serviceMonitor": {"enabled": True}}), {"nameOverride": "n" * 80}, {"fullnameOverride": "f" * 80}):
+        for name, item in chart.objects(values, name="r" * 53).items():
+            labels = list(item["metadata"]["labels"].values())
+            if template := item.get("spec", {}).get("template"):
+                labels += template["metadata"]["labels"].values()
+            for text in [item["metadata"]["name"], *labels]:
+                assert len(text) <= 63 and not text.endswith("-"), f"{name}: {text}"
+
+
+def test_a_job_has_another_name_if_its_pod_differs(chart: Chart):
+    """A job cannot be changed, and every revision is the first for `helm template`."""
+
+    def job(values: dict) -> tuple[str, dict]:
+        objects = chart.objects(merge(DATABASE, values))
+        [name] = [name for name in objects if name.startswith("Job/")]
+        return name, objects[name]["spec"]
+
+    assert job({}) == job({})
+    for values in ({"image": {"tag": "0.2.0"}}, {"config": {"log": {"level": "debug"}}}, {"nodeSelector": {"disk": "fast"}}):
+        assert job({})[0] != job(values)[0] and job({})[1] != job(values)[1], values
+
+
 @pytest.mark.parametrize("values", [{"replicaCount": 2}, {"autoscaling": {"enabled": True}}])
 def test_several_processes_need_postgres(values: dict, chart: Chart):
     with pytest.raises(ValueError, match="need PostgreSQL"):
@@ -296,6 +359,8 @@ def test_every_pod_is_confined(values: Path, chart: Chart):
             confined = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
             assert container["securityContext"] == confined, name
             assert container["image"] in ("pidq:0.1.0", "registry/pidq:0.1.0-test"), name
+            # A quota of the namespace rejects pods without.
+            assert container["resources"]["requests"] and container["resources"]["limits"], name
 
 
 @pytest.mark.parametrize("values", SETS, ids=lambda path: path.name.split(".")[0])
@@ -321,10 +386,11 @@ def test_selectors_and_references_have_a_target(values: Path, chart: Chart):
 
 
 def test_the_notes_name_existing_objects(chart: Chart):
-    for values in ({}, DATABASE):
+    for values in ({}, DATABASE, {"dashboard": {"enabled": False}}):
         objects, notes = chart.objects(values), chart.files(values)["templates/NOTES.txt"]
         for kind, name in re.findall(r"\b(deployment|service|job|secret)[/ ](plant-\S+)", notes):
             assert f"{kind.capitalize()}/{name}" in objects, name
+        assert ("dashboard" in notes) == ("Deployment/plant-pidq-dashboard" in objects)
         assert "system id" in notes.lower() and "helm test plant --namespace pid" in notes
 
 

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -130,6 +131,7 @@ func functions(all *template.Template, objects map[string]any) template.FuncMap 
 		"dig":           dig,
 		"kindIs":        func(kind string, value any) bool { return kindOf(value) == kind },
 		"int":           func(value any) int { return int(number(value)) },
+		"floor":         func(value any) float64 { return math.Floor(number(value)) },
 		"int64":         func(value any) int64 { return int64(number(value)) },
 		"quote":         func(value any) string { return strconv.Quote(fmt.Sprint(orText(value))) },
 		"toString":      func(value any) string { return fmt.Sprint(value) },

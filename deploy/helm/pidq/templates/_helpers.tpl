@@ -1,18 +1,19 @@
 {{/* Name of the chart, without the release. */}}
 {{- define "pidq.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 44 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Name of the release's objects. */}}
+{{/* Name of the release's objects. Names of services, and of jobs in labels, have at most 63 characters, and the longest suffix
+has 17. */}}
 {{- define "pidq.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 44 | trimSuffix "-" -}}
 {{- else -}}
 {{- $name := include "pidq.name" . -}}
 {{- if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 44 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 44 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -61,7 +62,8 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- else if kindIs "slice" $value -}}
 {{- join "," $value -}}
 {{- else if kindIs "float64" $value -}}
-{{- int64 $value -}}
+{{- /* Integers of a file are floats too: without exponents. */ -}}
+{{- if eq $value (floor $value) -}}{{- int64 $value -}}{{- else -}}{{- $value -}}{{- end -}}
 {{- else if not (or (kindIs "map" $value) (kindIs "invalid" $value)) -}}
 {{- $value -}}
 {{- end -}}
@@ -74,6 +76,12 @@ PIDQ_APP_MASTER_KEY: {{ uuidv4 | quote }}
 PIDQ_APP_MASTER_SECRET: {{ randAlphaNum 48 | quote }}
 PIDQ_ADMIN_PASSWORD: {{ randAlphaNum 24 | quote }}
 PIDQ_CLIENT_SECRET: {{ printf "pidq_cs_%s" (randAlphaNum 48) | quote }}
+{{- end -}}
+
+{{/* "yes" if a pod must not start without a secret: the name of a variable. Without the URL, the data would be in files that are
+lost with the pod. */}}
+{{- define "pidq.required" -}}
+{{- if has . (list "PIDQ_DATABASE_URL" "PIDQ_STORE_URL" "PIDQ_APP_SECRET" "PIDQ_APP_MASTER_KEY" "PIDQ_APP_MASTER_SECRET") -}}yes{{- end -}}
 {{- end -}}
 
 {{/* Variables of a process: a dict of root and component. Secrets of the values are in the Secret of the release; the
@@ -116,7 +124,7 @@ others are in the existing Secret, if there is one. */}}
 {{- if and .secret (has $component .for) (not (and $embedded (eq $key "PIDQ_DATABASE_URL"))) }}
 - name: {{ .env }}
   valueFrom:
-    secretKeyRef: {name: {{ ternary $own $other (ne $value "") }}, key: {{ $key }}, optional: true}
+    secretKeyRef: {name: {{ ternary $own $other (ne $value "") }}, key: {{ $key }}, optional: {{ not (include "pidq.required" .env) }}}
 {{- end }}
 {{- end }}
 {{- with $root.Values.extraEnv }}
@@ -236,13 +244,22 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* Container that updates the tables before the process starts: a dict of root and component. */}}
+{{/* Container that updates the tables before the process starts: a dict of root, component and resources. It has those of the
+process, which adds nothing to what the pod requests, and satisfies quotas of the namespace. */}}
 {{- define "pidq.migrations" -}}
 {{- if .root.Values.migrations.enabled }}
 initContainers:
   - name: migrate
     args: [migrate]
     {{- include "pidq.container" . | nindent 4 }}
+    resources: {{ toYaml .resources | nindent 6 }}
     volumeMounts: {{ include "pidq.volumeMounts" . | nindent 6 }}
 {{- end }}
+{{- end -}}
+
+{{/* Name of the job that prints the system id. A job cannot be changed: other values and other versions make another one, also
+where `helm template` renders the chart and every revision is the first. */}}
+{{- define "pidq.licenseJob" -}}
+{{- $content := printf "%s %s %s" (toJson .Values) .Chart.Version .Chart.AppVersion -}}
+{{- printf "%s-license-%s" (include "pidq.fullname" .) ($content | sha256sum | trunc 8) -}}
 {{- end -}}
