@@ -216,3 +216,18 @@ fn a_backup_replaces_nothing() {
     assert!(fail(&["backup", "--data-dir", path(&folder.join("none")), "-"], &[]).contains("no data directory"));
     assert!(fail(&["restore", "--check", path(&data.join("file"))], &[]).contains("not a backup"));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_database_below_the_data_directory_may_be_named_by_another_path() {
+    let folder = test_dir("backup-paths");
+    let [first, second, link] = ["first", "second", "link"].map(|name| folder.join(name));
+    fs::create_dir(&second).expect("a directory");
+    std::os::unix::fs::symlink(&second, &link).expect("a link");
+    let database = |data: &Path| format!("sqlite:{}", path(&data.join("pidq.db")));
+    succeed(&["migrate", "--data-dir", path(&first)], &[("PIDQ_DATABASE_URL", &database(&first))]);
+    let backup = folder.join("backup");
+    succeed(&["backup", "--data-dir", path(&first), path(&backup)], &[("PIDQ_DATABASE_URL", &database(&first))]);
+    succeed(&["restore", "--data-dir", path(&link), path(&backup)], &[("PIDQ_DATABASE_URL", &database(&second))]);
+    assert!(second.join("pidq.db").exists());
+}

@@ -262,10 +262,17 @@ impl RemoteDatabase {
     /// Returns whether the database is a file of the directory, which is backed up with it.
     fn is_below(&self, dir: &Path) -> bool {
         let DatabaseLocation::Sqlite(file) = &self.location else { return false };
-        match (file.canonicalize(), dir.canonicalize()) {
-            (Ok(file), Ok(dir)) => file.starts_with(dir),
-            _ => file.starts_with(dir),
-        }
+        resolved(file).starts_with(resolved(dir))
+    }
+}
+
+/// Returns the absolute path without symbolic links. The end of it need not exist: a restoration creates the database.
+fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let existing = absolute.ancestors().find_map(|ancestor| Some((ancestor.canonicalize().ok()?, ancestor)));
+    match existing {
+        Some((real, ancestor)) => real.join(absolute.strip_prefix(ancestor).unwrap_or(Path::new(""))),
+        None => absolute,
     }
 }
 
