@@ -106,7 +106,7 @@ impl Metrics {
         let requests = Family::default();
         let seconds = Family::new_with_constructor(seconds_histogram as fn() -> Histogram);
         let (in_flight, connections, certificate_expiry) = (Gauge::default(), Gauge::default(), Gauge::default());
-        let (failed_connections, reloads) = (Family::default(), Family::default());
+        let (failed_connections, reloads) = (family(&["accept"]), family(&["failed", "replaced", "unchanged"]));
         REQUESTS.register(&mut registry, requests.clone());
         REQUEST_SECONDS.register(&mut registry, seconds.clone());
         let queries = QueryMetrics::register(&mut registry);
@@ -156,6 +156,16 @@ impl Metrics {
         let _ = text::encode(&mut text, &registry);
         text
     }
+}
+
+/// Counters that exist from the start: Prometheus computes no increase from a series that begins with its first event, so
+/// that an alert would miss this event.
+fn family(reasons: &[&'static str]) -> Family<ReasonLabel, Counter> {
+    let counters: Family<ReasonLabel, Counter> = Family::default();
+    for reason in reasons {
+        drop(counters.get_or_create(&ReasonLabel { reason }));
+    }
+    counters
 }
 
 /// Metrics of one route.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use pidq_extract::ErrorCode;
+use pidq_http::codes;
 use pidq_http::prometheus_client::metrics::counter::Counter;
 use pidq_http::prometheus_client::metrics::family::Family;
 use pidq_http::prometheus_client::metrics::gauge::Gauge;
@@ -14,6 +16,10 @@ use crate::metrics::{
     DOCUMENTS_FAILED, DurationHistogram, JOBS, LLM_SECONDS, LLM_TOKENS, Labels, OLDEST_JOB_AGE_SECONDS, QUESTIONS,
     RETRIEVAL_SECONDS, STAGE_SECONDS,
 };
+
+/// Codes of failed documents that are not codes of the extraction.
+const OTHER_FAILURES: [&str; 3] =
+    [codes::TOO_MANY_CHUNKS.name, codes::EMBEDDING_UNAVAILABLE.name, codes::EMBEDDING_DIMENSION_MISMATCH.name];
 
 /// Metrics of this process.
 pub struct Metrics {
@@ -58,6 +64,10 @@ impl Metrics {
         JOBS.register(registry, self.jobs.clone());
         OLDEST_JOB_AGE_SECONDS.register(registry, self.oldest_job_age.clone());
         DOCUMENTS_FAILED.register(registry, self.failed_documents.clone());
+        // From the start: an alert would miss documents that fail before a series is scraped for the first time.
+        for code in ErrorCode::ALL.iter().map(|code| code.as_str()).chain(OTHER_FAILURES) {
+            drop(self.failed_documents.get_or_create(&DOCUMENTS_FAILED.labels([code.to_owned()])));
+        }
     }
 
     /// Sets the number of queued and running jobs of a kind.
