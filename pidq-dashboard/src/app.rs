@@ -32,7 +32,7 @@ pub enum OpenError {
     Setting(#[from] SettingError),
     /// The program was built without the front end.
     #[error(
-        "the dashboard is not part of this build: run `npm ci && npm run build` in `dashboard/`, then build the program again"
+        "the dashboard is not part of this build: run `scripts/dashboard.sh build`, which needs Node.js, and build the program again"
     )]
     NotBuilt,
     /// The system's random number generator failed.
