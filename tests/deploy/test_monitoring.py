@@ -117,6 +117,29 @@ def test_the_page_names_existing_settings(pidq: Path):
         assert panel in {panel["title"] for panel in PANELS} or any(p["title"].startswith(panel) for p in PANELS), panel
 
 
+def test_configurations_of_the_page_are_valid(tmp_path: Path):
+    (tmp_path / "alerts.yaml").write_text(RULES.read_text())
+    blocks = re.findall(r"^```yaml\n(scrape_configs.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for number, block in enumerate(blocks):
+        file = tmp_path / f"prometheus-{number}.yaml"
+        file.write_text(block)
+        assert "SUCCESS" in promtool("check", "config", file)
+
+
+def test_counters_of_alerts_exist_before_their_first_event(namespace, pidq: Path, tmp_path: Path):
+    """Prometheus computes no increase from a series that begins with its first event."""
+    with service(pidq, tmp_path, "up") as (_, admin):
+        scraped = fetch(f"{admin}/metrics")
+    for series in (
+        'pidq_http_connections_broken_total{reason="accept"}',
+        'pidq_http_certificate_reloads_total{reason="failed"}',
+        'pidq_pipeline_documents_failed_total{code="corrupt-document"}',
+        'pidq_pipeline_documents_failed_total{code="too-many-chunks"}',
+    ):
+        assert f"{series} 0" in scraped, series
+
+
 def test_every_expression_of_the_dashboard_is_valid(metrics: dict, tmp_path: Path):
     expressions = [target["expr"] for panel in PANELS for target in panel["targets"]]
     for expression in expressions:

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -16,8 +17,10 @@ from conftest import DEPLOY, ROOT
 
 PAGE = (ROOT / "docs/deploy.md").read_text()
 BLOCKS = re.findall(r"^ *```sh\n(.*?)^ *```", PAGE, re.MULTILINE | re.DOTALL)
+# Values of the chart, and objects of Kubernetes.
+DOCUMENTS = [item for text in re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) for item in yaml.safe_load_all(text)]
 # Commands of engines, of root, and with a test of their own; what they name is checked instead.
-ELSEWHERE = {"scripts/models.sh", "docker", "helm", "kubectl", "install", "sudo", "systemctl", "systemd-sysusers", "mkdir", "COMPOSE_PROFILES=embedded"}
+ELSEWHERE = {"scripts/models.sh", "docker", "helm", "kubectl", "install", "sudo", "systemctl", "systemd-sysusers", "mkdir"}
 # Requests to running services, which the tests of the Compose file make.
 OF_SERVICES = {"curl", "pidq health"}
 
@@ -73,28 +76,31 @@ def test_compose_commands_name_services_and_both_files():
         assert all(word.split("=")[0] in services for word in rest if "=" in word and verb == "up"), command
 
 
-def value_of(text: str) -> object:
-    return json.loads(text) if re.fullmatch(r"\d+|true|false", text) else text
-
-
-def test_helm_commands_set_values_that_exist():
-    schema = json.loads((DEPLOY / "helm/pidq/values.schema.json").read_text())
+def test_helm_commands_use_the_file_of_values():
+    """`helm upgrade --set` would reset the values that are not repeated."""
     found = starting_with("helm")
-    assert len(found) >= 5
+    assert len(found) >= 3
     for command in found:
-        values: dict = {}
-        for assignment in [command[at + 1] for at, word in enumerate(command) if word == "--set"]:
-            key, text = assignment.split("=", 1)
-            place = values
-            *parents, last = re.findall(r"[^.\[\]]+", key)
-            for parent, following in zip(parents, [*parents[1:], last]):
-                if isinstance(place, list):
-                    place.extend({} for _ in range(int(parent) + 1 - len(place)))
-                    place = place[int(parent)]
-                else:
-                    place = place.setdefault(parent, [] if following.isdigit() else {})
-            place[last] = value_of(text)
-        jsonschema.Draft7Validator(schema).validate(values)
+        assert "--set" not in command, command
+        assert command[1] in ("install", "test") or command[-2:] == ["--values", "pidq.yaml"], command
+
+
+def test_values_of_the_page_exist_and_fit_together():
+    schema = json.loads((DEPLOY / "helm/pidq/values.schema.json").read_text())
+    values = [block for block in DOCUMENTS if "kind" not in block]
+    assert len(values) >= 5
+    for block in values:
+        jsonschema.Draft7Validator(schema).validate(block)
+
+
+def test_objects_of_the_page_follow_the_schemas_of_kubernetes(tmp_path: Path):
+    objects = [block for block in DOCUMENTS if "kind" in block]
+    assert {item["kind"] for item in objects} == {"PersistentVolumeClaim", "Pod"}
+    file = tmp_path / "objects.yaml"
+    file.write_text(yaml.safe_dump_all(objects))
+    validator = Path(sys.executable).with_name("kubernetes-validate")
+    run = subprocess.run([validator, "-k", "1.35", "--strict", file], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize("line", [line for line in starting_with("install") if line[0] == "install"], ids=" ".join)
@@ -106,7 +112,9 @@ def test_installed_units_are_there(line: list[str]):
 
 def test_numbers_of_the_page_are_those_of_the_files():
     compose = (DEPLOY / "compose.yaml").read_text()
-    assert "port 9464" in PAGE and "0.0.0.0:9464" in compose
+    for port in ("9464", "9465"):
+        assert f"{port} (" in PAGE or f"port {port}" in PAGE, port
+        assert f"0.0.0.0:{port}" in compose, port
     secrets = re.findall(r"^(\w+)=", (DEPLOY / "pidq.secrets.example").read_text(), re.MULTILINE)
     for name in secrets:
         assert f"`{name}`" in PAGE, name

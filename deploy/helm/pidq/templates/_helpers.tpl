@@ -138,7 +138,7 @@ others are in the existing Secret, if there is one. */}}
 serviceAccountName: {{ include "pidq.serviceAccount" $root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
-terminationGracePeriodSeconds: 45
+terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532
