@@ -12,9 +12,7 @@ use pidq_http::{Trace, uuid_v7};
 
 use super::outbox::StageTransition;
 use super::usage::{self, Amount};
-use super::{
-    OLD_GENERATION_GRACE, Result, Store, StoreError, chunks, latest_plausible, partitions, retry_on_deadlock, to_json,
-};
+use super::{Result, Store, StoreError, chunks, latest_plausible, partitions, retry_on_deadlock, to_json};
 use crate::domain::event;
 use crate::domain::model::{Chunk, Progress, Status};
 
@@ -74,8 +72,8 @@ pub struct Job {
 
 type Row = (String, String, String, Option<String>, Option<i64>, i64, Option<String>);
 
-/// Longest delay of a job, except for one lease: of the sweep after an index swap, and of the last retry.
-const MAX_DELAY: Duration = OLD_GENERATION_GRACE;
+/// Longest delay of a job, except for one lease: the sweep after an index swap. The last retry of a job comes earlier.
+pub(super) const MAX_DELAY: Duration = Duration::from_mins(5);
 
 const INSERT: &str =
     "insert into jobs (id, kind, pipeline_id, document_id, revision, attempts, run_at, created_at, traceparent)

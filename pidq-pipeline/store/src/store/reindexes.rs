@@ -156,7 +156,7 @@ pub(super) async fn abort_reindex(
 }
 
 /// Grace period before the chunks of an old generation are deleted, for searches in progress.
-pub const OLD_GENERATION_GRACE: Duration = Duration::from_secs(300);
+pub const OLD_GENERATION_GRACE: Duration = jobs::MAX_DELAY;
 
 impl Store {
     /// Starts a reindex.
