@@ -4,6 +4,7 @@
 //! document order; nodes and edges in results are the unchanged objects of the document.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::array::{filter, select};
 use super::graph_call::{
@@ -1162,7 +1163,7 @@ fn find_pattern<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]
     let keys = cx.intern_keys(&names)?;
     let mut assumed: Vec<EdgeId> = Vec::new();
     let absences = call.absences(cx)?;
-    let (mut absent_nodes, mut absent_pipes) = (Vec::new(), Vec::new());
+    let (mut absent_nodes, mut absent_pipes) = (BTreeSet::new(), BTreeSet::new());
     while let Some(found_match) = search.next(&mut |units| cx.charge(units))? {
         let base = cx.mark();
         bind(cx, &call.drawing, &pattern, &found_match, &names)?;
@@ -1180,15 +1181,8 @@ fn find_pattern<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]
     }
     let found = truncate_rows(cx, found, "matches", limit)?;
     cx.warn_assumed_directions(assumed.into_iter(), |edge| call.drawing.edge_id(edge))?;
-    call.warn_absences(cx, sorted(absent_nodes), sorted(absent_pipes))?;
+    call.warn_absences(cx, absent_nodes, absent_pipes)?;
     values(cx, found.into_iter())
-}
-
-/// Returns indices in document order, each once.
-fn sorted(mut indices: Vec<u32>) -> Vec<u32> {
-    indices.sort_unstable();
-    indices.dedup();
-    indices
 }
 
 /// Returns the names of a pattern, each once, in order of appearance.

@@ -4,7 +4,8 @@
 
 use std::collections::HashSet;
 
-const SIGNATURE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+/// First bytes of a compound file.
+pub const SIGNATURE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 /// Sizes of the header, an entry of the directory, and a sector of the mini stream.
 const HEADER_SIZE: usize = 512;
 const ENTRY_SIZE: usize = 128;

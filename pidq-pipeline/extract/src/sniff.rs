@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::archive::Archive;
-use super::compound_file::CompoundFile;
+use super::compound_file::{self, CompoundFile};
 use super::text_decoding::{self, Decoded};
 use super::{ExtractError, FORMATS, Format, Options, Upload};
 
@@ -89,7 +89,7 @@ impl<'a> Content<'a> {
 
     /// Returns whether the content is a compound file: old Office formats, and encrypted new ones.
     fn is_compound(&self) -> bool {
-        self.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")
+        self.starts_with(compound_file::SIGNATURE)
     }
 
     /// Returns whether the content is a compound file with a stream of this name at its top level. In a damaged file, the

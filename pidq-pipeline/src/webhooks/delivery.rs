@@ -5,6 +5,7 @@ use hyper::header::{CONTENT_TYPE, RETRY_AFTER};
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use pidq_http::Bytes;
 use pidq_http::auth::Timestamp;
+use pidq_store::MAX_RETRY_AFTER;
 use pidq_store::domain::event::Event;
 use tokio::time::timeout;
 
@@ -15,9 +16,6 @@ use crate::platform::Platform;
 
 /// Limits of a response. The body is not read.
 const LIMITS: ResponseLimits = ResponseLimits { head: 16 << 10, body: 0 };
-/// Maximum accepted `Retry-After` in seconds.
-const MAX_RETRY_AFTER: i64 = 86_400;
-
 /// A signed delivery request.
 pub(crate) struct DeliveryRequest {
     /// Event id, the same for all attempts.
@@ -115,5 +113,5 @@ impl DeliveryRequest {
 
 fn retry_after(headers: &HeaderMap) -> Option<i64> {
     let seconds: i64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    (seconds >= 0).then_some(seconds.min(MAX_RETRY_AFTER))
+    (seconds >= 0).then_some(seconds.min(MAX_RETRY_AFTER.as_secs() as i64))
 }

@@ -47,7 +47,7 @@ pub use partitions::{IndexedRevision, SearchableDocument, StoredChunk};
 pub use pipelines::{NewPipeline, PipelineFilter, StatusCounts};
 pub use reindexes::{OLD_GENERATION_GRACE, Reindex, ReindexTarget, SwapOutcome};
 pub use usage::{Amount, AnswerStats, CLIENT_GONE, DailyUsage, QuestionStats, UsageFilter};
-pub use webhooks::{Delivery, DeliveryOutcome};
+pub use webhooks::{Delivery, DeliveryOutcome, MAX_RETRY_AFTER};
 
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },

@@ -121,8 +121,8 @@ macro_rules! deliver {
 const DELIVER_SQLITE: &str = deliver!("json_each($1)");
 const DELIVER_POSTGRES: &str = deliver!("json_array_elements(cast($1 as json)) as rows (value)");
 
-/// Longest pause of a webhook: the longest `Retry-After` that counts.
-const MAX_PAUSE: Duration = Duration::from_hours(24);
+/// Longest `Retry-After` of a webhook that counts, and therefore its longest pause.
+pub const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 /// Leases after `$2`, pauses after `$3`, and first attempts in the future were recorded before the clock was set back.
 const DUE: &str = "select id from webhooks where status = 'active' and (lease_until < $1 or lease_until > $2)
   and (paused_until <= $1 or paused_until > $3) and exists (select 1 from deliveries
@@ -292,7 +292,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn lease_webhook(&self, lease_owner: &str, lease: Duration) -> Result<Option<Webhook>> {
         let now = Timestamp::now();
-        let (latest, latest_pause) = (latest_plausible(now, lease), latest_plausible(now, MAX_PAUSE));
+        let (latest, latest_pause) = (latest_plausible(now, lease), latest_plausible(now, MAX_RETRY_AFTER));
         loop {
             let arguments = [now.0.into(), latest.into(), latest_pause.into()];
             let Some((id,)) = self.database.row::<(String,)>(DUE, &arguments).await? else { return Ok(None) };
