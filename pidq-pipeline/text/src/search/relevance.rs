@@ -24,8 +24,8 @@ impl Partition {
     ///
     /// It is the best weighted share of the query's terms in a hit, multiplied by two factors. One is the square of the share
     /// of terms that occur anywhere in the partition: a question about something else has words that no document contains.
-    /// The other is the weight of the terms in the hit, up to [`FULL_EVIDENCE`]; a query whose terms weigh less needs all of
-    /// them. A hit with a tag of the query is relevant in any case, and so is one that a model with a weight finds similar.
+    /// The other is the weight of the terms in the hit, up to that of two rare words; a query whose terms weigh less needs all
+    /// of them. A hit with a tag of the query is relevant in any case, and so is one that a model with a weight finds similar.
     pub fn relevance(&self, query: &SearchQuery<'_>, hits: &[Hit<'_>]) -> f64 {
         let tags = self.tag_matches(query.text);
         if hits.iter().any(|hit| tags.share(hit.slot) > 0.0) {
