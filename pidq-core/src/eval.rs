@@ -496,9 +496,12 @@ impl<'a> EvalContext<'a> {
 
     #[cold]
     fn grow(&mut self) -> Result<()> {
-        let more = self.stack.capacity().max(64);
-        self.reserve(more * size_of::<Value<'_>>())?;
+        let (capacity, more) = (self.stack.capacity(), self.stack.capacity().max(64));
+        // The values are copied: until then, the old and the new stack are both in memory.
+        let copied = capacity * size_of::<Value<'_>>();
+        self.reserve(copied + more * size_of::<Value<'_>>())?;
         self.stack.reserve_exact(more);
+        self.release(copied);
         Ok(())
     }
 
