@@ -10,9 +10,9 @@ import {
   Popover,
   Separator,
 } from "react-aria-components";
-import { useFrame } from "./frame";
-import { useOwnAccount } from "./own-account/ownAccount";
-import { useSession } from "./session";
+import { useFrame } from "../features/frame/frame";
+import { useOwnAccount } from "../features/session/ownAccount";
+import { useSession } from "../features/session/session";
 import { Keys } from "./shortcuts/Keys";
 import { HELP_KEYS } from "./shortcuts/shortcuts";
 import { applyTheme, type Theme, useTheme } from "./theme";

@@ -2,19 +2,19 @@
 import { Suspense, useEffect } from "react";
 import { RouterProvider } from "react-aria-components";
 import { Navigate, type RouteObject, useHref, useLocation, useNavigate, useRoutes } from "react-router";
+import { useIsAdministrator } from "../features/session/ownAccount";
+import { type SignedIn, type SignInMethods, useSession } from "../features/session/session";
 import { SignInPage } from "../pages/sign-in/SignInPage";
 import { SIGN_IN_PATH, withoutError } from "../pages/sign-in/signInErrors";
 import { Empty } from "../ui/Empty";
-import { ErrorBoundary } from "../ui/ErrorBoundary";
 import { Loading } from "../ui/Loading";
 import { NotFound } from "../ui/NotFound";
 import { Page } from "../ui/Page";
 import { QueryState } from "../ui/QueryState";
 import { Toasts } from "../ui/toast";
-import { useIsAdministrator } from "./own-account/ownAccount";
+import { ErrorBoundary } from "./page-failure/ErrorBoundary";
 import { hasAddress, PAGES, type PageRow, START_PATH } from "./pages";
 import { Shell } from "./Shell";
-import { type SignedIn, type SignInMethods, useSession } from "./session";
 import { SessionEndDialog } from "./session-end/SessionEndDialog";
 import { useLastSession } from "./session-end/useLastSession";
 

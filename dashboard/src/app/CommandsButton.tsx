@@ -1,7 +1,7 @@
 /** The button that opens the palette, with its keys. */
 import { Search } from "lucide-react";
 import { Button } from "react-aria-components";
-import { useFrame } from "./frame";
+import { useFrame } from "../features/frame/frame";
 import { Keys } from "./shortcuts/Keys";
 import { ariaKeys, IS_MAC } from "./shortcuts/keys";
 import { COMMANDS_KEYS } from "./shortcuts/shortcuts";

@@ -2,21 +2,21 @@
 import { Menu as MenuIcon } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { useNavigate } from "react-router";
+import { type Frame, FrameContext, type FrameDialog } from "../features/frame/frame";
+import { useSession, useSignOut } from "../features/session/session";
 import { Account } from "./Account";
 import { AboutDialog } from "./about/AboutDialog";
 import { CommandsButton } from "./CommandsButton";
 import { CommandPalette } from "./commands/CommandPalette";
-import { type Frame, FrameContext, type FrameDialog } from "./frame";
 import { usePageChange } from "./navigation/usePageChange";
 import { OwnPasswordDialog } from "./own-account/OwnPasswordDialog";
-import { usePages } from "./own-account/ownAccount";
 import { Brand, PageLink, Sidebar } from "./Sidebar";
-import { useSession, useSignOut } from "./session";
 import { ShortcutHelp } from "./shortcuts/ShortcutHelp";
 import { useShortcuts } from "./shortcuts/useShortcuts";
 import { ConnectionBanner } from "./status/ConnectionBanner";
 import { StatusAnnouncement, StatusIndicator } from "./status/StatusIndicator";
 import { VersionBanner } from "./status/VersionBanner";
+import { usePages } from "./usePages";
 import "../ui/ui.css";
 import "./shell.css";
 

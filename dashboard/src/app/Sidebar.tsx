@@ -4,9 +4,9 @@ import { Button } from "react-aria-components";
 import { NavLink } from "react-router";
 import { Account } from "./Account";
 import { CommandsButton } from "./CommandsButton";
-import { usePages } from "./own-account/ownAccount";
 import type { PageRow } from "./pages";
 import { StatusIndicator } from "./status/StatusIndicator";
+import { usePages } from "./usePages";
 
 const GROUPS: PageRow["group"][] = ["Plant", "Documents", "Operation"];
 

@@ -20,7 +20,7 @@ import {
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { matchPath } from "react-router";
 import { shortcutRows } from "../features/drawing/shortcuts";
-import type { ShortcutRow } from "./shortcuts/shortcuts";
+import type { ShortcutRow } from "../features/frame/shortcutRow";
 
 export interface PageRow {
   /** Path of the page, followed by the paths of what it shows. */

@@ -13,10 +13,10 @@ import {
   ModalOverlay,
   SearchField,
 } from "react-aria-components";
+import { useFrame } from "../../features/frame/frame";
 import { formatCount } from "../../ui/format";
-import { useFrame } from "../frame";
 import { Keys } from "../shortcuts/Keys";
-import type { Command } from "./kinds";
+import type { Command } from "./command";
 import { type CommandGroup, useCommands } from "./useCommands";
 import "./commands.css";
 

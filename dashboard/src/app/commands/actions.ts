@@ -2,7 +2,7 @@
 import { ACTIONS } from "../../features/drawing/actions";
 import { copyText } from "../../ui/CopyButton";
 import { applyTheme, type Theme } from "../theme";
-import type { Command, CommandContext } from "./kinds";
+import type { Command, CommandContext } from "./command";
 
 export function actionsOf(context: CommandContext): Command[] {
   return [...ofPage(context), ...ofDrawing(context), ...ofFrame(context)];

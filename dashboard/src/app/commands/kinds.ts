@@ -1,5 +1,4 @@
 /** The commands that the palette finds, one row per kind. */
-import type { QueryClient } from "@tanstack/react-query";
 import {
   FileText,
   Layers,
@@ -16,34 +15,12 @@ import { documentsQuery, nameWords, pipelinesQuery } from "../../features/docume
 import { drawingPath } from "../../features/documents/tags";
 import { classOf } from "../../features/drawing/model";
 import { graphsQuery } from "../../features/drawing/queries";
+import type { Frame } from "../../features/frame/frame";
 import { QUESTIONS } from "../../features/query/questions";
 import { formatCount } from "../../ui/format";
-import type { Frame } from "../frame";
-import type { PageRow } from "../pages";
 import { actionsOf } from "./actions";
-import type { PageCommand } from "./pageCommands";
+import type { Command, CommandContext } from "./command";
 import { searchTags } from "./tagSearch";
-
-export interface Command {
-  id: string;
-  label: string;
-  /** Tells commands of the same name apart. */
-  detail?: string;
-  keys?: string;
-  run: (frame: Frame) => void;
-}
-
-export interface CommandContext {
-  text: string;
-  pathname: string;
-  search: string;
-  pageCommands: PageCommand[];
-  /** The pages that the person can use. */
-  pages: PageRow[];
-  canSignOut: boolean;
-  queries: QueryClient;
-  signal: AbortSignal;
-}
 
 export interface CommandKind {
   id: string;

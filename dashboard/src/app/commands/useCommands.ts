@@ -1,12 +1,13 @@
 /** The commands that match what is typed, by kind. */
 import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "react-router";
+import { useFrame } from "../../features/frame/frame";
+import { usePageCommands } from "../../features/frame/pageCommands";
 import { useDebounced } from "../../features/query/useDebounced";
-import { useFrame } from "../frame";
-import { usePages } from "../own-account/ownAccount";
-import { COMMAND_KINDS, type Command, type CommandKind, type Found } from "./kinds";
+import { usePages } from "../usePages";
+import type { Command } from "./command";
+import { COMMAND_KINDS, type CommandKind, type Found } from "./kinds";
 import { bestMatches } from "./match";
-import { usePageCommands } from "./pageCommands";
 
 export interface CommandGroup {
   kind: CommandKind;

@@ -1,14 +1,14 @@
 /** Changes the password of the person who uses the dashboard. */
 import { type FormEvent, useState } from "react";
 import { ApiProblem } from "../../api/problem";
+import { useChangePassword, useOwnAccount } from "../../features/session/ownAccount";
+import { useSession } from "../../features/session/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { PasswordField } from "../../ui/PasswordField";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { QueryState } from "../../ui/QueryState";
 import { showSuccess } from "../../ui/toast";
-import { useSession } from "../session";
-import { useChangePassword, useOwnAccount } from "./ownAccount";
 
 export function OwnPasswordDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (

@@ -2,9 +2,9 @@
 import { LogIn } from "lucide-react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useLocation } from "react-router";
+import { type SignedIn, ssoAddress } from "../../features/session/session";
 import { PasswordForm } from "../../pages/sign-in/PasswordForm";
 import { ButtonLink } from "../../ui/Button";
-import { type SignedIn, ssoAddress } from "../session";
 import "./session-end.css";
 
 export function SessionEndDialog({ session }: { session: SignedIn }) {

@@ -2,9 +2,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { setSignedOutHandler } from "../../api/client";
-import { type Session, type SignedIn, sessionQuery } from "../session";
+import { type Session, type SignedIn, sessionQuery } from "../../features/session/session";
+import { listenToTabs, tellTabs } from "../../features/session/tabs";
 import { isWithoutSession, pauseRequests, resumeRequests } from "./pause";
-import { listenToTabs, tellTabs } from "./tabs";
 
 /** Returns the last session of the person at work, or null before the first one. */
 export function useLastSession(session: Session | undefined): SignedIn | null {

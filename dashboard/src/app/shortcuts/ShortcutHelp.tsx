@@ -1,11 +1,12 @@
 /** The dialog that lists the shortcuts: those of all pages, and those of the page in view. */
 import { useLocation } from "react-router";
+import type { ShortcutRow } from "../../features/frame/shortcutRow";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox } from "../../ui/fields";
 import { setSingleKeys, useSingleKeys } from "../../ui/singleKeys";
 import { pageOf } from "../pages";
 import { Keys } from "./Keys";
-import { SHORTCUTS, type ShortcutRow } from "./shortcuts";
+import { SHORTCUTS } from "./shortcuts";
 
 export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const page = pageOf(useLocation().pathname);

@@ -1,12 +1,7 @@
 /** The shortcuts of all pages: one table registers them and is what the help shows. */
-import type { Frame } from "../frame";
+import type { Frame } from "../../features/frame/frame";
+import type { ShortcutRow } from "../../features/frame/shortcutRow";
 import { PAGES } from "../pages";
-
-/** A shortcut that the help lists. */
-export interface ShortcutRow {
-  keys: string;
-  label: string;
-}
 
 export interface Shortcut extends ShortcutRow {
   group: "Everywhere" | "Go to a page";

@@ -1,7 +1,7 @@
 /** Runs the shortcuts of the table when their keys are pressed. */
 import { useEffect, useRef } from "react";
+import type { Frame } from "../../features/frame/frame";
 import { hasSingleKeys, isTyping } from "../../ui/singleKeys";
-import type { Frame } from "../frame";
 import { IS_MAC, isSingleKey, notationOf, step } from "./keys";
 import { COMMANDS_KEYS, SHORTCUTS } from "./shortcuts";
 

@@ -1,10 +1,7 @@
 /** Check boxes of the classifications that a key or an account may use, and of what it may do with them. */
-import type { Schemas } from "../../api/client";
 import type { Pipeline } from "../../features/documents/queries";
 import { Checkbox } from "../../ui/fields";
-import { changedRules, VERBS } from "./accessRules";
-
-export type AccessRules = Record<string, Schemas["AccessScope"]>;
+import { type AccessRules, changedRules, VERBS } from "./accessRules";
 
 interface AccessMatrixProps {
   pipelines: Pipeline[];

@@ -1,7 +1,7 @@
 /** Changes of the access rules of a key. */
 import type { Schemas } from "../../api/client";
-import type { AccessRules } from "./AccessMatrix";
 
+export type AccessRules = Record<string, Schemas["AccessScope"]>;
 type Verb = Schemas["Verb"];
 
 export const VERBS: Verb[] = ["read", "write", "query"];

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { allRows } from "../../api/allRows";
 import { api, data, type Schemas } from "../../api/client";
 import { useChange } from "../../api/useChange";
-import type { AccessRules } from "./AccessMatrix";
+import type { AccessRules } from "./accessRules";
 
 export type Account = Schemas["Account"];
 export type AccountLimit = Schemas["AccountLimit"];

@@ -1,6 +1,6 @@
 /** The page "Accounts": users of the tenant, and OAuth clients for programs. */
 import { useNavigate, useParams } from "react-router";
-import { useSession } from "../../app/session";
+import { useSession } from "../../features/session/session";
 import { Page } from "../../ui/Page";
 import { Tabs } from "../../ui/Tabs";
 import { Clients } from "./Clients";

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pause, Play, Plus, RotateCw, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { usePageCommand } from "../../app/commands/pageCommands";
+import { usePageCommand } from "../../features/frame/pageCommands";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";

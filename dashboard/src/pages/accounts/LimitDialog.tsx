@@ -1,7 +1,8 @@
 /** The documents that a user may see: all, or those of some classifications. */
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { AccessMatrix, type AccessRules } from "../../features/access/AccessMatrix";
+import { AccessMatrix } from "../../features/access/AccessMatrix";
+import type { AccessRules } from "../../features/access/accessRules";
 import {
   type Account,
   type AccountLimit,

@@ -1,7 +1,7 @@
 /** Form of a user: a new one, or role, groups and state of an existing one. */
 import { type FormEvent, useState } from "react";
-import { useSession } from "../../app/session";
 import type { Account } from "../../features/access/accounts";
+import { useSession } from "../../features/session/session";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Checkbox, Select, TextField } from "../../ui/fields";

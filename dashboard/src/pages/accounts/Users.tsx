@@ -2,9 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { FileLock2, KeyRound, Pencil, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
-import { usePageCommand } from "../../app/commands/pageCommands";
-import { useFrame } from "../../app/frame";
-import { useSession } from "../../app/session";
 import { accessText } from "../../features/access/accessRules";
 import {
   type Account,
@@ -13,7 +10,10 @@ import {
   accountName,
   accountsQuery,
 } from "../../features/access/accounts";
+import { useFrame } from "../../features/frame/frame";
+import { usePageCommand } from "../../features/frame/pageCommands";
 import { type Names, useNames } from "../../features/operation/useNames";
+import { useSession } from "../../features/session/session";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { DataTable, type TableColumn } from "../../ui/DataTable";

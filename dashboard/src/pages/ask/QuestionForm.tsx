@@ -2,8 +2,8 @@
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
 import { Link } from "react-router";
-import { useIsAdministrator } from "../../app/own-account/ownAccount";
 import type { Pipeline } from "../../features/documents/queries";
+import { useIsAdministrator } from "../../features/session/ownAccount";
 import { Button } from "../../ui/Button";
 import { Select } from "../../ui/fields";
 import { stopTurn, type Turn } from "./conversation";

@@ -1,7 +1,7 @@
 /** The dialogs of what is done with one document. */
 import type { Pipeline } from "../../features/documents/queries";
 import { Confirm } from "../../ui/Dialog";
-import type { DocumentAction } from "./DocumentTable";
+import type { DocumentAction } from "./documentAction";
 import { ReclassifyDocument } from "./ReclassifyDocument";
 import { ReplaceContent } from "./ReplaceContent";
 import { useDocumentActions } from "./useDocumentActions";

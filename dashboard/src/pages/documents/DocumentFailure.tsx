@@ -2,7 +2,7 @@
 import { FailureMessage } from "../../features/documents/FailureMessage";
 import type { PlatformDocument } from "../../features/documents/queries";
 import { Button } from "../../ui/Button";
-import type { DocumentAction } from "./DocumentTable";
+import type { DocumentAction } from "./documentAction";
 import type { useDocumentActions } from "./useDocumentActions";
 
 interface DocumentFailureProps {

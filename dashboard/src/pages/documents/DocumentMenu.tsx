@@ -3,7 +3,7 @@ import { MoreHorizontal } from "lucide-react";
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { documentPath, type PlatformDocument } from "../../features/documents/queries";
 import { isProcessing } from "../../features/documents/status";
-import type { DocumentAction } from "./DocumentTable";
+import type { DocumentAction } from "./documentAction";
 import type { useDocumentActions } from "./useDocumentActions";
 
 interface DocumentMenuProps {

@@ -9,7 +9,6 @@ import {
   documentsQuery,
   nameWords,
   type Pipeline,
-  type PlatformDocument,
 } from "../../features/documents/queries";
 import { isProcessing } from "../../features/documents/status";
 import { useDebounced } from "../../features/query/useDebounced";
@@ -21,13 +20,12 @@ import { formatCount, formatNumber } from "../../ui/format";
 import { QueryState } from "../../ui/QueryState";
 import { DocumentDialogs } from "./DocumentDialogs";
 import { DocumentFilters } from "./DocumentFilters";
+import type { DocumentAction } from "./documentAction";
 import { documentColumns } from "./documentColumns";
 import { useDocumentActions } from "./useDocumentActions";
 
 /** Time without typing after which names are searched, in milliseconds. */
 const TYPING = 200;
-
-export type DocumentAction = { kind: "reclassify" | "replace" | "delete"; document: PlatformDocument };
 
 export function DocumentTable({ pipeline, isLive }: { pipeline: Pipeline; isLive: boolean }) {
   const [search] = useSearchParams();

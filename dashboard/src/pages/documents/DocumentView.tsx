@@ -27,7 +27,7 @@ import { ChunkList } from "./ChunkList";
 import { DocumentDialogs } from "./DocumentDialogs";
 import { DocumentFailure, RetryButton } from "./DocumentFailure";
 import { DocumentMenu } from "./DocumentMenu";
-import type { DocumentAction } from "./DocumentTable";
+import type { DocumentAction } from "./documentAction";
 import { OriginalView } from "./OriginalView";
 import { selectionOf } from "./selection";
 import { useDocumentActions } from "./useDocumentActions";

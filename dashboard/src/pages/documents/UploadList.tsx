@@ -11,7 +11,7 @@ import { IconButton } from "../../ui/Button";
 import { formatBytes } from "../../ui/format";
 import { DocumentDialogs } from "./DocumentDialogs";
 import { DocumentFailure } from "./DocumentFailure";
-import type { DocumentAction } from "./DocumentTable";
+import type { DocumentAction } from "./documentAction";
 import { ProgressBar } from "./ProgressBar";
 import { type FollowedUpload, hasFailed, summary } from "./uploadState";
 import { useDocumentActions } from "./useDocumentActions";

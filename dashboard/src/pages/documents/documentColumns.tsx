@@ -8,7 +8,7 @@ import type { TableColumn } from "../../ui/DataTable";
 import { formatBytes, formatNumber } from "../../ui/format";
 import { Time } from "../../ui/Time";
 import { DocumentMenu } from "./DocumentMenu";
-import type { DocumentAction } from "./DocumentTable";
+import type { DocumentAction } from "./documentAction";
 import type { useDocumentActions } from "./useDocumentActions";
 
 interface ColumnContext {

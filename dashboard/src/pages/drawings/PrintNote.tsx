@@ -1,7 +1,7 @@
 /** Line on a printed page: the drawing, the time and the person. */
 import { useEffect, useState } from "react";
 import { flushSync } from "react-dom";
-import { useSession } from "../../app/session";
+import { useSession } from "../../features/session/session";
 import { formatFullTime } from "../../ui/format";
 
 export function PrintNote({ graphId }: { graphId: string }) {

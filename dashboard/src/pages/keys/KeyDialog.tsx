@@ -2,7 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, data, type Schemas } from "../../api/client";
-import { AccessMatrix, type AccessRules } from "../../features/access/AccessMatrix";
+import { AccessMatrix } from "../../features/access/AccessMatrix";
+import type { AccessRules } from "../../features/access/accessRules";
 import { pipelinesQuery } from "../../features/documents/queries";
 import { keysQuery } from "../../features/operation/queries";
 import { Button } from "../../ui/Button";

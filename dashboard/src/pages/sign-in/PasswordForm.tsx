@@ -1,11 +1,11 @@
 /** Sign-in with login and password; also where a session has ended. */
 import { type FormEvent, type KeyboardEvent, useEffect, useState } from "react";
 import { ApiProblem } from "../../api/problem";
-import { useSignIn } from "../../app/session";
+import { useSignIn } from "../../features/session/session";
+import { waitingText } from "../../features/session/waiting";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/fields";
 import { PasswordField } from "../../ui/PasswordField";
-import { waitingText } from "./waiting";
 
 interface PasswordFormProps {
   /** The login of who signs in again. */

@@ -2,7 +2,7 @@
 import { LogIn } from "lucide-react";
 import { useEffect } from "react";
 import { useLocation } from "react-router";
-import { type SignInMethods, ssoAddress } from "../../app/session";
+import { type SignInMethods, ssoAddress } from "../../features/session/session";
 import { PasswordForm } from "./PasswordForm";
 import { signInErrorOf, withoutError } from "./signInErrors";
 import "../../ui/ui.css";

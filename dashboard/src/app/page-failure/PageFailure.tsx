@@ -1,11 +1,11 @@
 /** The content of a page that failed: what to do, and a report for support. */
 import { useQuery } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
-import { versionQuery } from "../features/operation/queries";
-import { Button } from "./Button";
-import { CopyButton } from "./CopyButton";
-import { errorReport } from "./errorReport";
-import "./ui.css";
+import { versionQuery } from "../../features/operation/queries";
+import { Button } from "../../ui/Button";
+import { CopyButton } from "../../ui/CopyButton";
+import { errorReport } from "../../ui/errorReport";
+import "../../ui/ui.css";
 
 /** The messages of browsers if a file of a page is missing: the dashboard was updated since it was opened. */
 const MISSING_FILE = /dynamically imported module|importing a module script|preload CSS/i;

@@ -1,8 +1,7 @@
 /** The account of the person who uses the dashboard. */
 import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
 import { api, data, type Schemas } from "../../api/client";
-import { PAGES, type PageRow } from "../pages";
-import { useSession } from "../session";
+import { useSession } from "./session";
 
 /** Fails on a service without accounts, and on one that is older than this page. */
 const ownAccountQuery = queryOptions({
@@ -27,10 +26,4 @@ export function useChangePassword() {
 /** Returns whether the person has the rights of an administrator, as everyone has without accounts. */
 export function useIsAdministrator(): boolean {
   return useOwnAccount().data?.admin !== false;
-}
-
-/** The pages that the person can use. */
-export function usePages(): PageRow[] {
-  const isAdministrator = useIsAdministrator();
-  return PAGES.filter((page) => isAdministrator || !page.isForAdministrators);
 }

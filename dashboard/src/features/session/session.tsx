@@ -1,9 +1,9 @@
 /** The session of the person who uses the dashboard. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { checked } from "../api/client";
-import { ApiProblem, problemOf } from "../api/problem";
-import { secondsOfRetryAfter } from "../pages/sign-in/waiting";
-import { tellTabs } from "./session-end/tabs";
+import { checked } from "../../api/client";
+import { ApiProblem, problemOf } from "../../api/problem";
+import { tellTabs } from "./tabs";
+import { secondsOfRetryAfter } from "./waiting";
 
 export interface SignInMethods {
   password: boolean;

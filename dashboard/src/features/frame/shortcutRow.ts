@@ -1,0 +1,5 @@
+/** A shortcut that the help lists. */
+export interface ShortcutRow {
+  keys: string;
+  label: string;
+}
