@@ -14,14 +14,14 @@ use crate::measure::{Contestant, contest};
 use crate::options::Options;
 use crate::processes::{Tool, bench_path};
 use crate::queries::{Drawing, TASKS, Task};
-use crate::table::{Measurement, ReportData, TaskResult};
-use crate::{Result, goals, pidq};
+use crate::result::{Measurement, PIDQ, ReportData, TaskResult};
+use crate::{Result, pidq};
 
 type CommandLine = fn(&Task, &str) -> Vec<String>;
 
 /// Commands by name, with their arguments for a task on a file.
 const TOOLS: &[(&str, CommandLine)] = &[
-    (goals::PIDQ, |task, file| words(&[&pidq::command().to_string_lossy(), "query", "-c", task.query, file])),
+    (PIDQ, |task, file| words(&[&pidq::command().to_string_lossy(), "query", "-c", task.query, file])),
     ("baseline (sonic-rs, lazy)", |task, file| words(&[&this_program(), "lazy", task.key, file])),
     ("jq", |task, file| words(&["jq", "-c", task.jq, file])),
     ("jaq", |task, file| words(&[&peer_path(".peers/cargo/bin/jaq"), "-c", task.jq, file])),

@@ -3,10 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::measure::quantile;
-use crate::table::{Grid, ReportData, TaskResult, distinct, short, significant, times_as_long};
-
-/// The name of pidq among the contestants.
-pub const PIDQ: &str = "pidq";
+use crate::result::{PIDQ, ReportData, TaskResult};
+use crate::table::{Grid, distinct, short, significant, times_as_long};
 
 /// Required ratio of pidq's time to another contestant's.
 #[derive(Clone, Copy)]

@@ -17,6 +17,9 @@ mod options;
 mod pidq;
 mod processes;
 mod queries;
+mod reader;
+mod report;
+mod result;
 mod rust_peers;
 #[path = "../../synthetic_plant.rs"]
 mod synthetic_plant;
@@ -28,7 +31,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use crate::options::{Group, Options};
-use crate::table::Report;
+use crate::report::Report;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::measure::{Contestant, in_process};
 use crate::queries::{Drawing, Task};
-use crate::warm::Reader;
+use crate::reader::Reader;
 
 /// The drawing in the representation of each library.
 pub struct Documents {

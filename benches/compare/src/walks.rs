@@ -15,13 +15,12 @@ use petgraph::visit::{Bfs, VisitMap, Visitable};
 
 use crate::Result;
 use crate::digest::Digest;
-use crate::goals;
 use crate::measure::{Contestant, contest, timed};
 use crate::options::Options;
 use crate::pidq::{self, Plan};
 use crate::processes::{Worker, WorkerTask};
 use crate::queries::Drawing;
-use crate::table::{ReportData, TaskResult};
+use crate::result::{PIDQ, ReportData, TaskResult};
 
 /// Class of the node at which walks start and routes end: the one from which most nodes are reachable.
 const START_CLASS: &str = "Tank";
@@ -172,7 +171,7 @@ struct PidqWalk<'g>(Plan<'g>);
 
 impl Contestant for PidqWalk<'_> {
     fn name(&self) -> &str {
-        goals::PIDQ
+        PIDQ
     }
 
     fn digest(&mut self) -> Result<Digest> {

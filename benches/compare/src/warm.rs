@@ -4,67 +4,27 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::rc::Rc;
 
+use crate::Result;
 use crate::baseline::Columns;
 use crate::digest::Digest;
 use crate::measure::{Contestant, contest, in_process, timed};
-use crate::memory::{Memory, measure_allocations};
+use crate::memory::Memory;
 use crate::options::Options;
 use crate::pidq::{self, Plan};
 use crate::processes::{Worker, WorkerTask};
 use crate::queries::{Drawing, FUNCTIONS, TASKS};
+use crate::reader::Reader;
+use crate::result::{Measurement, PIDQ, ReportData, TaskResult};
 use crate::rust_peers::{self, Documents};
-use crate::table::{Measurement, ReportData, TaskResult};
-use crate::{Result, goals};
 
 /// Number of nodes up to which all peers hold the drawing at the same time.
 const MAX_NODES: usize = 200_000;
-
-/// Method to read a drawing. Its input is prepared beforehand; freeing is not measured.
-pub struct Reader<'a> {
-    name: &'static str,
-    measure_time: Box<dyn Fn() -> Result<f64> + 'a>,
-    measure_memory: Box<dyn Fn() -> Result<Memory> + 'a>,
-}
-
-impl<'a> Reader<'a> {
-    pub fn new<I, T>(
-        name: &'static str,
-        prepare: impl Fn() -> I + Copy + 'a,
-        read: impl Fn(I) -> Result<T> + Copy + 'a,
-    ) -> Self {
-        let measure_time = move || {
-            let input = prepare();
-            let (value, seconds) = timed(|| read(input));
-            value.map(|_| seconds)
-        };
-        let measure_memory = move || {
-            let input = prepare();
-            let (value, memory) = measure_allocations(|| read(input));
-            value.map(|_| memory)
-        };
-        Self { name, measure_time: Box::new(measure_time), measure_memory: Box::new(measure_memory) }
-    }
-}
-
-impl Contestant for Reader<'_> {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn digest(&mut self) -> Result<Digest> {
-        Digest::of(b"1")
-    }
-
-    fn run(&mut self, times: u32) -> Result<f64> {
-        (0..times).map(|_| (self.measure_time)()).sum()
-    }
-}
 
 pub fn load(drawing: &Drawing, options: &Options) -> Result<ReportData> {
     let text = drawing.text.as_slice();
     let mut measurements = Vec::new();
     let mut contestants: Vec<Box<dyn Contestant + '_>> = Vec::new();
-    let pidq_contestant = Reader::new(goals::PIDQ, move || text.to_vec(), pidq::load);
+    let pidq_contestant = Reader::new(PIDQ, move || text.to_vec(), pidq::load);
     for reader in std::iter::once(pidq_contestant).chain(rust_peers::readers(text)) {
         measurements.extend(memory(&reader, drawing)?);
         contestants.push(Box::new(reader));
@@ -85,7 +45,7 @@ pub fn load(drawing: &Drawing, options: &Options) -> Result<ReportData> {
 
 /// Returns the allocations of a reader, without the text itself.
 fn memory(reader: &Reader<'_>, drawing: &Drawing) -> Result<[Measurement; 3]> {
-    let Memory { retained, peak, allocations } = (reader.measure_memory)()?;
+    let Memory { retained, peak, allocations } = reader.memory()?;
     let rows = [("retained B/node", retained), ("peak B/node", peak), ("allocations/node", allocations)];
     Ok(rows.map(|(quantity, value)| measurement(reader.name, drawing, quantity, per_node(value, drawing))))
 }
@@ -108,7 +68,7 @@ pub fn tasks(drawing: &Drawing, options: &Options) -> Result<ReportData> {
     let mut data = ReportData::default();
     for task in &TASKS {
         let mut plan = Plan::new(&graph, task.query)?;
-        let pidq_contestant = in_process(goals::PIDQ, move |out| if task.json { plan.json(out) } else { plan.rows() });
+        let pidq_contestant = in_process(PIDQ, move |out| if task.json { plan.json(out) } else { plan.rows() });
         let mut contestants = vec![pidq_contestant, columns.contestant(task)];
         if let Some(documents) = &documents {
             contestants.extend(documents.contestants(task)?);
@@ -146,7 +106,7 @@ impl<'g> Evaluation<'g> {
 
 impl Contestant for Evaluation<'_> {
     fn name(&self) -> &str {
-        goals::PIDQ
+        PIDQ
     }
 
     fn digest(&mut self) -> Result<Digest> {
@@ -168,7 +128,7 @@ pub fn compile(options: &Options) -> Result<ReportData> {
     let mut data = ReportData::default();
     for task in TASKS.iter().filter(|task| task.json) {
         let mut contestants = vec![
-            in_process(goals::PIDQ, |_| pidq::compile(black_box(task.query)).map(|_| 1)),
+            in_process(PIDQ, |_| pidq::compile(black_box(task.query)).map(|_| 1)),
             rust_peers::jaq_compiler("jaq library", task.jq),
         ];
         contestants.extend(workers.iter().map(|worker| WorkerTask::compile(Rc::clone(worker), task.query)));
