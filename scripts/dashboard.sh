@@ -30,6 +30,13 @@ check() {
     rm -r "$generated"
 }
 
+# build_program: builds the command if PIDQ_PROGRAM does not name it.
+build_program() {
+    [ -z "${PIDQ_PROGRAM:-}" ] || return 0
+    (cd .. && cargo build --locked --features full --bin pidq)
+    PIDQ_PROGRAM=$target/debug/pidq
+}
+
 # start: a demo with the dashboard and an identity provider on free ports; sets `api`, `PIDQ_DASHBOARD_URL` and the
 # demo's credentials.
 start() {
@@ -47,7 +54,7 @@ start() {
         PIDQ_DASHBOARD_SSO_RESOURCE=https://pidq.example
     export PIDQ_DEMO_LOGIN=demo PIDQ_DEMO_PASSWORD="demo-$RANDOM-$RANDOM-$RANDOM"
     PIDQ_ADMIN_PASSWORD=$PIDQ_DEMO_PASSWORD PIDQ_APP_SECRET=$(printf "%064d" 1) \
-        "$target/debug/pidq" up --demo --data-dir "$data" --log-format json --rate-limit 0 \
+        "$PIDQ_PROGRAM" up --demo --data-dir "$data" --log-format json --rate-limit 0 \
         --listen 127.0.0.1:0 --admin-listen "" --dashboard-listen "${PIDQ_DASHBOARD_URL#http://}" \
         2>"$data/log" >"$data/out" &
     server=$!
@@ -75,7 +82,7 @@ logged() {
 
 browser() {
     install
-    (cd .. && cargo build --locked --features full --bin pidq)
+    build_program
     start
     curl -fsS "$api/openapi.json" | python3 -m json.tool --indent 1 --no-ensure-ascii | diff - openapi.json >/dev/null ||
         fail "openapi.json is outdated: scripts/dashboard.sh openapi"
@@ -85,7 +92,7 @@ browser() {
 # openapi: updates the OpenAPI document and the types of the client.
 openapi() {
     install
-    (cd .. && cargo build --locked --features full --bin pidq)
+    build_program
     start
     curl -fsS "$api/openapi.json" | python3 -m json.tool --indent 1 --no-ensure-ascii >openapi.json
     npm run --silent generate

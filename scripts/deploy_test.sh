@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests what is in deploy/: the image, Compose, the Helm chart and the systemd units, without a container engine or a cluster.
+# Tests what is in deploy/: the image, Compose, the Helm chart and the systemd units, without a cluster.
 #
 #   scripts/deploy_test.sh                  all tests; builds the command if PIDQ_PROGRAM does not name it
 #   scripts/deploy_test.sh -k chart         only the tests selected by pytest

@@ -48,7 +48,7 @@ examples() {
     for file in examples/*.rs; do
         name=$(basename "$file" .rs)
         echo "-- $name"
-        cargo run --locked --quiet --features full --example "$name"
+        "$built/examples/$name"
     done
 }
 
@@ -73,6 +73,8 @@ ensure strace strace
 # Optional services of the document platform.
 PATH=$PATH:/usr/sbin ensure redis-server redis-server
 PATH=$PATH:/usr/sbin ensure nats-server nats-server
+# The image in a container engine.
+PATH=$PATH:/usr/sbin ensure podman podman buildah runc
 # Graphviz reads exported graphs.
 ensure dot graphviz
 
@@ -133,6 +135,9 @@ step cargo clippy --locked -- -D warnings
 step cargo clippy --locked --features pipeline -- -D warnings
 step scripts/core_features.sh
 step cargo test --locked --workspace --features full
+# The following tests use the programs of the tests; a build of other packages would have other features.
+built=${CARGO_TARGET_DIR:-$PWD/target}/debug
+export PIDQ_PROGRAM=$built/pidq PIDQ_SERVER=$built/pidq-server
 if command -v npm >/dev/null && command -v chromium >/dev/null; then
     step scripts/dashboard.sh test
 fi
@@ -155,8 +160,6 @@ step scripts/docs.sh check
 step scripts/deploy_test.sh
 # Tests a running service with real and hostile clients, in short form; `make test-long` runs the long form.
 step tests/harness/run.sh
-# Runs each benchmark once, without measuring.
-step cargo bench --locked --profile quick --benches -- --test
 # Short fuzzing beyond the corpora, which the tests have replayed.
 step scripts/fuzz.sh 10
 

@@ -24,6 +24,12 @@ def stages(path: Path) -> list[list[tuple[str, str]]]:
     return result
 
 
+def last_stage(path: Path) -> str:
+    """Returns the text of the last stage, whose image is the one that is published."""
+    text = path.read_text()
+    return text[text.rindex("\nFROM ") + 1 :]
+
+
 class Image:
     """Properties of the image."""
 

@@ -8,8 +8,8 @@ use datafusion::common::{Result, plan_datafusion_err, plan_err};
 use pidq_core::{Graph, Query, Value};
 
 use crate::run::{self, Outcome};
-use crate::scalar::TextColumn;
 use crate::settings::Settings;
+use crate::text_column::TextColumn;
 
 /// The column that says why a drawing has no rows.
 pub(crate) const ERROR: &str = "pidq_error";

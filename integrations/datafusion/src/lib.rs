@@ -45,11 +45,13 @@ mod columns;
 mod drawing_column;
 mod functions;
 mod plans;
+mod query_context;
 mod rows;
 mod run;
 mod scalar;
 mod settings;
 mod tables;
+mod text_column;
 mod trace;
 
 pub use functions::{Functions, register};

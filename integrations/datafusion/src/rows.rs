@@ -10,7 +10,7 @@ use datafusion::common::{Result, ScalarValue, exec_datafusion_err, plan_err};
 use datafusion::logical_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature};
 
 use crate::columns::{ColumnBuilders, Columns};
-use crate::functions::Functions;
+use crate::query_context::QueryContext;
 use crate::scalar::{Calls, check_literals, coerce_types, literal, signature};
 use crate::settings::Settings;
 
@@ -22,18 +22,18 @@ const PARAMS: usize = 3;
 /// The function `pidq_rows(drawing, query [, columns [, params]])`.
 #[derive(Debug)]
 pub(crate) struct RowsFunction {
-    functions: Functions,
+    context: QueryContext,
     signature: Signature,
 }
 
 impl RowsFunction {
-    pub(crate) fn new(functions: Functions) -> RowsFunction {
-        RowsFunction { functions, signature: signature() }
+    pub(crate) fn new(context: QueryContext) -> RowsFunction {
+        RowsFunction { context, signature: signature() }
     }
 
     /// Returns the columns: those declared, or else those of the query.
     pub(crate) fn columns(&self, arguments: &[Option<&ScalarValue>]) -> Result<Columns> {
-        match (literal(arguments, 2), check_literals(&self.functions, arguments, PARAMS)?) {
+        match (literal(arguments, 2), check_literals(&self.context, arguments, PARAMS)?) {
             (Some(declaration), _) if !declaration.trim().is_empty() => Columns::parse(declaration),
             (_, Some(query)) => Columns::of_query(&query),
             _ => plan_err!("pidq_rows: the columns have to be declared as a literal, because the query is none"),
@@ -78,7 +78,7 @@ impl ScalarUDFImpl for RowsFunction {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let settings = Settings::of_session(&args.config_options, self.functions.ceiling.as_deref());
+        let settings = Settings::of_session(&args.config_options, self.context.ceiling.as_deref());
         let scalars: Vec<Option<&ScalarValue>> = args
             .args
             .iter()
@@ -90,7 +90,7 @@ impl ScalarUDFImpl for RowsFunction {
         let columns = self.columns(&scalars)?;
         let is_constant = scalars.iter().all(Option::is_some);
         let rows = if is_constant { 1 } else { args.number_rows };
-        let calls = Calls::new(&self.functions, &args.args, rows, settings, PARAMS)?;
+        let calls = Calls::new(&self.context, &args.args, rows, settings, PARAMS)?;
         let list = Arc::new(list(&calls, &columns)?);
         match is_constant {
             true => Ok(ColumnarValue::Scalar(ScalarValue::List(list))),

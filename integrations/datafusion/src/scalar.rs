@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder, Float64Builder, StringArray, StringBuilder};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder, Float64Builder, StringArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::datatypes::{Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, exec_datafusion_err, plan_datafusion_err, plan_err};
@@ -13,9 +13,10 @@ use datafusion::logical_expr::{
 use pidq_core::{Query, Value};
 
 use crate::drawing_column::{DrawingColumn, drawing_type, text_type};
-use crate::functions::Functions;
+use crate::query_context::QueryContext;
 use crate::run::{self, Outcome};
 use crate::settings::{OnError, Settings};
+use crate::text_column::TextColumn;
 
 /// A function, by its result.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -64,13 +65,13 @@ impl Kind {
 #[derive(Debug)]
 pub(crate) struct ScalarFunction {
     kind: Kind,
-    functions: Functions,
+    context: QueryContext,
     signature: Signature,
 }
 
 impl ScalarFunction {
-    pub(crate) fn new(kind: Kind, functions: Functions) -> ScalarFunction {
-        ScalarFunction { kind, functions, signature: signature() }
+    pub(crate) fn new(kind: Kind, context: QueryContext) -> ScalarFunction {
+        ScalarFunction { kind, context, signature: signature() }
     }
 }
 
@@ -106,7 +107,7 @@ impl ScalarUDFImpl for ScalarFunction {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        check_literals(&self.functions, args.scalar_arguments, 2)?;
+        check_literals(&self.context, args.scalar_arguments, 2)?;
         if let Some(name) = literal(args.scalar_arguments, 3) {
             Kind::of_type(name)?;
         }
@@ -114,10 +115,10 @@ impl ScalarUDFImpl for ScalarFunction {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let settings = Settings::of_session(&args.config_options, self.functions.ceiling.as_deref());
+        let settings = Settings::of_session(&args.config_options, self.context.ceiling.as_deref());
         let is_constant = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
         let rows = if is_constant { 1 } else { args.number_rows };
-        let calls = Calls::new(&self.functions, &args.args, rows, settings, 2)?;
+        let calls = Calls::new(&self.context, &args.args, rows, settings, 2)?;
         let result = match self.kind {
             Kind::Json => calls.texts(|value, settings| run::json(value, settings).map(Some))?,
             Kind::Text => calls.texts(run::text)?,
@@ -154,25 +155,25 @@ pub(crate) fn literal<'a>(arguments: &[Option<&'a ScalarValue>], at: usize) -> O
 
 /// Compiles the query while the statement is planned, if it and its parameters are literals.
 pub(crate) fn check_literals(
-    functions: &Functions,
+    context: &QueryContext,
     arguments: &[Option<&ScalarValue>],
     params: usize,
 ) -> Result<Option<Arc<Query>>> {
     let has_params = arguments.get(params).is_some();
     match (literal(arguments, 1), literal(arguments, params)) {
-        (Some(text), literal) if literal.is_some() || !has_params => compile(functions, text, literal).map(Some),
+        (Some(text), literal) if literal.is_some() || !has_params => compile(context, text, literal).map(Some),
         _ => Ok(None),
     }
 }
 
-fn compile(functions: &Functions, text: &str, params: Option<&str>) -> Result<Arc<Query>> {
+fn compile(context: &QueryContext, text: &str, params: Option<&str>) -> Result<Arc<Query>> {
     let error = |error: pidq_core::Error| plan_datafusion_err!("pidq: {}", error.render(text).trim_end());
-    functions.plans.query(text, params).map_err(error)
+    context.plans.query(text, params).map_err(error)
 }
 
 /// The calls of a function for the rows of a batch.
 pub(crate) struct Calls<'a> {
-    functions: &'a Functions,
+    context: &'a QueryContext,
     drawings: ArrayRef,
     queries: StringArray,
     params: Option<StringArray>,
@@ -185,7 +186,7 @@ pub(crate) struct Calls<'a> {
 impl<'a> Calls<'a> {
     /// Reads the arguments; the parameters are at `params`.
     pub(crate) fn new(
-        functions: &'a Functions,
+        context: &'a QueryContext,
         arguments: &[ColumnarValue],
         rows: usize,
         settings: Settings,
@@ -202,13 +203,13 @@ impl<'a> Calls<'a> {
             })
             .collect();
         Ok(Calls {
-            functions,
+            context,
             drawings: array(0)?.ok_or_else(|| exec_datafusion_err!("the drawing is missing"))?,
             queries: texts(1)?.ok_or_else(|| exec_datafusion_err!("the query is missing"))?,
             params: texts(params)?,
             types: texts(3)?,
             settings,
-            shared: check_literals(functions, &scalars, params)?,
+            shared: check_literals(context, &scalars, params)?,
         })
     }
 
@@ -310,7 +311,7 @@ impl<'a> Calls<'a> {
             None if self.queries.is_null(row) => return Ok(Err("the query is NULL".into())),
             None => {
                 let params = self.params.as_ref().filter(|params| params.is_valid(row)).map(|params| params.value(row));
-                compile(self.functions, self.queries.value(row), params)?
+                compile(self.context, self.queries.value(row), params)?
             }
         };
         Ok(run::run(&query, drawing, &self.settings, read))
@@ -324,25 +325,5 @@ impl<'a> Calls<'a> {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// A text column that reports when a batch has more text than a column can have.
-#[derive(Default)]
-pub(crate) struct TextColumn(StringBuilder);
-
-impl TextColumn {
-    pub(crate) fn push(&mut self, text: Option<&str>) -> Result<()> {
-        let added = text.map_or(0, str::len);
-        if self.0.values_slice().len() + added > i32::MAX as usize {
-            let advice = "lower `datafusion.execution.batch_size`";
-            return Err(exec_datafusion_err!("pidq: the results of a batch are larger than 2 GiB; {advice}"));
-        }
-        self.0.append_option(text);
-        Ok(())
-    }
-
-    pub(crate) fn finish(mut self) -> ArrayRef {
-        Arc::new(self.0.finish())
     }
 }

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, ScalarUDF, lit};
 use futures::FutureExt;
 
 use crate::columns::Columns;
-use crate::functions::Functions;
+use crate::query_context::QueryContext;
 use crate::rows::RowsFunction;
 
 /// The column with the drawings, if none is named.
@@ -28,9 +28,9 @@ const ROW: &str = "__pidq_row";
 pub(crate) struct Rows(Arc<ScalarUDF>, RowsFunction);
 
 impl Rows {
-    pub(crate) fn new(functions: Functions) -> Rows {
-        let function = RowsFunction::new(functions.clone());
-        Rows(Arc::new(ScalarUDF::new_from_impl(RowsFunction::new(functions))), function)
+    pub(crate) fn new(context: QueryContext) -> Rows {
+        let function = RowsFunction::new(context.clone());
+        Rows(Arc::new(ScalarUDF::new_from_impl(RowsFunction::new(context))), function)
     }
 
     fn view(
@@ -97,8 +97,8 @@ const BOUNDARY_COLUMNS: &str = "sheet json, connectors json, paths json";
 pub(crate) struct Boundary(Rows);
 
 impl Boundary {
-    pub(crate) fn new(functions: Functions) -> Boundary {
-        Boundary(Rows::new(functions))
+    pub(crate) fn new(context: QueryContext) -> Boundary {
+        Boundary(Rows::new(context))
     }
 }
 
