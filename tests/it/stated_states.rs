@@ -1,6 +1,6 @@
 //! States of items in the spellings and places of many exporters: position, lock, status, removal.
 
-use pidq::Graph;
+use pidq::{Graph, Limits, Query, Scratch};
 use serde_json::{Map, Value, json};
 
 use crate::graph::evaluate;
@@ -87,6 +87,39 @@ fn a_status_that_is_not_known_makes_a_barrier_uncertain_wherever_it_stands() {
     for fields in places("Status", &json!("In Service")) {
         assert_eq!(answer(&plant(&fields), r#"isolate("P-1").certain"#), json!(true), "{fields}");
     }
+}
+
+#[test]
+fn a_phase_or_a_life_cycle_in_one_word_is_a_status() {
+    let judged = |fields: &Value| answer(&plant(fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
+    for name in ["lifecycle", "life_cycle", "phase", "project_phase", "construction_phase", "project_status"] {
+        for spelling in spellings(name) {
+            for value in ["future", "Planned", "DEMOLISHED", "phase 3 (future)"] {
+                assert_eq!(judged(&json!({ &spelling: value })), json!([0, false]), "{spelling} {value}");
+            }
+            for value in ["phase 2", "2", "II", "early works", "Phase 1"] {
+                assert_eq!(judged(&json!({ &spelling: value })), json!([1, false]), "{spelling} {value}");
+            }
+            for value in ["existing", "As built", "liquid", "Gas / liquid", "two-phase", "V"] {
+                assert_eq!(judged(&json!({ &spelling: value })), json!([1, true]), "{spelling} {value}");
+            }
+        }
+        for fields in places(name, &json!("future")) {
+            assert_eq!(judged(&fields), json!([0, false]), "{fields}");
+        }
+        assert_eq!(judged(&json!({ name: 2 })), json!([1, false]), "{name}");
+        assert_eq!(judged(&json!({ name: {"owner": "A"} })), json!([1, true]), "{name}");
+    }
+    // What else says nothing is passed, and said.
+    let walk = |fields: &Value| {
+        let graph = Graph::from_json(plant(fields)).expect("JSON");
+        let (query, scratch) = (Query::parse(r#"downstream("T-1") | map(.id)"#).expect("a query"), Scratch::default());
+        let outcome = query.run(&graph, &scratch, Limits::default()).expect("a result");
+        outcome.warnings.iter().map(|warning| warning.message.clone()).collect::<Vec<String>>()
+    };
+    assert!(walk(&json!({"phase": "phase 2"}))[0].contains("unknown_status"));
+    assert!(walk(&json!({"lifecycle": "future"}))[0].contains("not_installed"));
+    assert_eq!(walk(&json!({"phase": "liquid"})), Vec::<String>::new());
 }
 
 #[test]

@@ -326,6 +326,31 @@ pub const CLOSED_MARKS: &[&str] =
 /// Words in the statuses of items that something is to be done to.
 pub const INTENTIONS: &[&str] = &["to", "for"];
 
+/// Texts of a phase that is a state of matter or a number of conductors, in snake_case: they say nothing about a project.
+pub const PHASES_OF_MATTER: &[&str] = &[
+    "1_phase",
+    "2_phase",
+    "3_phase",
+    "g",
+    "gas",
+    "gaseous",
+    "l",
+    "liquid",
+    "mixed",
+    "mixed_phase",
+    "multi_phase",
+    "multiphase",
+    "single_phase",
+    "slurry",
+    "solid",
+    "steam",
+    "three_phase",
+    "two_phase",
+    "v",
+    "vapor",
+    "vapour",
+];
+
 /// Words for what is to be done to an item that is not there yet.
 pub const INSTALLATIONS: &[&str] =
     &["add", "added", "built", "erected", "fitted", "future", "install", "installation", "installed"];

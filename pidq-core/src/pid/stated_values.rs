@@ -78,9 +78,14 @@ impl<'a> Field<'a> {
 /// Returns the fields of an item, then its attributes: an array of names and values, or an object. Objects in fields
 /// for attributes, and groups of attributes, are read too.
 fn fields<'a>(object: Object<'a>) -> impl Iterator<Item = Field<'a>> {
-    let own = object.iter().filter(|(key, _)| !is_container(key));
+    // A value in such a field is the item's own: `lifecycle: "future"`.
+    let has_attributes = |(key, value): &(&str, Value<'_>)| {
+        is_container(key)
+            && (value.as_array().is_some() || value.as_object().is_some_and(|group| group.get("value").is_none()))
+    };
+    let own = object.iter().filter(move |field| !has_attributes(field));
     let own = own.map(|(name, value)| Field { name, value, unit: None });
-    let containers = object.iter().filter(|(key, _)| is_container(key));
+    let containers = object.iter().filter(move |field| has_attributes(field));
     own.chain(containers.flat_map(|(_, attributes)| attribute_fields(attributes, MAX_NESTED_GROUPS)))
 }
 

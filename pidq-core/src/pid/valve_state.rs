@@ -66,12 +66,15 @@ fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
         return Installation::NotInstalled;
     }
     let of_status = |value: Value<'_>| match value {
-        Value::Bool(_) => Installation::Unknown,
-        value => value.as_str().map_or(Installation::Installed, |text| installation_by_status(drawing, text.trim())),
+        Value::Bool(_) | Value::Number(_) => Installation::Unknown,
+        value => match value.as_str().map(str::trim).filter(|text| !text.is_empty()) {
+            Some(text) => installation_by_status(drawing, text),
+            None => Installation::Installed,
+        },
     };
     let of_remark = |text: &str| installation_by_remark(drawing, text);
     let by_remarks = values_of(drawing, holder, Names::Remarks).filter_map(Value::as_str).map(of_remark);
-    states_of(drawing, holder, Names::Status).map(of_status).chain(by_remarks).max().unwrap_or(Installation::Installed)
+    values_of(drawing, holder, Names::Status).map(of_status).chain(by_remarks).max().unwrap_or(Installation::Installed)
 }
 
 /// Returns what a remark says: one that is nothing but a status, such as `future`, is one. A remark with such a word may
@@ -99,7 +102,7 @@ fn installation_by_status(drawing: &Drawing<'_>, text: &str) -> Installation {
     let is_position = [Names::Open, Names::Closed].iter().any(|names| config.contains(*names, text));
     match () {
         () if config.contains(Names::Removed, text) => Installation::NotInstalled,
-        () if is_position || is_installed(&words) => Installation::Installed,
+        () if is_position || is_installed(&words) || is_phase_of_matter(text) => Installation::Installed,
         () if has_word(vocabulary::NEGATIONS) => Installation::Unknown,
         () if has_word(vocabulary::INTENTIONS) && !has_word(vocabulary::INSTALLATIONS) => Installation::Unknown,
         () if has_word(vocabulary::INTENTIONS) || has_word(vocabulary::NOT_INSTALLED) => Installation::NotInstalled,
@@ -112,6 +115,12 @@ fn is_installed(status: &str) -> bool {
     let mut words = status.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let is_known = |word: &str| vocabulary::INSTALLED.contains(&word);
     is_known(status) || words.next().is_some_and(is_known) && words.all(is_known)
+}
+
+/// Returns whether a text names phases such as `liquid` or `gas/liquid`, and not those of a project.
+fn is_phase_of_matter(text: &str) -> bool {
+    let mut phases = text.split(['/', ',', '+', '&']).map(|phase| snake_case(phase.trim()));
+    phases.all(|phase| vocabulary::PHASES_OF_MATTER.contains(&phase.as_str()))
 }
 
 /// Returns whether the drawing states that an item is not there now: removed, demolished, void, for the future.
