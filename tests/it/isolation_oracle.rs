@@ -83,11 +83,13 @@ struct Way {
     along_flow: bool,
     skips_relief: bool,
     skips_bleeds: bool,
+    skips_closed: bool,
     is_inlet: bool,
 }
 
 impl Way {
-    const ANY: Way = Way { along_flow: false, skips_relief: true, skips_bleeds: true, is_inlet: false };
+    const ANY: Way =
+        Way { along_flow: false, skips_relief: true, skips_bleeds: true, skips_closed: false, is_inlet: false };
 }
 
 /// A random drawing.
@@ -253,10 +255,14 @@ impl Plant {
                 along_flow: *along_flow,
                 skips_relief,
                 skips_bleeds,
+                skips_closed: false,
                 is_inlet,
             })
         });
-        ways.into_iter().find(|way| self.has_end(device, first, way, None))
+        // What is closed is no way, if another one leads to an end.
+        let found = ways.into_iter().find(|way| self.has_end(device, first, way, None))?;
+        let open = Way { skips_closed: true, ..found };
+        Some(if self.has_end(device, first, &open, None) { open } else { found })
     }
 
     fn has_end(&self, device: usize, first: usize, way: &Way, removed: Option<usize>) -> bool {
@@ -271,7 +277,16 @@ impl Plant {
     /// Returns what a way from a side of a device reaches if a valve is removed.
     fn reached_from(&self, device: usize, first: usize, way: &Way, removed: Option<usize>) -> BTreeSet<usize> {
         let around = self.neighbors(device);
-        let is_blocked = |node: usize| Some(node) == removed || way.skips_relief && self.kinds[node] == Relief;
+        // A closed valve between three pipes may close some of them only.
+        let is_closed = |node: usize| match self.kinds[node] {
+            ClosedValve => self.neighbors(node).len() < 3,
+            kind => matches!(kind, BlindFlange | ClosedBlind | Cap),
+        };
+        let is_blocked = |node: usize| {
+            Some(node) == removed
+                || way.skips_relief && self.kinds[node] == Relief
+                || way.skips_closed && is_closed(node)
+        };
         let mut reached: BTreeSet<usize> = [first].into_iter().filter(|first| !is_blocked(*first)).collect();
         loop {
             let before = reached.len();

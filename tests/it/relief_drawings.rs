@@ -306,14 +306,14 @@ const ROWS: &[Row] = &[
     row(
         "two inlets in parallel, one closed",
         "D-1 → J-1 → V-1(closed) → J-2 → RV-1 → O-1; J-1 → V-2(open) → J-2",
-        &["RV-1 open:"],
-        &[],
+        &["RV-1 open: not_locked_open V-2"],
+        &["warning V-2"],
     ),
     row(
         "two inlets in parallel, one closed and one without a position",
         "D-1 → J-1 → V-1(closed) → J-2 → RV-1 → O-1; J-1 → V-2 → J-2",
         &["RV-1 unknown: not_locked_open V-2"],
-        &["warning V-2?"],
+        &["warning V-2"],
     ),
     row(
         "two outlets in parallel, both without a position",
@@ -358,8 +358,44 @@ const ROWS: &[Row] = &[
         &["error V-1"],
     ),
     row(
-        "a valve behind a knock-out drum",
+        "a knock-out drum from which only closed valves lead out",
         "D-1 → RV-1 → D-9(node_classification=equipment.knock_out_drum); D-9 → V-1(closed) → O-1; D-9 → V-2(closed) → O-2",
+        &["RV-1 blocked: closed_valve V-1 behind D-9"],
+        &["error V-1"],
+    ),
+    row(
+        "a knock-out drum that vents to the atmosphere, past a drain",
+        "D-1 → RV-1 → D-9(node_classification=equipment.knock_out_drum); D-9 → V-1(closed) → O-1; D-9 → O-2",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a valve to the atmosphere that is the only way out of a flare drum",
+        "D-1 → RV-1 → D-9(node_classification=equipment.flare_knock_out_drum); D-9 → V-1(open) → O-1",
+        &["RV-1 open: not_locked_open V-1 behind D-9"],
+        &["warning V-1"],
+    ),
+    row(
+        "a closed valve to the atmosphere that is the only way out of a vessel",
+        "D-1 → RV-1 → D-9; D-9 → V-1(closed) → O-1",
+        &["RV-1 unknown: closed_valve V-1 behind D-9"],
+        &["warning V-1?"],
+    ),
+    row(
+        "a flare drum whose outlet is not drawn",
+        "D-1 → RV-1 → D-9(node_classification=equipment.flare_knock_out_drum)",
+        &["RV-1 unknown: no_way_out D-9"],
+        &["warning D-9?"],
+    ),
+    row(
+        "a flare drum whose outlet is capped",
+        "D-1 → RV-1 → D-9(node_classification=equipment.seal_drum); D-9 → S-1 → C-1",
+        &["RV-1 unknown: no_way_out D-9"],
+        &["warning D-9?"],
+    ),
+    row(
+        "a flare that ends the path",
+        "D-1 → RV-1 → D-9(node_classification=equipment.seal_drum) → F-1(node_classification=equipment.flare)",
         &["RV-1 open:"],
         &[],
     ),
@@ -383,7 +419,7 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a header of two devices with a valve whose position is not drawn",
-        "D-1 → RV-1 → J-1 → V-9 → D-9(node_classification=equipment.flare_knockout_drum); D-2 → RV-2 → J-1",
+        "D-1 → RV-1 → J-1 → V-9 → D-9(node_classification=equipment.flare_knockout_drum) → O-9; D-2 → RV-2 → J-1",
         &["RV-1 unknown: not_locked_open V-9", "RV-2 unknown: not_locked_open V-9"],
         &["warning V-9", "warning V-9"],
     ),
@@ -712,17 +748,103 @@ const ROWS: &[Row] = &[
         &["warning P-1?"],
     ),
     row(
-        "an outlet into the suction line of a pump",
-        "T-1 → J-1 → P-1.N1; P-1.N2 → J-2 → V-1 → X-1; J-2 → RV-1 → J-1",
-        &["RV-1 open:"],
-        &[],
-    ),
-    // Devices by their tag.
-    row(
         "a gate valve with the tag of a relief device",
         "D-1 → V-1(tag=PSV-1, open) → V-2(closed) → O-1",
         &["PSV-1 blocked: class_not_stated PSV-1, closed_valve V-2"],
         &["warning V-2?"],
+    ),
+    // Ways beside each other.
+    row(
+        "a flare with an open valve and another one with a closed valve",
+        "D-1 → RV-1 → J-1; J-1 → V-1(open) → D-8; J-1 → V-2(closed) → D-9",
+        &["RV-1 open: not_locked_open V-1"],
+        &["warning V-1"],
+    ),
+    row(
+        "a flare behind a valve locked open and another one behind one locked closed",
+        "D-1 → RV-1 → J-1; J-1 → V-1(lo) → E-1(node_classification=equipment.flare); \
+         J-1 → V-2(lc) → E-2(node_classification=equipment.flare)",
+        &["RV-1 open: locked_open V-1"],
+        &["info V-1"],
+    ),
+    row(
+        "two flares behind open valves: none alone blocks the device",
+        "D-1 → RV-1 → J-1; J-1 → V-1(open) → D-8; J-1 → V-2(open) → D-9",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "two inlets from one vessel, one of them closed",
+        "D-1.A → V-1(open) → J-1; D-1.B → V-2(closed) → J-1; J-1 → RV-1 → O-1",
+        &["RV-1 open: not_locked_open V-1"],
+        &["warning V-1"],
+    ),
+    row(
+        "thermal relief around a closed valve, against the direction of the line",
+        "T-1 → J-1 → V-1(closed) → J-2 → V-2(closed) → X-1; J-2 → RV-1 → J-1; T-1 → O-1",
+        &["RV-1 unknown: closed_valve V-2, flow_direction J-1"],
+        &["warning V-2?", "warning J-1?"],
+    ),
+    // Caps and plugs.
+    row("a capped outlet", "D-1 → RV-1 → C-1", &["RV-1 blocked: capped C-1"], &["error C-1"]),
+    row(
+        "a plugged outlet",
+        "D-1 → RV-1 → Q-1(node_classification=piping_component.pipe_plug)",
+        &["RV-1 blocked: capped Q-1"],
+        &["error Q-1"],
+    ),
+    row(
+        "an outlet whose branches are all closed",
+        "D-1 → RV-1 → J-1 → V-1 → C-1; J-1 → S-1 → B-1",
+        &["RV-1 blocked: capped C-1"],
+        &["error C-1"],
+    ),
+    row(
+        "an outlet with a branch that the drawing does not end",
+        "D-1 → RV-1 → J-1 → S-1 → C-1; J-1 → S-2",
+        &["RV-1 unknown: no_outlet"],
+        &["warning RV-1?"],
+    ),
+    row("a cap beside a free outlet", "D-1 → RV-1 → J-1 → C-1; J-1 → O-1", &["RV-1 open:"], &[]),
+    row("a cap that is drawn in the pipe", "D-1 → RV-1 → C-1 → O-1", &["RV-1 blocked: capped C-1"], &["error C-1"]),
+    row("a capped inlet", "C-1 → V-1 → RV-1 → O-1", &["RV-1 blocked: capped C-1"], &["error C-1"]),
+    row("a pocket for a sensor in the outlet", "D-1 → RV-1 → W-1 → O-1", &["RV-1 open:"], &[]),
+    // Relief from the outlet of a pump to its own suction.
+    row(
+        "a device around a pump",
+        "D-1 → V-1 → J-1 → P-1.A; P-1.B → J-2 → V-2 → D-2; J-2 → RV-1 → J-1",
+        &["RV-1 open: own_suction P-1"],
+        &["info P-1", "info V-2?"],
+    ),
+    row(
+        "a device in the casing of a pump",
+        "D-1 → V-1 → P-1.A; P-1.B → V-2 → X-2; P-1.C → RV-1 → P-1.D",
+        &["RV-1 open: own_suction P-1"],
+        &["info P-1"],
+    ),
+    row(
+        "a device around a pump without ports, past a valve",
+        "X-1 → V-1 → J-1 → P-1 → J-2 → V-2 → X-2; J-2 → RV-1 → V-3(closed) → J-1",
+        &["RV-1 blocked: closed_valve V-3"],
+        &["error V-3"],
+    ),
+    row(
+        "a device around a pump that also protects an exchanger, which the suction does not relieve",
+        "D-1 → V-1 → J-1 → P-1.A; P-1.B → J-2 → E-1.A; E-1.B → V-2 → X-2; J-2 → RV-1 → J-1",
+        &["RV-1 unknown: own_suction P-1, machine P-1"],
+        &["info P-1", "warning P-1?"],
+    ),
+    row(
+        "a device of two pumps that returns to the suction of both",
+        "X-1 → J-1 → P-1.A; J-1 → P-2.A; P-1.B → J-2; P-2.B → J-2; J-2 → V-1 → X-2; J-2 → RV-1 → J-1",
+        &["RV-1 open: own_suction P-1, own_suction P-2"],
+        &["info P-1", "info P-2"],
+    ),
+    row(
+        "a device that returns to the suction of another pump alone",
+        "X-1 → P-1.A; P-1.B → J-2 → V-1 → X-2; X-3 → P-2.A; P-2.B → X-4; J-2 → RV-1 → P-2.C",
+        &["RV-1 unknown: machine P-2"],
+        &["warning P-2?"],
     ),
 ];
 
@@ -905,6 +1027,38 @@ fn a_relief_device_is_a_safeguard_of_every_section_at_the_equipment_it_protects(
 }
 
 #[test]
+fn a_device_around_a_pump_separates_its_suction_from_its_discharge() {
+    let plant = "D-1.A → V-1 → J-1 → P-1.A; P-1.B → J-2 → CK-1 → V-2 → D-2.A; J-2 → RV-1 → J-1; D-1.B → RV-9 → O-9";
+    let expected =
+        json!([["RV-9 relief boundary"], ["CK-1 check_valve inside", "RV-1 relief boundary"], ["RV-9 relief inside"]]);
+    assert_eq!(safeguards(plant), expected);
+    let ends = answer(plant, "hazopNodes() | map([.from | map(.id), .to | map(.id)])");
+    assert_eq!(ends, json!([[["D-1.A", "RV-1"], ["P-1.A"]], [["P-1.B"], ["D-2.A", "RV-1"]], [["D-1.B"], ["O-9"]]]));
+    // With the pump in the section, both sides are one.
+    let merged = answer(plant, "hazopNodes({merge: true}) | map(.safeguards | map([.item.id, .acts]))");
+    assert_eq!(merged[0], json!([["CK-1", "inside"], ["RV-1", "inside"], ["RV-9", "boundary"]]));
+    // A device to elsewhere does not protect the suction either.
+    let external = "D-1.A → V-1 → P-1.A; P-1.B → J-2 → V-2 → D-2.A; J-2 → RV-1 → O-1";
+    assert_eq!(safeguards(external), json!([[], ["RV-1 relief inside"]]));
+    // Without directions, the drawing does not tell the two sides apart.
+    let unknown = "D-1.A — V-1 — P-1.A; P-1.B → J-2 → V-2 → D-2.A; J-2 → RV-1 → O-1";
+    assert_eq!(safeguards(unknown)[0], json!(["RV-1 relief boundary"]));
+    // The pump is isolated with its device inside; the vessel before it keeps its own.
+    let isolated = |target: &str| {
+        let query = "[.isolated, .barriers | map([.node.id, .cuts_off | map(.id)]), .relief | map(.node.id)]";
+        answer(plant, &format!("isolate(\"{target}\") | {query}"))
+    };
+    assert_eq!(isolated("P-1"), json!(["yes", [["V-1", []], ["V-2", []]], ["RV-1"]]));
+    assert_eq!(isolated("D-1"), json!(["no", [["V-1", []]], ["RV-9"]]));
+    let low_and_high = "D-1(design_pressure=3); P-1(design_pressure=16); D-1.A → V-1 → J-1 → P-1.A; \
+                        P-1.B → J-2 → V-2 → D-2.A; J-2 → RV-1(set_pressure=15) → J-1; D-2(design_pressure=16)";
+    let query = r#"pressureInterfaces({unit: "barg"}).interfaces | map([.at.id, .protection | map(.item.id)])"#;
+    let interfaces = answer(low_and_high, query);
+    let at_suction = interfaces.as_array().into_iter().flatten().filter(|row| row[0] == "D-1.A" || row[0] == "J-1");
+    assert!(at_suction.into_iter().all(|row| row[1] == json!([])), "{interfaces}");
+}
+
+#[test]
 fn items_that_stop_a_flame_a_leak_or_a_reverse_flow_are_safeguards() {
     let kind = |class: &str| safeguards(&format!("T-1 → Q-1(node_classification=piping_component.{class}) → O-1"));
     for (class, kind_of_item) in [
@@ -1030,6 +1184,17 @@ fn an_isolation_names_the_valves_of_the_same_relief_paths_as_the_relief_list() {
     // What flows into the header is no place that the device discharges to.
     let header = "D-1 → RV-1 → J-1 → V-1 → T-1; D-2 → J-1; T-1 → V-2 → D-3";
     assert_eq!(cuts(header), json!([["V-1", ["RV-1"]], ["V-2", []]]));
+}
+
+#[test]
+fn an_isolation_names_the_valve_of_the_only_way_that_is_not_closed() {
+    let plant = "T-1 → V-9 → D-1 → RV-1 → J-1; J-1 → V-1(open) → D-8; J-1 → V-2(closed) → D-9";
+    let cuts = |target: &str| {
+        let query = format!("isolate(\"{target}\") | .barriers | map([.node.id, .cuts_off | map(.id)])");
+        answer(plant, &query)
+    };
+    assert_eq!(cuts("D-8"), json!([["V-1", ["RV-1"]]]));
+    assert_eq!(cuts("D-1"), json!([["V-9", []], ["V-1", ["RV-1"]], ["V-2", []]]));
 }
 
 #[test]

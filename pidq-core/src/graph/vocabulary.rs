@@ -524,6 +524,9 @@ pub const SWITCHED_VALVE_WORDS: &[&str] = &[
     "xv",
 ];
 
+/// Parts of the classes of pockets for sensors, which are put into a pipe and do not close it.
+pub const WELLS: &[&str] = &["sensorwell", "sensor_well", "thermowell", "thermo_well"];
+
 /// Types of valves in their classes, by words.
 pub const VALVE_TYPES: &[&str] = &[
     "3",
@@ -577,6 +580,10 @@ pub const FLARE_EQUIPMENT: &[&str] = &[
     "seal_drum",
     "vent_stack",
 ];
+
+/// Words in the classes of drums of a flare, from which gas flows on.
+pub const FLARE_DRUMS: &[&str] =
+    &["knock_out", "knockout", "ko_drum", "k_o_drum", "kod", "seal_drum", "blowdown_drum", "blow_down_drum"];
 
 /// Parts of the classes of valves that close when the flow through them is high.
 pub const EXCESS_FLOW: &[&str] = &["excess_flow"];

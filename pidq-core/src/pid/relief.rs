@@ -18,7 +18,7 @@ use hashbrown::{HashMap, HashSet};
 
 use self::items::{Cause, Effect, Flow, cause_at, direction, pipe_cause};
 use self::paths::{Search, path_back};
-use self::protected::EquipmentSide;
+use self::protected::{EquipmentSide, Protected};
 use self::tails::{Tails, Way};
 use super::ChargeFn;
 use super::dead_ends::{is_bleed_valve, neighbors};
@@ -136,12 +136,20 @@ pub(crate) struct ReliefPath {
     pub sides: Vec<Side>,
     pub state: PathState,
     pub reasons: Vec<Reason>,
+    /// Ways of outlets to machines, which are judged last: a machine may be the one that the device protects.
+    to_machines: Vec<(Start, Vec<NodeId>)>,
 }
 
 impl ReliefPath {
     /// Finds the paths of a relief device and judges them. `tails` is shared by the devices of a drawing.
     pub fn find(drawing: &Drawing<'_>, device: NodeId, tails: &mut Tails, charge: ChargeFn<'_>) -> Result<ReliefPath> {
-        let mut path = ReliefPath { device, sides: Vec::new(), state: PathState::Open, reasons: Vec::new() };
+        let mut path = ReliefPath {
+            device,
+            sides: Vec::new(),
+            state: PathState::Open,
+            reasons: Vec::new(),
+            to_machines: Vec::new(),
+        };
         let found = sides_of(drawing, device, charge)?;
         let cause = match installation(drawing, device) {
             Installation::Installed => None,
@@ -163,6 +171,9 @@ impl ReliefPath {
         for (first, kind) in &found {
             let start = Start::new(drawing, device, *first, *kind);
             path.add_side(drawing, &start, &avoided, tails, charge)?;
+        }
+        for (start, route) in std::mem::take(&mut path.to_machines) {
+            path.add_machine(drawing, &start, &route, &avoided, charge)?;
         }
         Ok(path)
     }
@@ -219,6 +230,11 @@ impl ReliefPath {
         let sides = self.sides.iter().filter(|side| side.kind == kind);
         let notable = sides.flat_map(|side| side.notable.as_ref().unwrap_or(&side.shared));
         notable.copied().filter(|node| is_valve(*node)).collect()
+    }
+
+    /// Returns whether the outlet leads to the suction of a machine whose outlet the device protects.
+    pub fn returns_to_suction(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.cause == Cause::OwnSuction)
     }
 
     /// Returns whether the path is open, and stays so: nothing on all its ways can be closed without breaking a lock.
@@ -308,7 +324,7 @@ impl ReliefPath {
         let found = start.search(drawing, avoided, charge)?;
         let is_against_flow = found.is_against_flow;
         let (shared, ends) = if found.has_end {
-            let shared = found.search.shared_positions(&found.path, charge)?;
+            let shared = found.ways.shared_positions(&found.path, charge)?;
             let ends = match start.kind {
                 SideKind::Inlet => found.search.ends(start.first, charge)?,
                 _ => Vec::new(),
@@ -320,7 +336,7 @@ impl ReliefPath {
             }
             (shared.iter().map(|at| found.path[*at]).collect(), ends)
         } else {
-            self.add_lost(drawing, start, &found.path, charge)?;
+            self.add_lost(drawing, start, &found.search, charge)?;
             (found.path, Vec::new())
         };
         if is_against_flow {
@@ -391,7 +407,7 @@ impl ReliefPath {
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         let starts = [(start.device, start.first)];
-        let Some((limit, route)) = best_route(drawing, &found.search, &starts, start.flow, false, charge)? else {
+        let Some((limit, route)) = best_route(drawing, &found.ways, &starts, start.flow, false, charge)? else {
             return Ok(());
         };
         let is_on_line = limit != Effect::Open && self.is_on_line(drawing, start, found, shared, ends, charge)?;
@@ -426,8 +442,8 @@ impl ReliefPath {
             self.add(drawing, start.reason(Cause::OffSheet, route, true));
         }
         if start.kind == SideKind::Outlet && drawing.topology.is_equipment(*end) {
-            if let Some(machine) = machines::only_receiver(drawing, route, charge)? {
-                self.add(drawing, start.reason_at(machine, route));
+            if machines::is_machine(drawing, *end) {
+                self.to_machines.push((*start, route.into()));
             }
             self.add_behind(drawing, start, route, charge)?;
         }
@@ -444,11 +460,22 @@ impl ReliefPath {
         ends: &[NodeId],
         charge: ChargeFn<'_>,
     ) -> Result<bool> {
-        let ends: HashSet<NodeId> = ends.iter().map(|end| chamber(drawing, *end)).collect();
-        if start.kind != SideKind::Inlet || ends.len() < 2 {
+        if start.kind != SideKind::Inlet {
             return Ok(false);
         }
-        for at in 0..=shared.last().copied().unwrap_or(0) {
+        let distinct =
+            |ends: &[NodeId]| ends.iter().map(|end| chamber(drawing, *end)).collect::<HashSet<NodeId>>().len();
+        let mut last_shared = shared.last().copied().unwrap_or(0);
+        if distinct(ends) < 2 {
+            // The line may go on past the item at the outlet: a device around a valve.
+            let avoided = HashSet::from([start.device]);
+            let around = found.search.avoiding(&avoided);
+            if distinct(&around.ends(start.first, charge)?) < 2 {
+                return Ok(false);
+            }
+            last_shared = around.shared_positions(&found.path, charge)?.last().copied().unwrap_or(0);
+        }
+        for at in 0..=last_shared {
             let cause = start.cause(drawing, &found.path, at, charge)?;
             if cause.is_some_and(|cause| cause.effect() >= Effect::Unknown) {
                 return Ok(false);
@@ -457,14 +484,44 @@ impl ReliefPath {
         Ok(true)
     }
 
-    /// Handles a side that leads to no end: closed by the first item that is, or lost.
-    fn add_lost(&mut self, drawing: &Drawing<'_>, start: &Start, path: &[NodeId], charge: ChargeFn<'_>) -> Result<()> {
-        for at in 0..path.len() {
-            let cause = start.cause(drawing, path, at, charge)?;
-            if let Some(cause) = cause.filter(|cause| cause.effect() == Effect::Closed) {
-                self.add(drawing, start.reason(cause, &path[..=at], true));
-                return Ok(());
-            }
+    /// Adds what a way to a machine says. A machine that takes in what it discharged itself is relieved: it makes no
+    /// pressure without a flow. What else the device protects is not, as long as nothing flows on through the machine.
+    fn add_machine(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        route: &[NodeId],
+        avoided: &HashSet<NodeId>,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let protected = Protected::find(drawing, self, charge)?.equipment;
+        let own = machines::own_suctions(drawing, start.first, avoided, &protected, charge)?;
+        for (machine, path) in &own {
+            self.add(drawing, Reason { at: *machine, ..start.reason(Cause::OwnSuction, path, true) });
+        }
+        let is_own = |equipment: NodeId| own.iter().any(|(machine, _)| *machine == equipment);
+        let receiver = match own.first() {
+            Some((machine, _)) if !protected.iter().all(|(equipment, _)| is_own(*equipment)) => Some(*machine),
+            Some(_) => None,
+            None => machines::only_receiver(drawing, route, charge)?,
+        };
+        if let Some(machine) = receiver {
+            self.add(drawing, start.reason_at(machine, route));
+        }
+        Ok(())
+    }
+
+    /// Handles a side that leads to no end: closed if all its branches are, else lost.
+    fn add_lost(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        search: &Search<'_, '_>,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        if let Some((cause, path)) = start.closure(drawing, search, charge)? {
+            self.add(drawing, start.reason(cause, &path, true));
+            return Ok(());
         }
         let cause = if start.kind == SideKind::Inlet { Cause::NoInlet } else { Cause::NoOutlet };
         self.add(drawing, Reason { path: Vec::new(), ..start.reason(cause, &[start.device], true) });
@@ -492,19 +549,26 @@ impl ReliefPath {
         let exits: Vec<NodeId> = ports.iter().copied().chain([equipment]).collect();
         let avoided: HashSet<NodeId> = exits.iter().copied().chain([start.device]).collect();
         let down = topology.table(EdgeFilter::Flow, Direction::Down);
-        let mut starts = Vec::new();
+        let (mut starts, mut bleeds) = (Vec::new(), Vec::new());
         for exit in exits.iter().filter(|exit| topology.zone(**exit) == topology.zone(port)) {
             charge(down.degree(*exit) as u64)?;
-            for first in down.nodes(*exit) {
-                if !avoided.contains(first) && !is_bleed_valve(drawing, *first, *exit, charge)? {
-                    starts.push((*exit, *first));
-                }
+            for first in down.nodes(*exit).iter().filter(|first| !avoided.contains(*first)) {
+                let ways = if is_bleed_valve(drawing, *first, *exit, charge)? { &mut bleeds } else { &mut starts };
+                ways.push((*exit, *first));
             }
         }
         let mut search = Search::new(drawing, &avoided);
         search.direction = Direction::Down;
         search.skips_relief = false;
-        let Some((limit, exit)) = best_route(drawing, &search, &starts, Flow::FromDevice, true, charge)? else {
+        let mut found = best_route(drawing, &search, &starts, Flow::FromDevice, true, charge)?;
+        if found.is_none() {
+            // A valve to the atmosphere that is the only way out is no bleed.
+            found = best_route(drawing, &search, &bleeds, Flow::FromDevice, true, charge)?;
+        }
+        let Some((limit, exit)) = found else {
+            if drawing.class_has_word(equipment, vocabulary::FLARE_DRUMS) {
+                self.add(drawing, Reason { at: equipment, ..start.reason(Cause::NoWayOut, route, true) });
+            }
             return Ok(());
         };
         let is_certain = is_flare_equipment(drawing, equipment);
@@ -543,6 +607,7 @@ impl Reason {
 }
 
 /// First item of a side.
+#[derive(Clone, Copy, Debug)]
 struct Start {
     device: NodeId,
     first: NodeId,
@@ -553,6 +618,8 @@ struct Start {
 /// Search that finds the ends of a side, with a shortest path to one.
 struct Found<'p, 'a> {
     search: Search<'p, 'a>,
+    /// The same past nothing that is closed, if it leads to an end.
+    ways: Search<'p, 'a>,
     path: Vec<NodeId>,
     has_end: bool,
     /// Only against the direction of the pipes.
@@ -565,7 +632,7 @@ impl Found<'_, '_> {
         if !self.has_end {
             return Ok(self.path.clone());
         }
-        let positions = self.search.shared_positions(&self.path, charge)?;
+        let positions = self.ways.shared_positions(&self.path, charge)?;
         Ok(positions.iter().map(|at| self.path[*at]).collect())
     }
 }
@@ -617,11 +684,19 @@ impl Start {
                 path = search.path_to_end(self.first, charge)?;
                 if path.last().is_some_and(|last| search.is_end(*last)) {
                     let is_against_flow = *direction == Direction::Both && directions.len() > 1;
-                    return Ok(Found { search, path, has_end: true, is_against_flow });
+                    let mut ways = search.past_open(items::is_closed);
+                    let open_path = ways.path_to_end(self.first, charge)?;
+                    if open_path.last().is_some_and(|last| ways.is_end(*last)) {
+                        path = open_path;
+                    } else {
+                        ways.is_closed = None;
+                    }
+                    return Ok(Found { search, ways, path, has_end: true, is_against_flow });
                 }
             }
         }
-        Ok(Found { search, path, has_end: false, is_against_flow: false })
+        let ways = search.avoiding(avoided);
+        Ok(Found { search, ways, path, has_end: false, is_against_flow: false })
     }
 
     /// Returns what may be wrong at a position of a path that starts at this side.
@@ -633,6 +708,37 @@ impl Start {
             return pipe_cause(drawing, [before, path[at]], charge);
         }
         cause_at(drawing, [before, path[at], next], self.flow, charge)
+    }
+
+    /// Returns the first item that closes a side without an end, with the path to it; `None` if a branch is not closed.
+    fn closure(
+        &self,
+        drawing: &Drawing<'_>,
+        search: &Search<'_, '_>,
+        charge: ChargeFn<'_>,
+    ) -> Result<Option<(Cause, Vec<NodeId>)>> {
+        let mut before: HashMap<NodeId, NodeId> = [(self.first, NONE)].into();
+        let mut queue: VecDeque<NodeId> = [self.first].into();
+        let mut closure = None;
+        while let Some(node) = queue.pop_front() {
+            let from = before.get(&node).copied().filter(|from| *from != NONE).unwrap_or(self.device);
+            let next = search.continuations(node, charge)?;
+            let ends = if next.is_empty() { vec![NONE] } else { next };
+            for next in ends {
+                charge(1)?;
+                let cause = cause_at(drawing, [from, node, next], self.flow, charge)?;
+                match cause.filter(|cause| cause.effect() == Effect::Closed) {
+                    Some(cause) => closure = closure.or(Some((cause, node))),
+                    None if next == NONE => return Ok(None),
+                    None if before.contains_key(&next) => {}
+                    None => {
+                        before.insert(next, node);
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        Ok(closure.map(|(cause, node)| (cause, path_back(&before, node))))
     }
 
     /// Returns a machine as a reason, with the path to its port.

@@ -440,8 +440,10 @@ pub(crate) fn review_sections<'a>(
         &["section", "from", "to", "lines", "items", "equipment", "instruments", "safeguards", "design_limits"];
     let topology = &drawing.topology;
     let mut unions = UnionFind::new(topology.edge_count());
-    let ends: Vec<bool> =
-        (0..topology.node_count() as u32).map(|node| ends_section(drawing, cuts, is_minor, node)).collect();
+    let safeguards = Safeguards::find(drawing, charge)?;
+    let ends_here =
+        |node: NodeId| safeguards.internal_relief().contains(&node) || ends_section(drawing, cuts, is_minor, node);
+    let mut ends: Vec<bool> = (0..topology.node_count() as u32).map(ends_here).collect();
     let join = |unions: &mut UnionFind, edges: &[EdgeId]| {
         edges.windows(2).for_each(|pair| unions.join(pair[0], pair[1]));
     };
@@ -460,7 +462,13 @@ pub(crate) fn review_sections<'a>(
     }
     let mut groups: Vec<Vec<EdgeId>> = groups.into_values().collect();
     groups.sort_unstable();
-    let safeguards = Safeguards::find(drawing, charge)?;
+    // With a pump in the section, both of its sides are one, and a device between them is inside.
+    for device in safeguards.internal_relief() {
+        let pipes = topology.table(EdgeFilter::Flow, Direction::Both).edges(*device);
+        charge(pipes.len() as u64)?;
+        let is_between = pipes.windows(2).any(|pair| unions.find(pair[0]) != unions.find(pair[1]));
+        ends[*device as usize] = is_between || ends_section(drawing, cuts, is_minor, *device);
+    }
     let mut rows = Vec::with_capacity(groups.len());
     for (at, edges) in groups.iter().enumerate() {
         rows.push(section_row(drawing, at + 1, edges, &ends, &safeguards, charge)?);
@@ -520,7 +528,7 @@ fn section_row<'a>(
     }
     let instruments = unique(sensors);
     let at_ends: Vec<NodeId> = nodes.iter().copied().filter(is_end).chain(equipment.iter().copied()).collect();
-    let section = SectionItems { inside: &items, ends: &unique(at_ends), instruments: &instruments };
+    let section = SectionItems { pipes: edges, inside: &items, ends: &unique(at_ends), instruments: &instruments };
     let safeguards = safeguards.of_section(drawing, &section, charge)?;
     let limits = design_limits(
         drawing,

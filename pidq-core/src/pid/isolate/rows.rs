@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
-use crate::pid::relief::ReliefPath;
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::relief::tails::Tails;
+use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::valve_state::{self, BlindPosition, blind_position, is_closed, is_locked_open};
 use crate::pid::{ChargeFn, Datum};
 
@@ -255,7 +256,8 @@ impl<'a> Isolation<'_, 'a> {
             let mut devices: Vec<Device> =
                 blocked.iter().map(|found| device(*found, relief_paths.path_from(node, *found))).collect();
             for (found, rest) in self.devices_behind(node, charge)? {
-                if !is_inside.contains(&found) && !blocked.contains(&found) {
+                let is_cut_off = !is_inside.contains(&found) && !blocked.contains(&found);
+                if is_cut_off && !self.keeps_own_suction(found, rest.last_chunk(), charge)? {
                     devices.push(device(found, rest));
                 }
             }
@@ -267,6 +269,21 @@ impl<'a> Isolation<'_, 'a> {
             all.push(devices);
         }
         Ok(all)
+    }
+
+    /// Returns whether a device is reached from its outlet, which returns to the suction of the machine that alone it
+    /// protects, past no barrier: what is before the suction takes in nothing of it.
+    fn keeps_own_suction(&self, device: NodeId, end: Option<&[NodeId; 2]>, charge: ChargeFn<'_>) -> Result<bool> {
+        let topology = &self.drawing.topology;
+        let Some([before, _]) = end else { return Ok(false) };
+        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        charge(table.degree(device) as u64)?;
+        let mut pipes = table.arcs(device).filter(|(next, _)| next == before).map(|(_, pipe)| pipe);
+        if !pipes.all(|pipe| topology.flow_ends(pipe)[0] == device && !topology.is_assumed(pipe)) {
+            return Ok(false);
+        }
+        let path = ReliefPath::find(self.drawing, device, &mut Tails::default(), charge)?;
+        Ok(path.returns_to_suction() && path.state == PathState::Open)
     }
 
     /// Returns the relief devices behind a barrier, up to the next valve or equipment, with the paths to them.

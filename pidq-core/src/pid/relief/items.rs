@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
+use crate::graph::roles::{Passage, Role};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
@@ -48,6 +48,8 @@ pub(crate) enum Cause {
     CheckValve,
     /// An item that is narrower than the pipe.
     Restriction,
+    /// The machine whose outlet the device protects, if the flow returns to its suction.
+    OwnSuction,
     NotLocked,
     Actuated,
     OpenBlind,
@@ -58,6 +60,8 @@ pub(crate) enum Cause {
     LockedClosed,
     ClosedBlind,
     BlindFlange,
+    /// A cap or a plug: the pipe ends there.
+    Capped,
     RemovedSpool,
     CheckValveAgainstFlow,
     CheckValveDirection,
@@ -85,6 +89,8 @@ pub(crate) enum Cause {
     FlowDirection,
     NoInlet,
     NoOutlet,
+    /// Equipment of a flare without an outlet.
+    NoWayOut,
     DeviceNotInstalled,
     UnknownDeviceStatus,
 }
@@ -94,6 +100,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::LockedOpen, "locked_open", Effect::Open, "is locked open"),
     (Cause::CheckValve, "check_valve", Effect::Open, "is a check valve, which must open for the relief flow"),
     (Cause::Restriction, "restriction", Effect::Open, "is narrower than the pipe and limits the relief flow"),
+    (Cause::OwnSuction, "own_suction", Effect::Open, "receives the relief flow at its own suction, where it heats up"),
     (Cause::NotLocked, "not_locked_open", Effect::MayClose, "could be closed, since it is not locked open"),
     (Cause::Actuated, "actuated_valve", Effect::MayClose, "could be closed by its actuator"),
     (Cause::OpenBlind, "open_blind", Effect::MayClose, "is a blind, which could be closed"),
@@ -108,6 +115,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::LockedClosed, "locked_closed", Effect::Closed, "is locked closed"),
     (Cause::ClosedBlind, "closed_blind", Effect::Closed, "is a closed blind"),
     (Cause::BlindFlange, "blind_flange", Effect::Closed, "is a blind flange"),
+    (Cause::Capped, "capped", Effect::Closed, "is a cap or a plug, at which the pipe ends"),
     (Cause::RemovedSpool, "removed_spool", Effect::Closed, "is a removed spool"),
     (
         Cause::CheckValveAgainstFlow,
@@ -154,6 +162,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::FlowDirection, "flow_direction", Effect::Unknown, "can be reached only against the direction of the pipes"),
     (Cause::NoInlet, "no_inlet", Effect::Unknown, "has no inlet from anything that it protects"),
     (Cause::NoOutlet, "no_outlet", Effect::Unknown, "has no outlet to where it discharges"),
+    (Cause::NoWayOut, "no_way_out", Effect::Unknown, "has no outlet to anything"),
     (Cause::DeviceNotInstalled, "device_not_installed", Effect::Closed, "is not installed"),
     (
         Cause::UnknownDeviceStatus,
@@ -208,6 +217,20 @@ pub(super) fn pipe_cause(drawing: &Drawing<'_>, between: [NodeId; 2], charge: Ch
         PipeState::NotInstalled => Some(Cause::PipeNotInstalled),
         PipeState::Closed => Some(Cause::ClosedPipe),
     })
+}
+
+/// Returns whether an item is closed, from whichever side the flow comes, or all pipes to it from the one before it,
+/// which may be [`NONE`].
+pub(super) fn is_closed(drawing: &Drawing<'_>, [before, node]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+    let role = drawing.topology.roles[node as usize];
+    let cause = match role.closes() || role == Role::None {
+        true => item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?,
+        false => None,
+    };
+    if cause.is_some_and(|cause| cause.effect() == Effect::Closed) {
+        return Ok(true);
+    }
+    Ok(before != NONE && pipes::state_between(drawing, [before, node], charge)? == PipeState::Closed)
 }
 
 /// Returns whether two connectors are joined whose pipes differ.
@@ -312,9 +335,16 @@ fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
         Spool::Installed if valve_state::is_declared(drawing, node) => None,
         Spool::Installed if drawing.class_has(node, vocabulary::EXCESS_FLOW) => Some(Cause::ExcessFlowValve),
         Spool::Installed if drawing.class_has(node, vocabulary::TRAPS) => Some(Cause::Trap),
+        Spool::Installed if is_end_of_pipe(drawing, node) => Some(Cause::Capped),
         Spool::Installed if drawing.passage(node).is_none() => Some(Cause::UnknownClass),
         Spool::Installed => drawing.class_has(node, vocabulary::RESTRICTIONS).then_some(Cause::Restriction),
     }
+}
+
+/// Returns whether a pipe ends at an item: at a cap, at a plug, or at a well without a further pipe.
+fn is_end_of_pipe(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.passage(node) == Some(Passage::End)
+        && (drawing.topology.flow_degree(node) < 2 || !drawing.class_has(node, vocabulary::WELLS))
 }
 
 /// Returns what is to be said about a check valve. It is open if one of its pipes runs with the relief flow, and none

@@ -6,7 +6,8 @@
 use hashbrown::HashSet;
 
 use super::Start;
-use super::paths::Search;
+use super::paths::{Search, path_back};
+use super::protected::EquipmentSide;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
@@ -74,7 +75,41 @@ pub(super) fn only_receiver(drawing: &Drawing<'_>, route: &[NodeId], charge: Cha
     Ok(Some(drawing.topology.equipment_or_self(*end)))
 }
 
-fn is_machine(drawing: &Drawing<'_>, end: NodeId) -> bool {
+/// Returns the machines that a device protects and to whose suction its outlet returns along the flow, with the paths
+/// to them.
+pub(super) fn own_suctions(
+    drawing: &Drawing<'_>,
+    first: NodeId,
+    avoided: &HashSet<NodeId>,
+    protected: &[EquipmentSide],
+    charge: ChargeFn<'_>,
+) -> Result<Vec<(NodeId, Vec<NodeId>)>> {
+    charge(protected.len() as u64)?;
+    let is_own = |machine: NodeId| {
+        drawing.raises_pressure(machine) && protected.iter().any(|(equipment, _)| *equipment == machine)
+    };
+    let mut search = Search::new(drawing, avoided);
+    search.direction = Direction::Down;
+    let before = search.predecessors(first, charge)?;
+    let mut found: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+    for end in search.ends(first, charge)? {
+        let machine = drawing.topology.equipment_or_self(end);
+        charge(1 + protected.len() as u64)?;
+        let is_new = found.iter().all(|(known, _)| *known != machine);
+        if is_new && drawing.topology.is_equipment(end) && is_own(machine) && is_entered(drawing, end) {
+            found.push((machine, path_back(&before, end)));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns whether the pipes at a port, or at a machine without ports, state that they lead into it.
+fn is_entered(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    let pipes = drawing.topology.table(EdgeFilter::Flow, Direction::Up).edges(end);
+    !pipes.is_empty() && pipes.iter().all(|pipe| !drawing.topology.is_assumed(*pipe))
+}
+
+pub(super) fn is_machine(drawing: &Drawing<'_>, end: NodeId) -> bool {
     let topology = &drawing.topology;
     let equipment = topology.equipment_or_self(end);
     topology.is_equipment(end) && drawing.is_machine(equipment)

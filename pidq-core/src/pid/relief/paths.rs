@@ -12,6 +12,9 @@ use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::{is_bleed_valve, neighbors};
 
+/// Test whether an item is closed, or the pipe that leads to it from another one; the latter may be [`NONE`].
+pub(super) type ClosedTest = fn(&Drawing<'_>, [NodeId; 2], ChargeFn<'_>) -> Result<bool>;
+
 /// Search from a side of a relief device, up to equipment and the ends of the sheet.
 pub(crate) struct Search<'p, 'a> {
     drawing: &'p Drawing<'a>,
@@ -24,6 +27,8 @@ pub(crate) struct Search<'p, 'a> {
     pub(super) skips_relief: bool,
     /// Drains, vents and bleeds of a branching lead nowhere.
     pub(super) skips_bleeds: bool,
+    /// What is closed leads nowhere.
+    pub(super) is_closed: Option<ClosedTest>,
 }
 
 impl<'p, 'a> Search<'p, 'a> {
@@ -36,7 +41,21 @@ impl<'p, 'a> Search<'p, 'a> {
             ends_at_open_ends: true,
             skips_relief: true,
             skips_bleeds: true,
+            is_closed: None,
         }
+    }
+
+    /// Returns the same search with other items that are not entered.
+    pub fn avoiding<'q>(&self, avoided: &'q HashSet<NodeId>) -> Search<'q, 'a>
+    where
+        'p: 'q,
+    {
+        Search { drawing: self.drawing, avoided, ..*self }
+    }
+
+    /// Returns the same search past nothing that is closed by a test.
+    pub fn past_open(&self, is_closed: ClosedTest) -> Search<'p, 'a> {
+        Search { is_closed: Some(is_closed), ..*self }
     }
 
     /// Returns whether a path ends at an item: at equipment, where the sheet ends, at an open end.
@@ -58,7 +77,7 @@ impl<'p, 'a> Search<'p, 'a> {
         let downstream = (self.direction != Direction::Both).then(|| self.leads_to(node));
         let mut next = Vec::with_capacity(around.len());
         for other in around.into_iter().filter(|other| !self.avoided.contains(other)) {
-            let leads_nowhere = self.is_skipped(other)
+            let leads_nowhere = self.is_skipped([node, other], charge)?
                 || downstream.as_ref().is_some_and(|downstream| downstream.binary_search(&other).is_err())
                 || is_branching && is_bleed_valve(self.drawing, other, node, charge)?;
             if !leads_nowhere {
@@ -75,13 +94,18 @@ impl<'p, 'a> Search<'p, 'a> {
         nodes
     }
 
-    fn is_skipped(&self, node: NodeId) -> bool {
-        self.skips_relief && self.drawing.topology.roles[node as usize] == Role::Relief
+    /// Returns whether an item is not entered, from another one or from [`NONE`].
+    fn is_skipped(&self, [before, node]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+        let is_relief = self.skips_relief && self.drawing.topology.roles[node as usize] == Role::Relief;
+        match self.is_closed.filter(|_| !is_relief) {
+            Some(is_closed) => is_closed(self.drawing, [before, node], charge),
+            None => Ok(is_relief),
+        }
     }
 
     /// Returns all ends, in the order in which they are reached.
     pub fn ends(&self, first: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-        if self.is_skipped(first) {
+        if self.is_skipped([NONE, first], charge)? {
             return Ok(Vec::new());
         }
         let mut seen: HashSet<NodeId> = [first].into();
@@ -119,7 +143,7 @@ impl<'p, 'a> Search<'p, 'a> {
 
     /// Returns a shortest path to an end; without one, the path to the item farthest away.
     pub fn path_to_end(&self, first: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-        if self.is_skipped(first) {
+        if self.is_skipped([NONE, first], charge)? {
             return Ok(Vec::new());
         }
         let mut before: HashMap<NodeId, NodeId> = [(first, NONE)].into();

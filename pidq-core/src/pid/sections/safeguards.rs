@@ -31,6 +31,8 @@ pub(super) struct Safeguards {
     acting_on: HashMap<NodeId, Vec<usize>>,
     /// By relief device: whether the drawing shows its path to be open and secured.
     relief: HashMap<NodeId, bool>,
+    /// Relief devices between the outlet and the suction of a machine.
+    internal_relief: HashSet<NodeId>,
     /// By side of equipment: the relief devices that protect it, and whether they do so for certain.
     protecting: HashMap<EquipmentSide, Vec<(NodeId, bool)>>,
 }
@@ -51,8 +53,9 @@ struct Trip {
     acts_on: Vec<NodeId>,
 }
 
-/// Items of a section: between its ends, at its ends, and the instruments that sense in it.
+/// Items of a section: its pipes, the items between its ends, those at its ends, and the instruments that sense in it.
 pub(super) struct SectionItems<'s> {
+    pub pipes: &'s [EdgeId],
     pub inside: &'s [NodeId],
     pub ends: &'s [NodeId],
     pub instruments: &'s [NodeId],
@@ -110,7 +113,13 @@ impl Safeguards {
             self.protecting.entry(*side).or_default().push((device, at < protected.certain().len()));
         }
         self.relief.insert(device, path.is_secured() && stated_by == StatedBy::Class);
+        self.internal_relief.extend(path.returns_to_suction().then_some(device));
         Ok(())
+    }
+
+    /// Returns the relief devices between the outlet and the suction of a machine.
+    pub fn internal_relief(&self) -> &HashSet<NodeId> {
+        &self.internal_relief
     }
 
     fn add(&mut self, trip: Trip) {
@@ -135,13 +144,18 @@ impl Safeguards {
     ) -> Result<Datum<'a>> {
         let mut rows = Vec::new();
         let at_ends = section.ends.iter().map(|node| (*node, "boundary"));
+        let inside: HashSet<NodeId> = section.inside.iter().copied().collect();
+        let flow = SectionFlow::find(drawing, section.pipes, charge)?;
         for (node, acts) in section.inside.iter().map(|node| (*node, "inside")).chain(at_ends) {
             charge(1)?;
+            // A device does not protect the piping into which it discharges.
+            if acts == "boundary" && self.relief.contains_key(&node) && !flow.entered.contains(&node) {
+                continue;
+            }
             rows.extend(self.device_row(drawing, node, acts, charge)?);
         }
-        let inside: HashSet<NodeId> = section.inside.iter().copied().collect();
-        for (device, protects) in self.relief_at_ends(drawing, section, charge)? {
-            if inside.contains(&device) {
+        for (device, protects) in self.relief_at_ends(drawing, section, &flow, charge)? {
+            if inside.contains(&device) || section.ends.contains(&device) {
                 continue;
             }
             let row = self.device_row(drawing, device, "boundary", charge)?;
@@ -190,10 +204,16 @@ impl Safeguards {
         &self,
         drawing: &Drawing<'_>,
         section: &SectionItems<'_>,
+        flow: &SectionFlow,
         charge: ChargeFn<'_>,
     ) -> Result<Vec<(NodeId, bool)>> {
         let topology = &drawing.topology;
-        let equipment = section.ends.iter().filter(|node| topology.is_equipment(**node));
+        // What protects the outlet of a pump does not protect the piping before its suction.
+        let is_at_suction = |node: NodeId| {
+            let machine = topology.equipment_or_self(node);
+            !flow.left.contains(&machine) && drawing.raises_pressure(machine)
+        };
+        let equipment = section.ends.iter().filter(|node| topology.is_equipment(**node) && !is_at_suction(**node));
         let mut devices = Vec::new();
         for node in equipment {
             let found = self.protecting.get(&(topology.equipment_or_self(*node), topology.zone(*node)));
@@ -246,6 +266,31 @@ impl Safeguards {
             Datum::Nodes(Vec::new()),
             Datum::Bool(is_certain),
         ]))
+    }
+}
+
+/// Directions of the pipes of a section at its ends. A pipe without a direction counts for both.
+#[derive(Default)]
+struct SectionFlow {
+    /// Items that a pipe enters.
+    entered: HashSet<NodeId>,
+    /// Items, or the equipment that they belong to, that a pipe leaves.
+    left: HashSet<NodeId>,
+}
+
+impl SectionFlow {
+    fn find(drawing: &Drawing<'_>, pipes: &[EdgeId], charge: ChargeFn<'_>) -> Result<SectionFlow> {
+        let topology = &drawing.topology;
+        charge(pipes.len() as u64)?;
+        let mut flow = SectionFlow::default();
+        for pipe in pipes {
+            let [from, to] = topology.flow_ends(*pipe);
+            let is_assumed = topology.is_assumed(*pipe);
+            flow.entered.extend([Some(to), is_assumed.then_some(from)].into_iter().flatten());
+            let left = [Some(from), is_assumed.then_some(to)].into_iter().flatten();
+            flow.left.extend(left.map(|node| topology.equipment_or_self(node)));
+        }
+        Ok(flow)
     }
 }
 
