@@ -13,6 +13,7 @@ pub(crate) mod option_spec;
 pub(crate) mod plan;
 pub(crate) mod planned_strategies;
 mod property;
+mod regex_cache;
 pub(crate) mod regex_captures;
 mod rename_keys;
 mod row_set;
@@ -44,6 +45,7 @@ use plan::function::{Body, SearchBody, StrictBody};
 use plan::fusion::Fusion;
 use plan::{Call, Plan, Stage};
 use property::KeyCache;
+use regex_cache::RegexCache;
 use run_warnings::RunWarnings;
 
 pub use scratch::Scratch;
@@ -134,6 +136,7 @@ pub struct EvalContext<'a> {
     shapes: Vec<Option<(u32, build::ShapeKeys<'a>)>>,
     /// The most recently compiled tag scheme; a run usually has only one.
     scheme: Option<(&'a str, TagScheme)>,
+    regex_cache: RegexCache,
     /// Buffer for strings whose length is not known in advance.
     text_buffer: String,
     call_stats: Vec<CallStats>,
@@ -177,6 +180,7 @@ impl<'a> EvalContext<'a> {
             last_keys: None,
             shapes: Vec::new(),
             scheme: None,
+            regex_cache: RegexCache::default(),
             text_buffer: String::new(),
             call_stats: vec![CallStats::default(); sizes.calls],
             inner_fuel: 0,
@@ -445,12 +449,31 @@ impl<'a> EvalContext<'a> {
 
     /// Evaluates the searched string. The flags are part of the pattern.
     fn call_search(&mut self, body: SearchBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
-        let [text, Plan::Pattern(pattern), ..] = plans else {
+        let [text, pattern, rest @ ..] = plans else {
             let error = Error::new(Code::ArgumentCount, "A string and a pattern expected");
             return Err(error.with_help("write the pattern as a string: `regex(.tag, \"^P-\")`"));
         };
         let text = self.eval(text, input)?;
-        body(self, text, pattern)
+        match pattern {
+            Plan::Pattern(pattern) => body(self, text, pattern),
+            pattern => {
+                let pattern = self.eval(pattern, input)?;
+                self.search_computed(body, text, pattern, rest)
+            }
+        }
+    }
+
+    /// Searches for a computed pattern, with the flags that the compiler has added.
+    #[inline(never)]
+    fn search_computed(
+        &mut self,
+        body: SearchBody,
+        text: Value<'a>,
+        pattern: Value<'a>,
+        flags: &'a [Plan],
+    ) -> Result<Value<'a>> {
+        let regex = self.regex_from(pattern, flags.first())?;
+        body(self, text, &regex)
     }
 
     fn call_custom(&mut self, function: &'a CustomFunction, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {

@@ -8,6 +8,7 @@ mod graph;
 mod graph_call;
 mod helpers;
 mod joins;
+mod json_text;
 mod logic;
 mod nested;
 mod number;
@@ -48,6 +49,7 @@ const PIDQ: &[(&str, &[Function])] = &[
     #[cfg(feature = "units")]
     ("units", units::FUNCTIONS),
     ("formatting", text_format::FUNCTIONS),
+    ("json", json_text::FUNCTIONS),
     ("graph", graph::FUNCTIONS),
     ("pid", pid::FUNCTIONS),
     ("pid_reports", pid_reports::FUNCTIONS),

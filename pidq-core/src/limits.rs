@@ -91,6 +91,11 @@ pub struct Cancel {
 }
 
 impl Cancel {
+    /// Creates a flag that is not set.
+    pub const fn new() -> Cancel {
+        Cancel { state: AtomicBool::new(false), timed_out: AtomicBool::new(false) }
+    }
+
     /// Stops the runs with this flag; they end with `PQ4008`.
     pub fn cancel(&self) {
         self.state.store(true, Ordering::Relaxed);

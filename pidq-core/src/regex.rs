@@ -155,6 +155,11 @@ impl Regex {
         }
     }
 
+    /// Returns the number of steps of the program, approximately.
+    pub fn program_size(&self) -> u64 {
+        self.cost
+    }
+
     /// Returns the approximate cost of a search in a text: its length times the size of the compiled form.
     #[inline]
     pub fn search_cost(&self, text: &str) -> u64 {

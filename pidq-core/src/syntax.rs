@@ -8,7 +8,7 @@ pub(crate) mod json;
 pub(crate) mod operators;
 pub(crate) mod print;
 pub(crate) mod text;
-mod token;
+pub(crate) mod token;
 
 use crate::error::Span;
 

@@ -260,6 +260,13 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
+impl fmt::Display for Value<'_> {
+    /// Writes JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&write::to_string(*self))
+    }
+}
+
 impl fmt::Debug for Value<'_> {
     /// Writes the value as JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -276,15 +283,29 @@ enum NumberRepr<'a> {
     Computed(f64),
     Stored(&'a Arena, u32),
     Owned(&'a OwnedNumber),
+    /// Read from a string by a run.
+    Read(&'a NumberWithDigits<'a>),
+}
+
+/// A number with its source text, which differs from JavaScript's text of the number.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberWithDigits<'a> {
+    pub value: f64,
+    pub lexeme: &'a str,
 }
 
 impl<'a> Number<'a> {
+    pub(crate) fn with_digits(number: &'a NumberWithDigits<'a>) -> Number<'a> {
+        Number(NumberRepr::Read(number))
+    }
+
     /// Returns the value as a double.
     pub fn value(self) -> f64 {
         match self.0 {
             NumberRepr::Computed(value) => value,
             NumberRepr::Stored(arena, index) => arena.lexeme_value(index),
             NumberRepr::Owned(number) => number.value(),
+            NumberRepr::Read(number) => number.value,
         }
     }
 
@@ -294,6 +315,7 @@ impl<'a> Number<'a> {
             NumberRepr::Computed(_) => None,
             NumberRepr::Stored(arena, index) => Some(arena.lexeme(index).1),
             NumberRepr::Owned(number) => number.lexeme(),
+            NumberRepr::Read(number) => Some(number.lexeme),
         }
     }
 }

@@ -120,7 +120,7 @@ fn constants_may_be_parameters_but_not_computed_values() {
     for query in ["limit($list)", "limit($object.a)", "get($list)", "get(\"a\", $object)", "regex(., $list)"] {
         assert_eq!(code(query), Some("PQ1004"), "{query}");
     }
-    for query in ["let({n: .x}, get($n))", "let({k: .k}, regex(., $k))", "limit($root)", "get($root.a)"] {
+    for query in ["let({n: .x}, get($n))", "let({k: .k}, regex(., \"a\", $k))", "limit($root)", "get($root.a)"] {
         assert_eq!(code(query), Some("PQ1006"), "{query}");
     }
     for query in ["let({n: 1}, limit($n))", "let({k: \"a\"}, get($k))", "let({n: .x}, limit($n))"] {

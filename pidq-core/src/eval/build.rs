@@ -8,8 +8,8 @@ use crate::arena::{Arena, Cell, ContainerId, Layout};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::MIN_ROWS;
 use crate::value::{
-    Array, CellList, Fields, Index, Items, KeyIndex, Keys, Object, Record, Rows, Table, Value, convert,
-    js_number_format, write,
+    Array, CellList, Fields, Index, Items, KeyIndex, Keys, Number, NumberWithDigits, Object, Record, Rows, Table,
+    Value, convert, js_number_format, write,
 };
 
 /// The keys of the stored objects of a shape, also as a list of values.
@@ -333,6 +333,16 @@ impl<'a> EvalContext<'a> {
         Ok(keys)
     }
 
+    /// As [`EvalContext::intern_keys`], for names that do not live as long as the result.
+    pub(crate) fn intern_copied_keys(&mut self, names: &[&str]) -> Result<&'a Keys<'a>> {
+        if let Some(keys) = self.last_keys.filter(|keys| keys.names == names) {
+            return Ok(keys);
+        }
+        let copy = |name: &&str| self.scratch.alloc_str(name).ok_or_else(|| self.out_of_memory());
+        let names = names.iter().map(copy).collect::<Result<Vec<&'a str>>>()?;
+        self.intern_keys(&names)
+    }
+
     fn build_keys(&self, names: &[&'a str]) -> Result<&'a Keys<'a>> {
         match names.len() > Keys::LINEAR_SEARCH_LIMIT {
             true => self.indexed_keys(names, &Index::from_names(names, self.scratch.hasher())),
@@ -350,6 +360,13 @@ impl<'a> EvalContext<'a> {
         let names = self.scratch.alloc_slice(names).ok_or_else(|| self.out_of_memory())?;
         let index = index.map(|index| KeyIndex::HashTable(index, self.scratch.hasher()));
         self.scratch.alloc(Keys { names, index }).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// Creates a number that keeps its digits.
+    pub(crate) fn number_with_digits(&mut self, lexeme: &'a str) -> Result<Value<'a>> {
+        let value = lexeme.parse().unwrap_or(f64::NAN);
+        let number = self.scratch.alloc(NumberWithDigits { value, lexeme }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Number(Number::with_digits(number)))
     }
 
     /// `String(x)`.

@@ -455,7 +455,21 @@ impl<'n> Compiler<'n> {
             }
         }
         self.add_template_fields(&function, args, &mut plans);
+        self.add_computed_flags(&function, args, &mut plans)?;
         Ok(call_plan(function, plans, id, expr.span))
+    }
+
+    /// Appends the flags of a pattern that the run computes. Those of any other pattern are a part of it.
+    #[inline(never)]
+    fn add_computed_flags(&mut self, function: &FunctionRef, args: &[Expr], plans: &mut Vec<Plan>) -> Result<()> {
+        let row = function.row();
+        let pattern = row.params.iter().position(|param| matches!(param.kind, ParamKind::Pattern));
+        let pattern = pattern.and_then(|at| plans.get(at));
+        if pattern.is_some_and(|pattern| !matches!(pattern, Plan::Pattern(_))) {
+            let flags = self.pattern_flags(row, args)?.unwrap_or_default();
+            plans.push(Plan::Constant(Constant::Text(flags.into())));
+        }
+        Ok(())
     }
 
     /// Appends the paths of the fields of a constant template, so that a field that no object has gives a warning.
@@ -523,6 +537,7 @@ impl<'n> Compiler<'n> {
         let arg = &args[at];
         match param.kind {
             ParamKind::Query => self.compile_query(arg),
+            ParamKind::Pattern if self.is_computed_pattern(arg)? => self.compile_query(arg),
             ParamKind::Checked(_) | ParamKind::TextTemplate(_) | ParamKind::GraphPattern => {
                 let plan = self.compile_query(arg)?;
                 self.check_argument(param, &plan, arg)?;
@@ -681,32 +696,51 @@ impl<'n> Compiler<'n> {
         Ok(StaticValue::Known(keys.iter().fold(value, |value, key| child_value(value, &literal_text(&key.node)))))
     }
 
+    /// Returns true for a pattern that the run computes. The reference implementation knows constants only.
+    #[inline(never)]
+    fn is_computed_pattern(&mut self, arg: &Expr) -> Result<bool> {
+        match &arg.node {
+            Node::Array(_) if !self.environment.is_extended => Ok(false),
+            Node::Array(items) if arg.head() == Some("$") => {
+                Ok(matches!(self.parameter_at(&items[1..], arg.span)?, StaticValue::Computed))
+            }
+            node => Ok(matches!(node, Node::Array(_))),
+        }
+    }
+
     fn compile_pattern(&mut self, function: &Function, param: &Param, args: &[Expr], at: usize) -> Result<Plan> {
         let plan = Pattern::default();
         let pattern = self.static_value(function, param, &args[at])?;
-        let flags_at = function.params.iter().position(|param| matches!(param.kind, ParamKind::Flags));
-        let flags_arg = flags_at.and_then(|at| args.get(at));
-        let flags = flags_arg.map(|flags| self.static_value(function, param, flags)).transpose()?;
-        let (Some(pattern), false) = (pattern, flags.as_ref().is_some_and(Option::is_none)) else {
-            return Ok(Plan::Pattern(plan));
+        let flags = self.pattern_flags(function, args)?;
+        let (Some(pattern), Some(flags)) = (pattern, flags) else { return Ok(Plan::Pattern(plan)) };
+        self.patterns.push(PendingPattern {
+            plan: plan.clone(),
+            pattern: convert::to_text(pattern.value()),
+            flags,
+            pattern_span: args[at].span,
+            flags_span: flags_argument(function, args).unwrap_or(&args[at]).span,
+        });
+        Ok(Plan::Pattern(plan))
+    }
+
+    /// Returns the flags of the pattern of a function; `None` if they are known when the query is bound.
+    fn pattern_flags(&mut self, function: &Function, args: &[Expr]) -> Result<Option<String>> {
+        const FLAGS: &Param = &Param::flags("flags");
+        let written = match flags_argument(function, args) {
+            Some(arg) => match self.static_value(function, FLAGS, arg)? {
+                Some(flags) => Some(flags),
+                None => return Ok(None),
+            },
+            None => None,
         };
-        let flags = flags.flatten();
-        let text = |constant: &Constant| convert::to_text(constant.value());
         // `matchAll` appends its own flag. There null means no flags; elsewhere it is the string `null`.
         let is_all = function.name == "matchAll";
-        let mut flags =
-            flags.filter(|flags| !is_all || !matches!(flags, Constant::Null)).as_ref().map(text).unwrap_or_default();
+        let written = written.filter(|flags| !is_all || !matches!(flags, Constant::Null));
+        let mut flags = written.map(|flags| convert::to_text(flags.value())).unwrap_or_default();
         if is_all {
             flags.push('g');
         }
-        self.patterns.push(PendingPattern {
-            plan: plan.clone(),
-            pattern: text(&pattern),
-            flags,
-            pattern_span: args[at].span,
-            flags_span: flags_arg.unwrap_or(&args[at]).span,
-        });
-        Ok(Plan::Pattern(plan))
+        Ok(Some(flags))
     }
 
     fn unknown(&self, name: &str, span: Span) -> Error {
@@ -732,6 +766,12 @@ impl<'n> Compiler<'n> {
             (true, None) => error.with_help("`pidq functions` lists all functions"),
         }
     }
+}
+
+/// Returns the argument with the flags of a pattern.
+fn flags_argument<'e>(function: &Function, args: &'e [Expr]) -> Option<&'e Expr> {
+    let at = function.params.iter().position(|param| matches!(param.kind, ParamKind::Flags))?;
+    args.get(at)
 }
 
 #[inline(never)]

@@ -10,9 +10,9 @@ use crate::regex::{BacktrackBudget, Bounds, Captures, MAX_TEXT_LEN, NO_BOUNDS, O
 use crate::value::{Array, Items, Keys, Record, Value};
 
 /// Layout of the objects that describe the matches of a pattern.
-pub(crate) struct MatchFormat<'a> {
+pub(crate) struct MatchFormat<'a, 'r> {
     keys: &'a Keys<'a>,
-    groups: &'a [Option<String>],
+    groups: &'r [Option<String>],
     /// The names of the groups, if the pattern has any.
     names: Option<&'a Keys<'a>>,
 }
@@ -43,8 +43,8 @@ impl EvalContext<'_> {
     }
 }
 
-impl<'a> MatchFormat<'a> {
-    pub fn new(cx: &mut EvalContext<'a>, regex: &'a Regex) -> Result<MatchFormat<'a>> {
+impl<'a, 'r> MatchFormat<'a, 'r> {
+    pub fn new(cx: &mut EvalContext<'a>, regex: &'r Regex) -> Result<MatchFormat<'a, 'r>> {
         let groups = regex.group_names();
         cx.charge(groups.len() as u64)?;
         let names = if groups.iter().any(Option::is_some) { Some(named_keys(cx, groups)?) } else { None };
@@ -113,10 +113,11 @@ impl<'a> MatchFormat<'a> {
     }
 }
 
-fn named_keys<'a>(cx: &mut EvalContext<'a>, groups: &'a [Option<String>]) -> Result<&'a Keys<'a>> {
+/// The names are copied, unless the previous match had the same ones: the pattern may be dropped before the result.
+fn named_keys<'a>(cx: &mut EvalContext<'a>, groups: &[Option<String>]) -> Result<&'a Keys<'a>> {
     let mut seen = HashSet::new();
-    let names: Vec<&'a str> = groups.iter().flatten().map(String::as_str).filter(|name| seen.insert(*name)).collect();
-    cx.intern_keys(&names)
+    let names: Vec<&str> = groups.iter().flatten().map(String::as_str).filter(|name| seen.insert(*name)).collect();
+    cx.intern_copied_keys(&names)
 }
 
 /// Returns the substring of a group; undefined if the group did not match.

@@ -45,12 +45,12 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn is_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
+fn is_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> Result<Value<'a>> {
     let text = cx.convert_to_text(text)?;
     cx.search_in(regex, text, |budget| regex.is_match(text, budget)).map(|(found, _)| Value::Bool(found))
 }
 
-fn first_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
+fn first_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> Result<Value<'a>> {
     let text = expect_text(text)?;
     match search(cx, regex, text, 0)? {
         Some(captures) => MatchFormat::new(cx, regex)?.object(cx, text, &captures),
@@ -58,7 +58,7 @@ fn first_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) 
     }
 }
 
-fn all_matches<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
+fn all_matches<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> Result<Value<'a>> {
     let text = expect_text(text)?;
     let format = MatchFormat::new(cx, regex)?;
     let base = cx.mark();

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use super::array::optional;
 use super::helpers::{Side, expect_number, pad, string_args};
+use super::json_text::json_text;
 use super::nested::{PathKey, child, invalid};
 use super::number::{argument, rounded};
 use crate::error::{Error, Result};
@@ -167,19 +168,6 @@ fn field_text<'a>(
         (Value::Array(_) | Value::Object(_), None) => json_text(cx, value),
         (value, None) => cx.convert_to_text(value),
     }
-}
-
-/// Returns the JSON text of an array or object.
-fn json_text<'a>(cx: &mut EvalContext<'a>, value: Value<'a>) -> Result<&'a str> {
-    let mut json = String::new();
-    value.write_json(cx.limits().string, &mut |chunk| {
-        json.push_str(chunk);
-        Ok(())
-    })?;
-    cx.reserve(json.len())?;
-    let text = cx.build_text(|out| out.write_str(&json))?;
-    cx.release(json.len());
-    Ok(text)
 }
 
 fn repeat<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {

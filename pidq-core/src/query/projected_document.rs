@@ -2,6 +2,8 @@
 
 use std::cell::OnceCell;
 
+use serde::de::DeserializeOwned;
+
 use super::{Query, RunResult, projection};
 use crate::arena::load;
 use crate::arena::projection::ProjectionId;
@@ -94,6 +96,34 @@ impl<'q> ProjectedDocument<'q> {
             first => first,
         };
         Ok(RunResult { warnings: Vec::new(), ..result? })
+    }
+
+    /// Runs the query and returns the result as JSON.
+    ///
+    /// ```
+    /// use pidq_core::{Limits, Query};
+    ///
+    /// let query = Query::parse("{tag: .tag, kw: .kw}")?;
+    /// for line in [r#"{"tag": "P-101", "kw": 15, "log": []}"#, r#"{"tag": "P-102", "kw": 7.5, "log": []}"#] {
+    ///     println!("{}", query.load(line)?.to_json(Limits::default())?);
+    /// }
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::to_json`].
+    pub fn to_json(&self, limits: Limits<'_>) -> Result<String> {
+        let scratch = Scratch::new();
+        self.run_without_warnings(&scratch, limits)?.to_json()
+    }
+
+    /// Runs the query and converts the result to a type.
+    ///
+    /// # Errors
+    /// As [`Query::run_as`].
+    pub fn run_as<T: DeserializeOwned>(&self, limits: Limits<'_>) -> Result<T> {
+        let scratch = Scratch::new();
+        self.run_without_warnings(&scratch, limits)?.deserialize()
     }
 
     /// Returns the document of the last run. Values that the query did not read may be null.

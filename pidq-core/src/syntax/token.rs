@@ -72,6 +72,15 @@ pub(crate) struct BadString {
 }
 
 impl BadString {
+    /// Returns the byte of the string's contents.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    pub fn message(&self) -> &'static str {
+        self.message
+    }
+
     /// Returns the error for a string whose contents begin at a byte of the text.
     pub fn error(&self, text: &str, start: usize) -> Error {
         let error = syntax_error(text, start + self.at, 1, Code::BadString, self.message);

@@ -245,6 +245,13 @@ impl OwnedValue {
     }
 }
 
+impl fmt::Display for OwnedValue {
+    /// Writes JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.as_value(), f)
+    }
+}
+
 impl fmt::Debug for OwnedValue {
     /// Writes the value as JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -329,6 +336,30 @@ impl<T: Into<OwnedValue>> FromIterator<T> for OwnedValue {
 impl From<OwnedObject> for OwnedValue {
     fn from(object: OwnedObject) -> OwnedValue {
         OwnedValue::Object(object)
+    }
+}
+
+impl PartialEq<str> for OwnedValue {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == Some(other)
+    }
+}
+
+impl PartialEq<&str> for OwnedValue {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == Some(*other)
+    }
+}
+
+impl PartialEq<f64> for OwnedValue {
+    fn eq(&self, other: &f64) -> bool {
+        self.as_f64() == Some(*other)
+    }
+}
+
+impl PartialEq<bool> for OwnedValue {
+    fn eq(&self, other: &bool) -> bool {
+        self.as_bool() == Some(*other)
     }
 }
 

@@ -73,6 +73,9 @@ const FILTERS: &[(&str, &str, &str, &str)] = &[
     (r#"ltrimstr("v")"#, r#"replaceRegex(get(), "^v", "")"#, r#""v1.2""#, r#""1.2""#),
     (r#"floor"#, r#"floor(get())"#, r#"2.7"#, r#"2"#),
     (r#"test("^a")"#, r#"regex(get(), "^a")"#, r#""abc""#, r#"true"#),
+    (r#".p as $p | .t | test($p)"#, r#"regex(.t, .p)"#, r#"{"t":"abc","p":"^a"}"#, r#"true"#),
+    (r#".a | fromjson"#, r#"fromJson(.a)"#, r#"{"a":"[1]"}"#, r#"[1]"#),
+    (r#".a | tojson"#, r#"toJson(.a)"#, r#"{"a":[1]}"#, r#""[1]""#),
     (
         r#". as $all | .a | map(. + $all.n)"#,
         r#"let({all: get()}, .a | map(get() + $all.n))"#,

@@ -4,6 +4,7 @@ mod bindings;
 mod dates;
 mod joins;
 mod jq;
+mod json_text;
 mod nested;
 mod regex;
 mod sequences;

@@ -77,3 +77,66 @@ fn long_replacements_are_limited() {
     assert_eq!(error.expect_err("too many matches").code().as_str(), "PQ4007");
     check_error(r#"replaceRegex(get(), "(a+)+b(?=c)", "")"#, &format!("\"{}\"", "a".repeat(40)), "PQ4006", "backtrack");
 }
+
+#[test]
+fn patterns_may_be_computed() {
+    let rows = r#"[{"t": "P-101", "p": "^P-"}, {"t": "V-7", "p": "^P-"}, {"t": "v-7", "p": "^V"}]"#;
+    check("filter(regex(.t, .p)) | map(.t)", rows, r#"["P-101"]"#);
+    check(r#"filter(regex(.t, .p, "i")) | map(.t)"#, rows, r#"["P-101","v-7"]"#);
+    check(r#"map(regex(.t, "^" + substring(.t, 0, 1)))"#, rows, "[true,true,true]");
+    check("let({p: .0.p}, map(match(.t, $p).value))", rows, r#"["P-",null,null]"#);
+    check("let({one: .0}, map(regex(.t, $one.p)))", rows, "[true,false,false]");
+    check("map(regex(.t, $root.0.p))", rows, "[true,false,false]");
+    check(r#"map(replaceRegex(.t, .p, "<$&>"))"#, rows, r#"["<P->101","V-7","v-7"]"#);
+    check(r#"map(replaceRegex(.t, .p, "<$&>", "i") | upper(get()))"#, rows, r#"["<P->101","V-7","<V>-7"]"#);
+    check(
+        r#"matchAll("a1b22", .p)"#,
+        r#"{"p": "(?<n>[0-9]+)"}"#,
+        r#"[{"value":"1","groups":["1"],"namedGroups":{"n":"1"}},{"value":"22","groups":["22"],"namedGroups":{"n":"22"}}]"#,
+    );
+    // Each pattern has its own names of groups.
+    check(
+        "map(match(\"ab\", get()).namedGroups)",
+        r#"["(?<x>a)", "(?<y>b)", "(?<x>a)"]"#,
+        r#"[{"x":"a"},{"y":"b"},{"x":"a"}]"#,
+    );
+}
+
+#[test]
+fn a_computed_pattern_that_is_not_valid_is_an_error_of_the_data() {
+    check_error(
+        "map(regex(.t, .p))",
+        r#"[{"t": "a", "p": "a"}, {"t": "a", "p": "("}]"#,
+        "PQ2008",
+        "Invalid regular expression: /(/",
+    );
+    check_error("regex(.t, .p)", r#"{"t": "a"}"#, "PQ2002", "A pattern expected");
+    check_error("regex(.t, .p)", r#"{"t": "a", "p": 7}"#, "PQ2002", "A pattern expected");
+    check(r#"tryOr(regex(.t, .p), "bad")"#, r#"{"t": "a", "p": "["}"#, r#""bad""#);
+    check_error(r#"regex(.t, .p, .f)"#, "{}", "PQ1006", "`flags`");
+    // JSON Query knows constants only.
+    let error = pidq_core::Dialect::json_query().parse("regex(.t, .p)").expect_err("not a constant");
+    assert_eq!(error.code().as_str(), "PQ1006");
+}
+
+/// The cache of a run begins empty, and drops its patterns when they are too many.
+#[test]
+fn computed_patterns_cost_the_same_fuel_in_every_run() {
+    let patterns: Vec<Value> = (0..2_000).map(|at| json!(format!("^(?:{at}|x{{{}}})$", at % 50))).collect();
+    let graph = pidq_core::Graph::from_json(Value::from(patterns).to_string()).expect("JSON");
+    let query =
+        pidq_core::Query::parse("[count(regex(\"7\", get())), count(regex(\"7\", get()))]").expect("it compiles");
+    let mut scratch = pidq_core::Scratch::new();
+    let mut fuel = Vec::new();
+    for _ in 0..3 {
+        scratch.reset();
+        let result = query.run(&graph, &scratch, Limits::default()).expect("it runs");
+        assert_eq!(result.to_json().expect("JSON"), "[1,1]");
+        fuel.push(result.fuel);
+    }
+    assert_eq!(fuel, [fuel[0]; 3]);
+    let limits = Limits { fuel: fuel[0] - 1, ..Limits::default() };
+    assert_eq!(query.to_json(&graph, limits).map_err(|error| error.code().as_str()), Err("PQ4001"));
+    let limits = Limits { fuel: fuel[0], ..Limits::default() };
+    assert!(query.to_json(&graph, limits).is_ok());
+}

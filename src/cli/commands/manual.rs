@@ -34,6 +34,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("dates", "Dates and durations"),
     ("units", "Units"),
     ("formatting", "Formatting"),
+    ("json", "JSON in strings"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
     ("pid_reports", "P&ID: reports for engineers"),

@@ -59,8 +59,8 @@ pub(crate) type PipedBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a [Pla
 pub(crate) type CountBody =
     for<'a> fn(&mut EvalContext<'a>, ColumnView<'a>, &'a [Plan]) -> Result<Option<(Value<'a>, u64)>>;
 
-/// A function of an evaluated string and a pattern.
-pub(crate) type SearchBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a Regex) -> Result<Value<'a>>;
+/// A function of an evaluated string and a pattern, which may be dropped before the result.
+pub(crate) type SearchBody = for<'a, 'r> fn(&mut EvalContext<'a>, Value<'a>, &'r Regex) -> Result<Value<'a>>;
 
 impl Function {
     /// Creates a function of the embedding program. It gets the piped value and its evaluated arguments, as many as the

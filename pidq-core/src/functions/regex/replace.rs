@@ -25,9 +25,29 @@ enum Part<'t> {
 
 /// Returns null for a null argument, like `replace`.
 pub(super) fn replace_regex<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let [_, Plan::Pattern(regex), _] = args else { return Ok(Value::Null) };
-    let regex: &'a Regex = regex;
+    let [_, pattern, ..] = args else { return Ok(Value::Null) };
     let [text, with] = [optional(cx, args, 0, input)?, optional(cx, args, 2, input)?];
+    if let Plan::Pattern(regex) = pattern {
+        return replace_matches(cx, text, regex, with);
+    }
+    let pattern = optional(cx, args, 1, input)?;
+    replace_computed(cx, text, pattern, with, args.get(3))
+}
+
+/// Replaces the matches of a computed pattern, with the flags that the compiler has added.
+#[inline(never)]
+fn replace_computed<'a>(
+    cx: &mut EvalContext<'a>,
+    text: Value<'a>,
+    pattern: Value<'a>,
+    with: Value<'a>,
+    flags: Option<&'a Plan>,
+) -> Result<Value<'a>> {
+    let regex = cx.regex_from(pattern, flags)?;
+    replace_matches(cx, text, &regex, with)
+}
+
+fn replace_matches<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex, with: Value<'a>) -> Result<Value<'a>> {
     let Some([text, with]) = string_args(cx, &[text, with])? else { return Ok(Value::Null) };
     let matches = all_matches(cx, regex, text)?;
     if matches.is_empty() {
