@@ -556,6 +556,11 @@ impl Warning {
         Warning { pointer: self.span.map(pointer), ..self }
     }
 
+    /// Renders the warning as text in several lines, as [`Error::render`].
+    pub fn render(&self, source: &str) -> String {
+        self.render_with(source, &Styles::PLAIN)
+    }
+
     /// Renders the warning for people, as [`Error::render_with`].
     pub fn render_with(&self, source: &str, styles: &Styles) -> String {
         let mut text = format!("{}warning[{}]{}: {}\n", styles.help, self.code, styles.reset, self.message);
@@ -571,6 +576,14 @@ impl Warning {
     /// Returns true if the message names a field.
     pub(crate) fn names_field(&self, field: &str) -> bool {
         self.message.ends_with(&format!("`{field}`"))
+    }
+}
+
+impl fmt::Display for Warning {
+    /// Writes one line, for logs: code, message, help.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
     }
 }
 

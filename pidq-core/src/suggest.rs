@@ -1,5 +1,7 @@
 //! "Did you mean" suggestions: similar names, functions of other languages, and those of features that were left out.
 
+mod jq_names;
+
 /// Functions of each feature, whether or not this program has it.
 pub(crate) const FEATURES: &[(&str, &[&str])] = &[
     (
@@ -132,8 +134,13 @@ pub(crate) struct ForeignName {
 }
 
 impl ForeignName {
-    pub fn text(&self) -> String {
-        self.help.into()
+    pub fn help(&self) -> &'static str {
+        self.help
+    }
+
+    /// Returns true if the function takes the place of the name, without another argument or a condition.
+    pub fn is_synonym(&self) -> bool {
+        self.help.ends_with(&format!("`{}()`", self.function))
     }
 }
 
@@ -256,8 +263,13 @@ const FOREIGN_NAMES: &[ForeignName] = &[
     },
     ForeignName {
         names: &["tojson", "stringify", "json_encode", "dumps"],
-        function: "format",
-        help: "the JSON of an array or object is `format(\"{.}\")`",
+        function: "toJson",
+        help: "the JSON of a value is `toJson(.a)`",
+    },
+    ForeignName {
+        names: &["fromjson", "json_decode", "loads", "parse_json", "parsejson"],
+        function: "fromJson",
+        help: "the value of a string with JSON is `fromJson(.a)`",
     },
     ForeignName {
         names: &["ifelse", "iif", "case", "when", "switch", "cond"],
@@ -318,7 +330,7 @@ const FOREIGN_NAMES: &[ForeignName] = &[
         help: "to format a date, use `dateFormat()`",
     },
     ForeignName {
-        names: &["strptime", "todate", "parsedate", "to_date", "date"],
+        names: &["strptime", "parsedate", "to_date", "date"],
         function: "dateParse",
         help: "to read a date, use `dateParse()`",
     },
@@ -367,8 +379,20 @@ const FOREIGN_NAMES: &[ForeignName] = &[
 
 /// Returns the function for a name of another language.
 pub(crate) fn foreign_name(name: &str) -> Option<&'static ForeignName> {
-    let name = name.to_lowercase();
-    FOREIGN_NAMES.iter().find(|entry| entry.names.contains(&name.as_str()))
+    let find =
+        |name: &str| FOREIGN_NAMES.iter().chain(jq_names::COUNTERPARTS).find(|entry| entry.names.contains(&name));
+    // `IN` and `in` of jq are two functions.
+    find(name).or_else(|| find(&name.to_lowercase()))
+}
+
+/// Returns help for a name of jq that has no counterpart.
+pub(crate) fn help_without_counterpart(name: &str) -> Option<&'static str> {
+    jq_names::WITHOUT_COUNTERPART.iter().find(|(names, _)| names.contains(&name)).map(|(_, help)| *help)
+}
+
+/// Returns help for a function that is another one in jq.
+pub(crate) fn other_meaning(function: &str) -> Option<&'static str> {
+    jq_names::OTHER_MEANINGS.iter().find(|(name, _)| *name == function).map(|(_, help)| *help)
 }
 
 /// As `foreign_name`, for a misspelled name. Short names are similar to too many others.

@@ -551,7 +551,7 @@ PIDQ_API PIDQ_NODISCARD pidq_error_t *pidq_params_set_number(pidq_params_t *para
 // Sets true or false.
 PIDQ_API PIDQ_NODISCARD pidq_error_t *pidq_params_set_bool(pidq_params_t *params, const char *name, bool value);
 
-// Sets any value of JSON.
+// Sets any value of JSON. `PQ5001` if it is not JSON, as for a document, and the other codes of documents.
 PIDQ_API
 PIDQ_NODISCARD
 pidq_error_t *pidq_params_set_json(pidq_params_t *params,

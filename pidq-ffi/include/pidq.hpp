@@ -13,6 +13,7 @@
 #include <pidq.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -43,6 +44,40 @@ inline const char *data(std::string_view text) noexcept { return text.data() == 
 inline std::string take(pidq_buffer_t *buffer) {
   std::unique_ptr<pidq_buffer_t, Deleter<pidq_buffer_delete>> owner(buffer);
   return std::string(view(pidq_buffer_bytes(buffer)));
+}
+
+template <typename T> struct is_optional : std::false_type {};
+template <typename T> struct is_optional<std::optional<T>> : std::true_type {};
+
+// Shortest text of a number, with a decimal point whatever the locale of the program is.
+inline std::string decimal(double value) {
+  char text[32];
+  for (int digits = 15; digits <= 17; digits++) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  for (char &c : text) {
+    if (c == '\0') break;
+    if (c == ',') c = '.';
+  }
+  return text;
+}
+
+inline void append_quoted(std::string &json, std::string_view text) {
+  json += '"';
+  for (const char c : text) {
+    char escape[8];
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+      json += escape;
+    } else {
+      json += c;
+    }
+  }
+  json += '"';
 }
 
 } // namespace detail
@@ -113,6 +148,33 @@ private:
   }
   std::variant<T, Error> content_;
 };
+
+// File of an export.
+struct File {
+  std::string name;
+  // Content; that of a workbook is binary.
+  std::string bytes;
+};
+
+namespace detail {
+
+// Files of an export.
+inline std::vector<File> take(pidq_files_t *files) {
+  std::unique_ptr<pidq_files_t, Deleter<pidq_files_delete>> owner(files);
+  std::vector<File> content;
+  for (std::size_t index = 0; index < pidq_files_count(files); index++) {
+    content.push_back(File{pidq_files_name(files, index), std::string(view(pidq_files_bytes(files, index)))});
+  }
+  return content;
+}
+
+// Result of a call that creates files or a text.
+template <typename Content, typename Handle> Expected<Content> taken(pidq_error_t *error, Handle *handle) {
+  if (error != nullptr) return Error(error);
+  return take(handle);
+}
+
+} // namespace detail
 
 class Value;
 
@@ -251,7 +313,8 @@ class Params {
 public:
   Params() : handle_(pidq_params_new()) {}
 
-  // Sets a string, a number or a bool. Throws if the name or the value is not valid, such as an infinite number.
+  // Sets a string, a number, a bool, a Value of a result, an optional of these (null if it is empty), or a list of these,
+  // such as a std::vector. Throws if the name or the value is not valid, such as an infinite number.
   template <typename T> Params &set(const std::string &name, const T &value) & {
     if (pidq_error_t *error = set_value(name.c_str(), value)) static_cast<void>(Expected<bool>(Error(error)).value());
     return *this;
@@ -275,9 +338,40 @@ private:
       return pidq_params_set_json(handle(), name, digits.data(), digits.size());
     } else if constexpr (std::is_floating_point_v<T>) {
       return pidq_params_set_number(handle(), name, static_cast<double>(value));
-    } else {
+    } else if constexpr (std::is_convertible_v<const T &, std::string_view>) {
       const std::string_view text(value);
       return pidq_params_set_string(handle(), name, detail::data(text), text.size());
+    } else {
+      std::string json;
+      append_json(json, value);
+      return pidq_params_set_json(handle(), name, json.data(), json.size());
+    }
+  }
+
+  // Appends a value as JSON. Of one that has none, such as an infinite number, the library refuses the text.
+  template <typename T> static void append_json(std::string &json, const T &value) {
+    if constexpr (std::is_same_v<T, Value>) {
+      json += value.exists() ? value.json() : "null";
+    } else if constexpr (detail::is_optional<T>::value) {
+      if (value) append_json(json, *value);
+      else json += "null";
+    } else if constexpr (std::is_same_v<T, bool>) {
+      json += value ? "true" : "false";
+    } else if constexpr (std::is_integral_v<T>) {
+      json += std::to_string(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      json += detail::decimal(static_cast<double>(value));
+    } else if constexpr (std::is_convertible_v<const T &, std::string_view>) {
+      detail::append_quoted(json, value);
+    } else {
+      char separator = '[';
+      for (auto item = value.begin(); item != value.end(); ++item) {
+        json += separator;
+        separator = ',';
+        // Not `*item` itself: that of std::vector<bool> is a proxy.
+        append_json<typename T::value_type>(json, *item);
+      }
+      json += separator == '[' ? "[]" : "]";
     }
   }
   std::unique_ptr<pidq_params_t, detail::Deleter<pidq_params_delete>> handle_;
@@ -308,6 +402,40 @@ public:
     pidq_graph_t *graph = nullptr;
     pidq_error_t *error = pidq_graph_open(path.c_str(), &graph);
     return made(error, graph);
+  }
+
+  // Joins sheets at their off-page connectors.
+  static Graph join(const std::vector<const Graph *> &sheets) { return try_join(sheets).value(); }
+  static Expected<Graph> try_join(const std::vector<const Graph *> &sheets) {
+    std::vector<const pidq_graph_t *> handles;
+    for (const Graph *sheet : sheets) handles.push_back(sheet->handle());
+    pidq_graph_t *graph = nullptr;
+    pidq_error_t *error = pidq_graph_join(handles.data(), handles.size(), &graph);
+    return made(error, graph);
+  }
+
+  // Draws the graph as SVG; options as for pidq_graph_draw.
+  std::string draw(const pidq_draw_options_t &options = PIDQ_DRAW_OPTIONS_INIT) const { return try_draw(options).value(); }
+  Expected<std::string> try_draw(const pidq_draw_options_t &options = PIDQ_DRAW_OPTIONS_INIT) const {
+    pidq_buffer_t *svg = nullptr;
+    pidq_error_t *error = pidq_graph_draw(handle(), &options, &svg);
+    return detail::taken<std::string>(error, svg);
+  }
+  // Returns the changes from this revision to a newer one: JSON, as that of pidq_graph_diff.
+  std::string diff(const Graph &newer, const pidq_diff_options_t &options = PIDQ_DIFF_OPTIONS_INIT) const {
+    return try_diff(newer, options).value();
+  }
+  Expected<std::string> try_diff(const Graph &newer, const pidq_diff_options_t &options = PIDQ_DIFF_OPTIONS_INIT) const {
+    pidq_buffer_t *changes = nullptr;
+    pidq_error_t *error = pidq_graph_diff(handle(), newer.handle(), &options, &changes);
+    return detail::taken<std::string>(error, changes);
+  }
+  // Exports the graph in a format, such as "graphml".
+  std::vector<File> export_to(const std::string &format) const { return try_export_to(format).value(); }
+  Expected<std::vector<File>> try_export_to(const std::string &format) const {
+    pidq_files_t *files = nullptr;
+    pidq_error_t *error = pidq_graph_export(handle(), format.c_str(), &files);
+    return detail::taken<std::vector<File>>(error, files);
   }
 
   std::size_t size() const noexcept { return pidq_graph_size(handle()); }
@@ -341,6 +469,13 @@ public:
     const auto ignore = [](void *, const char *, std::size_t) { return true; };
     if (pidq_error_t *error = pidq_result_write(handle(), ignore, nullptr)) return Error(error);
     return std::string_view();
+  }
+  // Exports the result in a format, such as "csv" or "xlsx", which require a list of objects.
+  std::vector<File> export_to(const std::string &format) const { return try_export_to(format).value(); }
+  Expected<std::vector<File>> try_export_to(const std::string &format) const {
+    pidq_files_t *files = nullptr;
+    pidq_error_t *error = pidq_result_export(handle(), format.c_str(), &files);
+    return detail::taken<std::vector<File>>(error, files);
   }
   std::uint64_t fuel() const noexcept { return pidq_result_fuel(handle()); }
   // Warnings about the query: JSON.
@@ -385,6 +520,22 @@ public:
   }
   Expected<Result> try_run(const Graph &graph, const Params &params, const Limits &limits) const {
     return run_with(graph, params.handle(), &limits);
+  }
+
+  // Returns warnings without running the query: JSON. With a graph, also about fields that do not exist in it.
+  std::string check() const { return try_check(nullptr).value(); }
+  std::string check(const Graph &graph) const { return try_check(&graph).value(); }
+  Expected<std::string> try_check(const Graph *graph) const {
+    pidq_buffer_t *warnings = nullptr;
+    pidq_error_t *error = pidq_query_check(handle(), graph == nullptr ? nullptr : graph->handle(), &warnings);
+    return detail::taken<std::string>(error, warnings);
+  }
+  // Runs the query and returns its profile: JSON.
+  std::string explain(const Graph &graph) const { return try_explain(graph).value(); }
+  Expected<std::string> try_explain(const Graph &graph) const {
+    pidq_buffer_t *profile = nullptr;
+    pidq_error_t *error = pidq_query_explain(handle(), graph.handle(), nullptr, &profile);
+    return detail::taken<std::string>(error, profile);
   }
 
   // Query in the text format, and in the JSON format.

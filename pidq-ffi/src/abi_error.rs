@@ -77,6 +77,12 @@ impl AbiError {
         }))
     }
 
+    /// Converts an error of the engine about JSON that is an argument and not a document.
+    pub fn of_argument(error: &pidq_core::Error, name: &str) -> AbiError {
+        let stage = stage(error.code().stage().as_str());
+        AbiError::new(error.code().as_str(), stage, format!("{name}: {}", error.message()))
+    }
+
     fn new(code: &str, stage: &'static CStr, message: String) -> AbiError {
         let json = json!({"code": code, "stage": stage.to_str().unwrap_or_default(), "message": message});
         AbiError(Box::new(ErrorTexts {

@@ -6,10 +6,11 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use pidq_core::Graph;
+use pidq_core::limits::MAX_DOCUMENT_DEPTH;
 use serde_json::Value as Json;
 
 use crate::abi_error::AbiError;
-use crate::arguments::{c_string, text};
+use crate::arguments::{bytes, c_string, text};
 use crate::error_handle::ErrorHandle;
 use crate::handle::{Slot, borrow_mut, delete, handle, into_handle};
 use crate::panic_guard::{guard, guard_error, guard_or};
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn pidq_params_set_bool(
     guard_error(|| unsafe { set(params, name, value.to_string()) })
 }
 
-/// Sets any value of JSON.
+/// Sets any value of JSON. `PQ5001` if it is not JSON, as for a document, and the other codes of documents.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn pidq_params_set_json(
@@ -104,12 +105,12 @@ pub unsafe extern "C" fn pidq_params_set_json(
 ) -> *mut ErrorHandle {
     guard_error(|| {
         // SAFETY: the rules of the header.
-        let (json, name_text) = unsafe { (text(json, len, "json")?, c_string(name, "name")?.unwrap_or_default()) };
-        serde_json::from_str::<Json>(json).map_err(|error| {
-            AbiError::misuse(format!("the value of the parameter `{name_text}` is not valid JSON: {error}"))
-        })?;
+        let (json, name_text) = unsafe { (bytes(json, len, "json")?, c_string(name, "name")?.unwrap_or_default()) };
+        // Read as a document is, with the same codes. All values together are one object.
+        let value = Graph::from_json_with_max_depth(json, MAX_DOCUMENT_DEPTH - 1)
+            .map_err(|error| AbiError::of_argument(&error, &format!("the parameter `{name_text}`")))?;
         // SAFETY: the rules of the header.
-        unsafe { set(params, name, json.to_owned()) }
+        unsafe { set(params, name, value.source().to_owned()) }
     })
 }
 

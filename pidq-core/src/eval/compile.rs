@@ -754,10 +754,13 @@ impl<'n> Compiler<'n> {
         let known = (self.environment.function_names)();
         let exists = |foreign: &&suggest::ForeignName| known.contains(&foreign.function);
         let with_hint = |error: Error, foreign: &suggest::ForeignName| {
-            error.with_help(foreign.text()).with_suggestions(vec![foreign.function.to_owned()])
+            error.with_help(foreign.help()).with_suggestions(vec![foreign.function.to_owned()])
         };
         if let Some(foreign) = suggest::foreign_name(name).filter(exists) {
             return with_hint(error, foreign);
+        }
+        if let Some(help) = suggest::help_without_counterpart(name) {
+            return error.with_help(help);
         }
         let similar = suggest::nearest(name, known.iter().copied());
         match (similar.is_empty(), suggest::nearest_foreign_name(name).filter(exists)) {
@@ -1003,6 +1006,9 @@ fn check_count(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<()>
     }
     let (signature, expected) = (function.signature(), counted(min_count, max_count));
     let error = count_error(&signature, function.name(), &expected, expr, args, max_count);
+    if let Some(help) = suggest::other_meaning(function.name).filter(|_| args.len() < min_count) {
+        return Err(error.with_help(help));
+    }
     // `.date | dateFormat("%Y")` expects the function to read the piped value.
     let takes_arguments_only = matches!(function.body, Body::Strict(_) | Body::Batched(..) | Body::Lazy(_));
     Err(match takes_arguments_only && args.len() + 1 == min_count {
@@ -1042,7 +1048,7 @@ fn missing_argument(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Optio
     let message = format!("the argument `{}` is missing: `{}`", missing.name, row.signature());
     let warning = Warning::new("PQW11", message).with_span(expr.span);
     Some(match suggest::foreign_name(row.name) {
-        Some(foreign) => warning.with_help(foreign.text()),
+        Some(foreign) => warning.with_help(foreign.help()),
         None => warning,
     })
 }

@@ -110,3 +110,160 @@ fn the_table_of_the_manual_lists_these_queries() {
     let table: String = rows.collect();
     assert!(page.contains(&table), "the table of jq in the manual is\n{table}");
 }
+
+/// The functions of jq 1.7, by the words that the error of an unknown one contains. Those in the first row are functions
+/// here too.
+const BUILTINS: &[(&str, &str)] = &[
+    (
+        "",
+        "abs add all any ceil contains first flatten floor format in join keys last limit map match max min not nth paths pick pow",
+    ),
+    ("", "range repeat reverse round scan sort split transpose trim values"),
+    ("`size()`", "length"),
+    ("`size() == 0`", "isempty"),
+    ("`| size()`", "utf8bytelength"),
+    ("filter", "select empty arrays booleans iterables nulls numbers objects scalars strings"),
+    ("`sort", "sort_by"),
+    ("`groupBy()`", "group_by"),
+    ("`uniq()`", "unique"),
+    ("`uniqBy()`", "unique_by"),
+    ("`maxBy(.a)`", "max_by"),
+    ("`minBy(.a)`", "min_by"),
+    ("`entries()`", "to_entries"),
+    ("fromEntries()", "from_entries"),
+    ("`mapObject({key: .key, value: .value})`", "with_entries"),
+    ("`mapValues()`", "map_values"),
+    ("`keys()`", "keys_unsorted"),
+    ("`regex()`", "test"),
+    ("`replaceRegex", "sub gsub ltrimstr rtrimstr ltrim rtrim"),
+    ("namedGroups", "capture"),
+    ("split(", "splits explode"),
+    ("`join(\"\")`", "implode"),
+    ("`lower()`", "ascii_downcase"),
+    ("`upper()`", "ascii_upcase"),
+    ("`string()`", "tostring"),
+    ("`number()`", "tonumber"),
+    ("`toJson(.a)`", "tojson"),
+    ("`fromJson(.a)`", "fromjson"),
+    ("`typeOf(.a)", "type finites isinfinite isnan isnormal normals"),
+    ("exists()", "has"),
+    ("omit()", "del"),
+    ("`endsWith(", "endswith"),
+    ("`startsWith(", "startswith"),
+    ("contains(", "inside"),
+    ("`.a in [1, 2]`", "IN"),
+    ("`keyBy(.id)`", "INDEX"),
+    ("innerJoin()", "JOIN"),
+    ("enumerate()", "index rindex indices bsearch"),
+    ("flatMap(", "combinations"),
+    ("`[.a] | flatten()`", "toarray"),
+    ("valuePaths()", "path leaf_paths"),
+    ("descendants()", "recurse recurse_down"),
+    ("`leaves()`", "tostream"),
+    ("setAt(", "fromstream truncate_stream"),
+    ("getAt()", "getpath"),
+    ("setAt()", "setpath"),
+    ("deleteAt()", "delpaths"),
+    ("mapDeep()", "walk"),
+    ("tryOr(", "isvalid"),
+    ("reduce(", "until while"),
+    ("`abs(.a)`", "fabs"),
+    ("`.a ^ 0.5`", "sqrt cbrt exp exp10 exp2 hypot pow10"),
+    ("round(", "nearbyint rint"),
+    ("floor(", "trunc modf"),
+    ("| max()", "fmax"),
+    ("| min()", "fmin"),
+    ("mod(.a, .b)", "drem fmod"),
+    ("dateToEpoch(", "fromdate fromdateiso8601 mktime"),
+    ("dateFromEpoch(", "todate todateiso8601 dateiso8601"),
+    ("datePart(", "gmtime localtime"),
+    ("dateFormat()", "strftime strflocaltime"),
+    ("dateParse()", "strptime date"),
+    ("dateAdd(", "dateadd datesub"),
+    ("`$now`", "now"),
+    ("null", "error infinite nan"),
+    ("$ENV", "env"),
+    ("--slurp", "input inputs"),
+    ("--arg file", "input_filename input_line_number"),
+    ("pidq explain", "debug stderr"),
+    ("pidq query -e", "halt halt_error"),
+    ("first()", "break label"),
+    ("substring(", "ascii"),
+    ("pidq functions", "builtins get_search_list have_decnum have_literal_numbers modulemeta"),
+    (
+        "functions of its own",
+        "acos acosh asin asinh atan atan2 atanh copysign cos cosh expm1 fdim fma frexp gamma j0 j1 jn",
+    ),
+    ("functions of its own", "ldexp lgamma lgamma_r log log10 log1p log2 logb nextafter nexttoward scalb scalbln"),
+    ("functions of its own", "significand sin sinh tan tanh tgamma y0 y1 yn"),
+];
+
+#[test]
+fn every_function_of_jq_is_known_or_its_error_names_the_equivalent() {
+    let dialect = pidq_core::Dialect::standard();
+    let known: Vec<&str> = dialect.functions().map(|function| function.name()).collect();
+    let mut unclear = Vec::new();
+    for (words, names) in BUILTINS {
+        for name in names.split(' ') {
+            assert_eq!(words.is_empty(), known.contains(&name), "{name}");
+            for query in [format!("{name}()"), format!("{name}(.a, .b)"), name.to_owned(), format!(".a | {name}")] {
+                let Err(error) = dialect.parse(&query) else { continue };
+                let help = error.help().unwrap_or_default();
+                // For a bare word, the help may be the call of the function only.
+                let is_call = known.iter().any(|known| *help == format!("did you mean `.{name}` or `{known}()`?"));
+                if help.is_empty() || !(help.contains(words) || is_call) {
+                    unclear.push(format!("{query}: {help}"));
+                }
+            }
+        }
+    }
+    assert!(unclear.is_empty(), "{unclear:#?}");
+}
+
+#[test]
+fn calls_with_the_arguments_of_jq_are_explained() {
+    for (query, words) in [
+        ("scan(\"[0-9]+\")", "`matchAll(.a, \"[0-9]+\")`"),
+        ("paths()", "`valuePaths()`"),
+        ("repeat(. * 2)", "reduce("),
+        (".a | contains(\"x\")", "`contains(.a, \"x\")`"),
+        ("limit(3; .a)", "`.a | limit(3)`"),
+        ("any(.a[]; . > 1)", "map("),
+        ("any(.a; . > 1)", "`.a | any(get() > 1)`"),
+        ("until(. > 100; . * 2)", "range(10)"),
+        (".a | @csv", "pidq query --csv"),
+        (".a | @json", "`toJson(.a)`"),
+        ("@text", "`string(.a)`"),
+        ("@base64", "there is no `@`"),
+        (". as {a: $x} | $x", "let("),
+        (". as $x | $x", "let("),
+        ("import \"a\" as a; .", "no modules"),
+        ("label $out | .a", "first()"),
+    ] {
+        let error = pidq_core::Query::parse(query).err();
+        let help = error.as_ref().and_then(|error| error.help());
+        assert!(help.is_some_and(|help| help.contains(words)), "{query}: {help:?}");
+    }
+}
+
+#[test]
+fn the_help_for_jq_contains_queries_that_run() {
+    for (query, input, expected) in [
+        (
+            "let({b: .b}, .a | flatMap(let({x: get()}, $b | map([$x, get()]))))",
+            r#"{"a":[1,2],"b":[3]}"#,
+            "[[1,3],[2,3]]",
+        ),
+        (
+            "leaves() | reduce({}, let({e: .item}, .result | setAt($e.path, $e.value)))",
+            r#"{"a":{"b":1},"c":2}"#,
+            r#"{"a":{"b":1},"c":2}"#,
+        ),
+        ("range(10) | reduce(1, .result * 2)", "null", "1024"),
+        ("map(split(replaceRegex(get(), \", *\", \"\\n\"), \"\\n\"))", r#"["a, b,c"]"#, r#"[["a","b","c"]]"#),
+        ("map(replaceRegex(get(), \"^\\\\s+\", \"\"))", r#"["  a "]"#, r#"["a "]"#),
+        ("mapObject({key: .key, value: .value})", r#"{"a":1}"#, r#"{"a":1}"#),
+    ] {
+        crate::check(query, input, expected);
+    }
+}

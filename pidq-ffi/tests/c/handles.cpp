@@ -3,10 +3,13 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <pidq.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #define EXPECT(condition)                                                                                              \
   do {                                                                                                                 \
@@ -146,8 +149,54 @@ static void functions_return_values_and_throw() {
   }
 }
 
+static void parameters_may_be_lists_and_optional() {
+  const auto graph = pidq::Graph::parse(R"({"a": [1, 53.0]})");
+  const auto part = pidq::Query::parse(".a").run(graph);
+  const auto query = pidq::Query::prepare("[$text, $set, $flags, $none, $nested, $part, $numbers]");
+  const auto params = pidq::Params()
+                          .set("text", std::vector<std::string>{"x\"\\\n", "\u00e4"})
+                          .set("set", std::set<int>{3, 1})
+                          .set("flags", std::vector<bool>{true, false})
+                          .set("none", std::optional<std::string_view>())
+                          .set("nested", std::vector<std::vector<std::optional<int>>>{{1, std::nullopt}, {}})
+                          .set("part", part.value())
+                          .set("numbers", std::vector<double>{0.1, 1e300, -2});
+  const auto result = query.run(graph, params);
+  EXPECT(result[0][0].as<std::string_view>() == "x\"\\\n" && result[0][1].as<std::string_view>() == "\u00e4");
+  EXPECT(result[1].json() == "[1,3]" && result[2].json() == "[true,false]" && result[3].is_null());
+  EXPECT(result[4].json() == "[[1,null],[]]" && result[5].json() == "[1, 53.0]" && result[6][0].as<double>() == 0.1);
+  EXPECT(result[6].json() == "[0.1,1e+300,-2]");
+  try {
+    pidq::Params().set("a", std::vector<double>{std::numeric_limits<double>::infinity()});
+    EXPECT(false);
+  } catch (const pidq::Error &error) {
+    EXPECT(error.code() == PIDQ_ERROR_NOT_JSON && error.message().find("the parameter `a`") == 0);
+  }
+}
+
+static void graphs_and_results_are_written() {
+  const auto old = pidq::Graph::parse(R"({"nodes": [{"id": "P-1", "tag": "P-1"}], "edges": []})");
+  const auto newer = pidq::Graph::parse(R"({"nodes": [{"id": "P-2", "tag": "P-2"}], "edges": []})");
+  EXPECT(old.draw().find("<svg") == 0);
+  pidq_draw_options_t options = PIDQ_DRAW_OPTIONS_INIT;
+  const auto none = pidq::Query::parse("nodes(false)").run(old);
+  options.only = none.handle();
+  EXPECT(old.draw(options).size() < old.draw().size());
+  EXPECT(old.diff(newer).find("\"equal\":false") != std::string::npos);
+  EXPECT(pidq::Query::parse("nodes() | size()").run(pidq::Graph::join({&old, &newer})).value().as<int>() == 2);
+  const auto files = pidq::Query::parse("nodes()").run(old).export_to("csv");
+  EXPECT(files.size() == 1 && files[0].name == "table.csv" && files[0].bytes.find("id,tag") == 0);
+  EXPECT(old.export_to("graphml")[0].bytes.find("graphml") != std::string::npos);
+  EXPECT(old.try_export_to("no format").error().code_text() == "PQ6009"sv);
+  const auto query = pidq::Query::parse("nodes() | map(.tga)");
+  EXPECT(query.check() == "[]" && query.check(old).find("`.tag`") != std::string::npos);
+  EXPECT(query.explain(old).find("\"fuel\"") != std::string::npos);
+}
+
 int main() {
   functions_return_values_and_throw();
+  parameters_may_be_lists_and_optional();
+  graphs_and_results_are_written();
   conversions_check_type_and_range();
   lists_and_objects_are_iterated();
   parameters_have_the_types_of_their_values();

@@ -109,7 +109,11 @@ static void invalid_texts_are_errors(void) {
   expect_code(pidq_graph_open("no such file", &graph), "PQ9003");
   expect_code(pidq_graph_open(".", &graph), "PQ9003");
   expect_code(pidq_graph_parse_with("1", 1, "[]", 2, &graph), "PQ1012");
-  expect_code(pidq_params_set_json(params, "a", "{", 1), "PQ9002");
+  expect_code(pidq_params_set_json(params, "a", "{", 1), "PQ5001");
+  expect_code(pidq_params_set_json(params, "a", "\"\\ud800\"", 8), "PQ5004");
+  expect_code(pidq_params_set_json(params, "a", "\"\xFF\"", 3), "PQ5004");
+  expect_code(pidq_params_set_json(params, "a", NULL, 1), "PQ9002");
+  expect_code(pidq_params_set_json(params, NULL, "1", 1), "PQ9002");
   expect_code(pidq_params_set_number(params, "a", 1.0 / (double)(params == NULL)), "PQ9002");
   expect_code(pidq_params_set_bool(params, NULL, true), "PQ9002");
   error = pidq_query_parse(".a | nothing()", 14, &query);

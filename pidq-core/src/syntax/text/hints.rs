@@ -206,6 +206,7 @@ impl ParseFailure<'_> {
             Self::sign,
             Self::slash,
             Self::operator,
+            Self::semicolon,
             Self::foreign_syntax,
             Self::quote,
             Self::index,
@@ -282,6 +283,20 @@ impl ParseFailure<'_> {
         let rest = rest.filter(|rest| rest.len() <= MAX_SHOWN_LEN).map_or(format!("{} …", row.text), String::from);
         let help = format!("a path after a value is a pipe, and `|` has the lowest precedence: write `{shown} {rest}`");
         Some(Hint { help, length: 0, replacements: vec![grouped], replaced: Some(value.to(path)) })
+    }
+
+    /// `limit(3; .a)`: a function of jq whose counterpart reads the piped value.
+    fn semicolon(&self) -> Option<Hint> {
+        self.remaining().strip_prefix(';')?;
+        let (call, _) = self.before().rsplit_once('(')?;
+        let name = &call[call.trim_end_matches(in_word).len()..];
+        hint(match name {
+            "limit" | "first" => "jq's `limit(3; .a[])` is `.a | limit(3)`",
+            "any" | "all" => "jq's `any(.a[]; . > 1)` is `.a | any(get() > 1)`",
+            "last" | "nth" => "jq's `nth(1; .a[])` is `.a | nth(1)`",
+            "until" | "while" | "IN" | "INDEX" | "sub" | "gsub" => suggest::foreign_name(name)?.help(),
+            _ => return None,
+        })
     }
 
     fn foreign_syntax(&self) -> Option<Hint> {
@@ -445,7 +460,8 @@ impl ParseFailure<'_> {
         (after.len() > next.len() && begins_value && !is_operator).then_some(())?;
         let function = suggest::foreign_name(found).map_or(found, |entry| entry.function);
         let call = format!("a function call needs parentheses: `{function}(…)`; a property is `.{found}`");
-        hint_with_len(found.len(), help_for(found, FOREIGN_KEYWORDS).map_or(call, String::from))
+        let known = help_for(found, FOREIGN_KEYWORDS).or_else(|| suggest::help_without_counterpart(found));
+        hint_with_len(found.len(), known.map_or(call, String::from))
     }
 
     /// `.a, .b`, and `in (1, 2)`.
@@ -465,6 +481,9 @@ impl ParseFailure<'_> {
         if rest.starts_with('.') && self.code == Code::KeyExpected {
             return hint("an object needs keys, `{tag: .tag}`; `pick(.tag)` keeps the field names");
         }
+        if rest.trim_start().starts_with("as ") && rest.starts_with(' ') {
+            return hint("to bind a name, use `let({name: query}, body)`");
+        }
         if rest.starts_with([' ', '\n', '\t', '\r']) {
             return hint("no white space is allowed between the dot and the name");
         }
@@ -479,6 +498,25 @@ impl ParseFailure<'_> {
             end,
             &quoted(&rest[..end]),
         )
+    }
+
+    /// `@csv`, `@json`: formats of jq.
+    fn output_format(&self) -> Option<Hint> {
+        let name = word(&self.remaining()[1..]).map_or("", |(_, name)| name);
+        let help = match name {
+            "csv" | "tsv" => {
+                return hint_with_len(
+                    1 + name.len(),
+                    format!("a table is printed by `pidq query --{name}`; one line is `join(\",\")`"),
+                );
+            }
+            "json" => "the JSON of a value is `toJson(.a)`",
+            "text" => "the text of a value is `string(.a)`",
+            _ => {
+                "there is no `@`: results are values; options of `pidq query`, such as `--csv`, print them in other formats"
+            }
+        };
+        hint_with_len(1 + name.len(), help)
     }
 
     /// A value right after a value, or a character that is not allowed anywhere.
@@ -497,9 +535,7 @@ impl ParseFailure<'_> {
             return hint(r#"names with letters other than `a` to `z` are quoted with `"`"#);
         }
         if c == '@' {
-            return hint(
-                "there is no `@`: results are values; options of `pidq query`, such as `--csv`, print them in other formats",
-            );
+            return self.output_format();
         }
         if in_word(c) && self.before().ends_with(|c: char| c.is_ascii_digit()) {
             return hint("numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
@@ -539,8 +575,13 @@ fn quoted(text: &str) -> String {
 
 /// Returns the hint for a lone word: a property, or a call of the function with this name in other languages.
 fn bare_word(found: &str) -> Option<Hint> {
-    let function = suggest::foreign_name(found).map_or(found, |entry| entry.function);
-    let help = format!("did you mean `.{found}` or `{function}()`?");
+    let foreign = suggest::foreign_name(found);
+    let help = match (foreign, suggest::help_without_counterpart(found)) {
+        (Some(entry), _) if !entry.is_synonym() => format!("{}; a property is `.{found}`", entry.help()),
+        (None, Some(help)) => return hint_with_len(found.len(), format!("{help}; a property is `.{found}`")),
+        _ => format!("did you mean `.{found}` or `{}()`?", foreign.map_or(found, |entry| entry.function)),
+    };
+    let function = foreign.map_or(found, |entry| entry.function);
     Some(Hint {
         help,
         length: found.len(),
