@@ -629,6 +629,11 @@ PIDQ_API pidq_slice_t pidq_query_text(const pidq_query_t *query);
 // Returns the query in the JSON format. The query owns it.
 PIDQ_API pidq_slice_t pidq_query_tree(const pidq_query_t *query);
 
+// Returns the names of the parameters of a prepared query, in the order of their first use: a JSON array. The query owns
+// it.
+PIDQ_API
+pidq_slice_t pidq_query_parameters(const pidq_query_t *query);
+
 // Deletes a query. NULL is allowed.
 PIDQ_API void pidq_query_delete(pidq_query_t *query);
 
@@ -800,6 +805,13 @@ PIDQ_API PIDQ_NODISCARD pidq_error_t *pidq_value_json(pidq_value_t value, pidq_b
 // a column `value`. `*out` is a stream of one table; call its `release` when done. The columns stay valid after the
 // result is deleted.
 PIDQ_API PIDQ_NODISCARD pidq_error_t *pidq_result_arrow(const pidq_result_t *result, struct ArrowArrayStream *out);
+
+// Returns the names of the columns of a result, as `pidq_result_arrow` exports them: a JSON array. On success, `*out` is a
+// buffer that the caller deletes.
+PIDQ_API
+PIDQ_NODISCARD
+pidq_error_t *pidq_result_columns(const pidq_result_t *result,
+                                  pidq_buffer_t **out);
 
 // Runs a query on several documents, each JSON in UTF-8, from the first on. Only the values that the query can read are
 // loaded. `limits` apply to each document and may be NULL. On success, `*out` is a batch that the caller deletes: the

@@ -3,7 +3,10 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use serde_json::Value as Json;
+
 use crate::arguments::write_to;
+use crate::buffer::{Buffer, write_buffer};
 use crate::buffer_pool::{BOOLS, BYTES, INTEGERS, OFFSETS, REALS};
 use crate::columns::Table;
 use crate::columns::column::{Column, Data};
@@ -77,6 +80,17 @@ pub unsafe extern "C" fn pidq_result_arrow(
         // SAFETY: as above.
         unsafe { write_to(out, stream(table)) }
     })
+}
+
+/// Returns the names of the columns of a result, as `pidq_result_arrow` exports them: a JSON array. On success, `*out` is a
+/// buffer that the caller deletes.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn pidq_result_columns(result: *const ResultHandle, out: *mut *mut Buffer) -> *mut ErrorHandle {
+    // SAFETY: the rules of the header.
+    let names = || unsafe { borrow(result) }.map(|result| Json::from(Table::column_names(&result.view())).to_string());
+    // SAFETY: as above.
+    guard_error(|| unsafe { write_buffer(out, names) })
 }
 
 /// Data owned by an Arrow array.

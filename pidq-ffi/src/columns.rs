@@ -6,7 +6,7 @@
 pub mod column;
 mod gather;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pidq_core::{ColumnRef, Value};
 
@@ -36,6 +36,20 @@ impl Table {
             false => vec![values(&rows, view)?],
         };
         Ok(Table { columns, rows: rows.len() })
+    }
+
+    /// Returns the names of the columns that [`Table::from_result`] builds.
+    pub fn column_names(view: &ResultView<'_>) -> Vec<String> {
+        if let Some(columns) = view.value.as_array().and_then(|list| view.graph.columns_of(list)) {
+            return columns.iter().map(|column| column.name().to_owned()).collect();
+        }
+        let is_list = view.value.as_array().is_some();
+        let rows = || view.value.items().chain((!is_list).then_some(view.value));
+        if !rows().all(|row| matches!(row, Value::Object(_))) {
+            return vec!["value".to_owned()];
+        }
+        let mut seen = HashSet::new();
+        rows().flat_map(Value::entries).filter(|(key, _)| seen.insert(*key)).map(|(key, _)| key.to_owned()).collect()
     }
 
     /// Appends the rows of another table. Columns that one of them lacks are null there. Returns false, and appends

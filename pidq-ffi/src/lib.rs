@@ -49,7 +49,7 @@ mod panic_guard;
 mod warnings_json;
 
 pub use abi_error::ErrorCode;
-pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow};
+pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow, pidq_result_columns};
 pub use batch::{
     BatchHandle, pidq_batch_arrow, pidq_batch_count, pidq_batch_delete, pidq_batch_failures, pidq_query_run_batch,
 };
@@ -86,8 +86,9 @@ pub use params::{
     pidq_params_set_number, pidq_params_set_string,
 };
 pub use query::{
-    QueryHandle, pidq_query_check, pidq_query_delete, pidq_query_explain, pidq_query_from_json, pidq_query_parse,
-    pidq_query_parse_with, pidq_query_prepare, pidq_query_run, pidq_query_run_with, pidq_query_text, pidq_query_tree,
+    QueryHandle, pidq_query_check, pidq_query_delete, pidq_query_explain, pidq_query_from_json, pidq_query_parameters,
+    pidq_query_parse, pidq_query_parse_with, pidq_query_prepare, pidq_query_run, pidq_query_run_with, pidq_query_text,
+    pidq_query_tree,
 };
 pub use result::{
     ResultHandle, pidq_result_count, pidq_result_delete, pidq_result_export, pidq_result_fuel, pidq_result_json,

@@ -30,6 +30,7 @@ pub struct Compiled {
     pub query: Arc<Query>,
     text: OnceLock<Text>,
     tree: OnceLock<Text>,
+    parameters: OnceLock<Text>,
 }
 
 /// Compiles a query in the text format. On success, `*out` is a query that the caller deletes.
@@ -188,6 +189,18 @@ pub unsafe extern "C" fn pidq_query_tree(query: *const QueryHandle) -> Slice {
     })
 }
 
+/// Returns the names of the parameters of a prepared query, in the order of their first use: a JSON array. The query owns
+/// it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_query_parameters(query: *const QueryHandle) -> Slice {
+    guard_or(Slice::NONE, || {
+        // SAFETY: the rules of the header.
+        let query = unsafe { borrow(query) }?;
+        let names = || Json::from(query.query.parameters().collect::<Vec<_>>()).to_string();
+        Ok(query.parameters.get_or_init(|| Text::new(names())).slice())
+    })
+}
+
 /// Deletes a query. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_delete(query: *mut QueryHandle) {
@@ -220,7 +233,8 @@ pub unsafe fn compile(
         let params = (!params.is_null()).then(|| unsafe { borrow(params) }).transpose()?;
         let params = params.map_or("{}".into(), Values::json);
         let query = parse(source, &params)?.map_err(|error| AbiError::from_engine(&error, source))?;
-        Ok(Compiled { query: Arc::new(query), text: OnceLock::new(), tree: OnceLock::new() })
+        let (text, tree, parameters) = Default::default();
+        Ok(Compiled { query: Arc::new(query), text, tree, parameters })
     };
     // SAFETY: as above.
     unsafe { write_handle(out, compile) }

@@ -3,6 +3,9 @@
 //! The output is held until it is complete, and then passed to the pager in a file. After a query the pager replaces this
 //! process, so that the terminal and the shell have to do with one process only; the prompt waits for it.
 
+#[cfg(unix)]
+mod interrupt;
+
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
@@ -157,7 +160,7 @@ fn replace_process(pager: &OsStr, output: &[u8]) {
 fn run_process(pager: &OsStr, output: &[u8]) -> bool {
     /// Exit codes of the shell for a command that it cannot run.
     const NOT_STARTED: [i32; 2] = [126, 127];
-    let status = pager_command(pager, output).and_then(|mut command| command.status());
+    let status = pager_command(pager, output).and_then(|mut command| interrupt::with_program(|| command.status()));
     status.is_ok_and(|status| status.code().is_none_or(|code| !NOT_STARTED.contains(&code)))
 }
 

@@ -287,6 +287,18 @@ fn a_prompt_continues_after_the_pager() {
 
 #[cfg(unix)]
 #[test]
+fn ctrl_c_in_the_pager_does_not_end_the_prompt() {
+    let folder = test_dir("interrupted-pager");
+    write_file(&folder, "list.json", &format!("[{}1]", "1,".repeat(40)));
+    write_file(&folder, "pager", "#!/bin/sh\ntrap 'echo interrupted; exit 0' INT\necho waiting\nsleep 30 &\nwait\n");
+    let line = format!("PAGER='sh ./pager' '{}' repl list.json", env!("CARGO_BIN_EXE_pidq"));
+    let prompt = "interrupted\r\n\x1b[?2004h\x1b[?2026h\r\x1b[Kpidq> ";
+    let steps = [("pidq> ", "get()\r"), ("waiting", "\x03"), (prompt, "40 + 2\r"), ("42", ":quit\r")];
+    run_on_terminal(&line, &steps, &folder);
+}
+
+#[cfg(unix)]
+#[test]
 fn progress_is_shown_on_a_terminal() {
     let folder = test_dir("progress");
     for name in ["a.json", "b.json"] {

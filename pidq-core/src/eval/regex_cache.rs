@@ -53,7 +53,8 @@ impl EvalContext<'_> {
     pub(crate) fn regex_from(&mut self, pattern: Value<'_>, flags: Option<&Plan>) -> Result<Arc<Regex>> {
         let text = pattern.as_str().ok_or_else(|| {
             let error = Error::new(Code::StringExpected, "A pattern expected, which is a string");
-            error.with_label(format!("the pattern is {}", describe(pattern)))
+            let help = if pattern.is_null() { "a property may be missing" } else { "`string(...)` converts a value" };
+            error.with_label(format!("the pattern is {}", describe(pattern))).with_help(help)
         })?;
         match flags {
             Some(Plan::Constant(Constant::Text(flags))) => self.compiled_regex(text, flags),

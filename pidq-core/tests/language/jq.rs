@@ -121,7 +121,7 @@ const BUILTINS: &[(&str, &str)] = &[
     ("", "range repeat reverse round scan sort split transpose trim values"),
     ("`size()`", "length"),
     ("`size() == 0`", "isempty"),
-    ("`| size()`", "utf8bytelength"),
+    ("`.a | size()`", "utf8bytelength"),
     ("filter", "select empty arrays booleans iterables nulls numbers objects scalars strings"),
     ("`sort", "sort_by"),
     ("`groupBy()`", "group_by"),

@@ -11,7 +11,7 @@ from ._error import Error, FileError, InputError, LimitError, QueryError, QueryW
 from ._ffi import version as __version__
 from ._graph import Graph, join, query
 from ._limits import Cancel, Limits
-from ._query import Batch, Drawing, Query, Result, RunProfile
+from ._query import Batch, Drawing, PreparedQuery, Query, Result, RunProfile
 
 __all__ = [
     "AsyncClient",
@@ -26,6 +26,7 @@ __all__ = [
     "InputError",
     "LimitError",
     "Limits",
+    "PreparedQuery",
     "Query",
     "QueryError",
     "QueryWarning",

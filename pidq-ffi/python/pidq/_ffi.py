@@ -123,10 +123,11 @@ _POINTERS: dict[str, Any] = {
     "pidq_query_check": [c_void_p, c_void_p, POINTER(c_void_p)],
     "pidq_result_export": [c_void_p, c_char_p, POINTER(c_void_p)],
     "pidq_result_arrow": [c_void_p, c_void_p],
+    "pidq_result_columns": [c_void_p, POINTER(c_void_p)],
     "pidq_batch_arrow": [c_void_p, c_void_p],
 }
 _SLICES = (
-    "pidq_buffer_bytes pidq_query_text pidq_query_tree pidq_result_json pidq_result_warnings "
+    "pidq_buffer_bytes pidq_query_parameters pidq_query_text pidq_query_tree pidq_result_json pidq_result_warnings "
     "pidq_error_json pidq_error_text pidq_batch_failures"
 ).split()
 _DELETES = "graph query params result cancel error buffer files batch".split()

@@ -15,7 +15,7 @@ from ._handle import ClosableHandle, Owner, raise_not_constructible
 from ._interrupt import make_interruptibly
 from ._json import Default, Readable, Writable, c_string, dumps
 from ._limits import Cancel, Limits, call_limits
-from ._query import Drawing, Query, Result, RunProfile, bound, compiled, merged, save, table_html
+from ._query import Drawing, PreparedQuery, Query, Result, RunProfile, bound, compiled, merged, save, table_html
 
 _delete_graph = deleter("graph")
 
@@ -90,6 +90,25 @@ class Graph(ClosableHandle):
         if b"\0" in name:
             raise ValueError(f"unexpected NUL character in the path {path!r}")
         return cls._from_handle(make(lib.pidq_graph_open, name))
+
+    @classmethod
+    def open(cls, path: Union[str, os.PathLike[str]]) -> Graph:
+        """Opens the file at a path, as ``from_file`` does: JSON, Proteus XML, DEXPI 2.0 XML or GraphML.
+
+        >>> import pathlib
+        >>> import tempfile
+        >>> import pidq
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "plant.json")
+        ...     _ = path.write_text('{"nodes": [{"id": "P-1"}], "edges": []}')
+        ...     pidq.Graph.open(path)
+        Graph(1 nodes, 0 edges)
+        """
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(
+                f"a path must be a str or an os.PathLike, not {type(path).__name__}; from_file reads open files"
+            )
+        return cls.from_file(path)
 
     @classmethod
     def from_format(cls, format: str, *sources: Union[File, Bytes]) -> Graph:
@@ -350,10 +369,12 @@ def _compiled(
 def _compiled_query(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Query:
     if isinstance(text, str):
         return bound(text, params) if params else compiled(text)
+    if isinstance(text, PreparedQuery):
+        return text.bind(params)
     if not isinstance(text, Query):
         return Query(text, **params)
     if params:
-        raise TypeError("a compiled query already has its parameters")
+        raise TypeError("a compiled query already has its parameters: Query.prepare compiles one for any parameters")
     return text
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ctypes import byref, c_void_p
 from functools import lru_cache
 from itertools import islice
@@ -94,6 +94,16 @@ class Query(ClosableHandle):
             self._owner = Owner(make(parse, source, len(source), values), _delete_query)
         finally:
             _delete_params(values)
+
+    @staticmethod
+    def prepare(text: str) -> PreparedQuery:
+        """Compiles a query once for many runs with different values of its parameters.
+
+        >>> import pidq
+        >>> pidq.Query.prepare("$a + $b").bind(a=1, b=2)(None)
+        3
+        """
+        return PreparedQuery(text)
 
     def __call__(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None, shared: bool = False) -> Any:
         """Runs the query on a graph, or any Python data, and returns plain Python data.
@@ -230,13 +240,28 @@ def _new_params(values: Mapping[str, Any]) -> int:
     return handle
 
 
-class _PreparedQuery(Query):
-    """A query that is compiled once and gets the values of its parameters at each run."""
+class PreparedQuery(Query):
+    """A query that is compiled once and run with different values of its parameters. Any number of threads may use it.
+
+    Every ``$name`` that the query does not bind itself is a parameter.
+
+    >>> import pidq
+    >>> query = pidq.Query.prepare("filter(.kw > $least) | map(.tag)")
+    >>> query.parameters
+    ['least']
+    >>> pumps = pidq.Graph.from_json([{"tag": "P-101", "kw": 15}, {"tag": "P-102", "kw": 7.5}])
+    >>> query.bind(least=10)(pumps)
+    ['P-101']
+    >>> list(query.run_many(pumps, [{"least": 5}, {"least": 20}]))
+    [['P-101', 'P-102'], []]
+    """
 
     __slots__ = ("is_usable", "last_hash")
 
     def __init__(self, text: str) -> None:
         self._owner, self._is_long, self._params = None, False, ""
+        if not isinstance(text, str):
+            raise TypeError(f"a query to prepare must be a str, not {type(text).__name__}")
         source = text.encode("utf-8", "surrogatepass")
         self._owner = Owner(make(lib.pidq_query_prepare, source, len(source)), _delete_query)
         #: ``None`` until values have been compiled with the query.
@@ -244,15 +269,57 @@ class _PreparedQuery(Query):
         #: Hash of the values of the last run.
         self.last_hash: Optional[int] = None
 
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters, in the order of their first use."""
+        owner = self._open()
+        names: list[str] = json.loads(lib.pidq_query_parameters(owner).bytes())
+        return names
+
+    def bind(self, params: Optional[Mapping[str, Any]] = None, /, **named_params: Any) -> Query:
+        """Returns the query with a value for each parameter: the argument ``name``, or that key of ``params``.
+
+        A missing value and a name that the query does not have raise ``SyntaxError``. Nothing is compiled, unless the
+        language requires a constant, as for ``limit($count)``.
+        """
+        values = merged(params, named_params) if params else named_params
+        query = _BoundQuery(self, str(self), values)
+        if values.keys() != set(self.parameters):
+            # The names are checked before the run.
+            query.run(None)
+        return query
+
+    def run_many(
+        self,
+        graph: Union[Graph, Any],
+        values: Iterable[Mapping[str, Any]],
+        /,
+        *,
+        limits: Optional[Limits] = None,
+        shared: bool = False,
+    ) -> Iterator[Any]:
+        """Runs the query on a graph once for each mapping of parameters; yields the results as plain Python data."""
+        from ._graph import as_graph
+
+        graph = as_graph(graph)
+        for params in values:
+            yield self.bind(params)(graph, limits=limits, shared=shared)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PreparedQuery, (str(self),)
+
 
 class _BoundQuery(Query):
     """A prepared query with values of its parameters."""
 
     __slots__ = ("_prepared", "_text", "_values")
 
-    def __init__(self, prepared: _PreparedQuery, text: str, values: dict[str, Any]) -> None:
+    def __init__(self, prepared: PreparedQuery, text: str, values: dict[str, Any]) -> None:
         self._owner = None
         self._prepared, self._text, self._values = prepared, text, values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Query, (self._text, self._values)
 
     def _open(self) -> Owner:
         """Compiles the query with its values, for everything except a run."""
@@ -270,9 +337,9 @@ class _BoundQuery(Query):
 
 
 @lru_cache(maxsize=256)
-def _prepared(text: str, _types: tuple[tuple[str, type], ...]) -> _PreparedQuery:
+def _prepared(text: str, _types: tuple[tuple[str, type], ...]) -> PreparedQuery:
     """Returns a cached prepared query for values of some types."""
-    return _PreparedQuery(text)
+    return PreparedQuery(text)
 
 
 def bound(text: str, values: dict[str, Any]) -> Query:
@@ -384,6 +451,18 @@ class Result(ClosableHandle):
         """Returns the result as plain Python data."""
         with self._reading:
             return value_of(self._open().handle)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns: the keys of its rows, in the order of their first use; ``value`` for other rows.
+
+        >>> import pidq
+        >>> pidq.Query("get()").run([{"tag": "P-101"}, {"tag": "P-102", "kw": 7.5}]).columns
+        ['tag', 'kw']
+        """
+        with self._reading:
+            names: list[str] = json.loads(take_buffer(make(lib.pidq_result_columns, self._open())))
+        return names
 
     def close(self) -> None:
         """Frees the memory now. Values, views and columns that were returned are not affected."""

@@ -50,6 +50,19 @@ def test_columns_have_the_types_of_their_values():
     }
 
 
+def test_names_of_columns_are_those_of_the_table():
+    for data, text, columns in (
+        ([{"a": 1, "b": 2}, {"c": 3}], "get()", ["a", "b", "c"]),
+        ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], "map({b: .b, x: 1})", ["b", "x"]),
+        ([{"a": 1}, 2], "get()", ["value"]),
+        ([], "get()", []),
+        ({"k": 1}, "get()", ["k"]),
+        (5, "get()", ["value"]),
+    ):
+        assert pidq.Query(text).run(data).columns == columns, (data, text)
+        assert list(pyarrow.table(pidq.Query(text).run(data)).column_names) == columns, (data, text)
+
+
 def test_columns_of_any_length_are_complete():
     for count in (0, 1, 7, 8, 9, 63, 64, 65, 1_000):
         rows = [{"b": n % 3 == 0, "t": None if n % 5 == 0 else str(n), "x": n / 2 + 0.25} for n in range(count)]

@@ -1,6 +1,7 @@
 """Tests of the public API. Tests that need other packages are in test_interop.py."""
 
 import copy
+import decimal
 import gc
 import json
 import os
@@ -160,6 +161,41 @@ def test_parameters_are_values_of_python():
     }
     assert raises(pidq.SyntaxError, lambda: graph.query("$missing")).code == "PQ1005"
     assert raises(TypeError, lambda: graph.query(pidq.Query("get()"), a=1))
+
+
+def test_prepared_queries_run_with_many_values():
+    graph = pidq.Graph.from_json([{"tag": "P-1", "kw": 15}, {"tag": "P-2", "kw": 7.5}, {"tag": "V-1"}])
+    query = pidq.Query.prepare("filter(.kw > $least) | map(.tag) | limit($count)")
+    assert query.parameters == ["least", "count"]
+    assert query.bind(least=1, count=2)(graph) == ["P-1", "P-2"]
+    assert query.bind({"least": 10}, count=2).run(graph).columns == ["value"]
+    assert list(query.run_many(graph, [{"least": 1, "count": 1}, {"least": 99, "count": 1}])) == [["P-1"], []]
+    assert graph.query(query, least=1, count=1) == ["P-1"]
+    assert graph.run(query, {"least": 1, "count": 1}).value() == ["P-1"]
+    assert graph.explain(query, least=1, count=1)["fuel"] > 0
+    assert query.bind(least=decimal.Decimal("7.5"), count=9)(graph) == ["P-1"]
+    for values, code in (({"least": 1}, "PQ1013"), ({"least": 1, "count": 1, "extra": 2}, "PQ1005"), ({}, "PQ1013")):
+        assert raises(pidq.SyntaxError, lambda values=values: query.bind(values)).code == code
+    assert raises(pidq.SyntaxError, lambda: graph.query(query)).code == "PQ1013"
+    assert raises(pidq.SyntaxError, lambda: pidq.Query.prepare("skip($n)").bind(n="x")(graph)).code == "PQ1012"
+    assert raises(pidq.SyntaxError, lambda: pidq.Query.prepare("fliter(true)")).code == "PQ1001"
+    raises(TypeError, lambda: pidq.Query.prepare(["size"]))
+    raises(TypeError, lambda: query.bind([1]))
+    other = pickle.loads(pickle.dumps(query))
+    assert other.parameters == query.parameters and other.bind(least=1, count=1)(graph) == ["P-1"]
+    assert pickle.loads(pickle.dumps(query.bind(least=1, count=1)))(graph) == ["P-1"]
+    with pidq.Query.prepare("$a") as closed:
+        assert closed.bind(a=1)(graph) == 1
+    raises(ValueError, lambda: closed.bind(a=1))
+
+
+def test_a_file_is_opened_by_its_path():
+    for path in (PLANT, str(PLANT)):
+        assert pidq.Graph.open(path).query("nodes() | size()") == plant().query("nodes() | size()")
+    assert pidq.Graph.open(DATA / "skid.xml").query("nodes() | size()") > 10
+    assert raises(pidq.FileError, lambda: pidq.Graph.open(DATA / "none.json")).code == "PQ9003"
+    with open(PLANT, "rb") as file:
+        raises(TypeError, lambda: pidq.Graph.open(file))
 
 
 def test_parameters_keep_their_digits_and_their_order():

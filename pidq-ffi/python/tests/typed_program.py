@@ -16,6 +16,7 @@ def documents(path: Path) -> Iterator[pidq.Graph]:
     yield pidq.Graph.from_json(path)
     yield pidq.Graph.from_json(path.read_bytes())
     yield pidq.Graph.from_file(str(path))
+    yield pidq.Graph.open(path)
     with path.open("rb") as binary:
         yield pidq.Graph.from_json(binary)
     with path.open(encoding="utf-8") as characters:
@@ -38,9 +39,15 @@ def results(graph: pidq.Graph) -> None:
         view: memoryview = result.json_view()
         found: list[dict[str, Any]] = result.warnings
         files: dict[str, bytes] = result.export("json", io.BytesIO())
+        columns: list[str] = result.columns
         assert (row, rows, size, text, data) == ("2026-03-01", [], 1, '"2026-03-01"', b'"2026-03-01"')
-        assert fuel >= 0 and view == data and not found and files
+        assert fuel >= 0 and view == data and not found and files and columns == ["value"]
         assert [str(value) for value in result] == [result.value()]
+    prepared: pidq.PreparedQuery = pidq.Query.prepare("[$a, $b]")
+    names: list[str] = prepared.parameters
+    bound: pidq.Query = prepared.bind({"a": 1}, b=datetime.date(2026, 3, 1))
+    many: Iterator[Any] = prepared.run_many(graph, [{"a": 1, "b": 2}], limits=limits)
+    assert names == ["a", "b"] and bound(graph) == [1, "2026-03-01"] and list(many) == [[1, 2]]
     profile: pidq.RunProfile = graph.explain("get()")
     checked: list[dict[str, Any]] = query.check(graph)
     tree: list[Any] = query.to_list()

@@ -148,7 +148,7 @@ fn title(group: &'static str) -> &'static str {
 
 fn entry(function: &Function) -> String {
     let mut text = format!("### {}\n\n{}\n", function.signature(), function.summary());
-    let constants: Vec<String> = names(function, |param| matches!(param.expects(), "constant" | "pattern"));
+    let constants: Vec<String> = names(function, |param| param.expects() == "constant");
     if !constants.is_empty() {
         let _ = writeln!(text, "\nMust be a constant or a `$name`: {}.", constants.join(", "));
     }

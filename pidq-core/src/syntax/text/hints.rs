@@ -500,6 +500,14 @@ impl ParseFailure<'_> {
         )
     }
 
+    /// `nulls`: a word that begins with a constant.
+    fn longer_word(&self) -> Option<Hint> {
+        let start = self.before().trim_end_matches(in_word).len();
+        let end = self.remaining().find(|c| !in_word(c)).map_or(self.text.len(), |len| self.at + len);
+        let hint = bare_word(&self.text[start..end])?;
+        Some(Hint { length: end - self.at, replaced: Some(Span::new(start, end)), ..hint })
+    }
+
     /// `@csv`, `@json`: formats of jq.
     fn output_format(&self) -> Option<Hint> {
         let name = word(&self.remaining()[1..]).map_or("", |(_, name)| name);
@@ -539,6 +547,9 @@ impl ParseFailure<'_> {
         }
         if in_word(c) && self.before().ends_with(|c: char| c.is_ascii_digit()) {
             return hint("numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
+        }
+        if in_word(c) && self.before().ends_with(in_word) {
+            return self.longer_word();
         }
         let value = in_word(c) || "\".{[(".contains(c);
         let between = matches!(self.code, Code::TrailingText | Code::CharacterExpected) && value;
