@@ -155,8 +155,28 @@ fn render_input(error: &Error, place: &InputPlace, styles: &Styles) -> String {
         excerpt = place.text.as_deref().map(|text| excerpt_of(text, &at, styles)).unwrap_or_default();
     }
     let first = format!("{}error[{}]:{} {message}\n", styles.error, error.code().as_str(), styles.reset);
-    let help = error.help().map(|help| format!("  {}= help:{} {help}\n", styles.help, styles.reset));
+    let help = error.help().or_else(|| help_for_text(error, &place.name));
+    let help = help.map(|help| format!("  {}= help:{} {help}\n", styles.help, styles.reset));
     format!("{first}  --> {}{position}\n{excerpt}{}", place.name, help.unwrap_or_default())
+}
+
+/// Returns help for files that are text and not JSON.
+fn help_for_text(error: &Error, name: &str) -> Option<&'static str> {
+    let is_named = |extension: &str| name.to_ascii_lowercase().ends_with(extension);
+    match error.code() {
+        Code::NotJson if name == "--jsonargs" => {
+            Some("all arguments after `--jsonargs` are values; files come before it")
+        }
+        Code::NotJson if is_named(".csv") => {
+            Some("`-R` reads each line as a string: `pidq query -R 'split(., \",\")'`")
+        }
+        Code::NotJson if is_named(".tsv") => {
+            Some("`-R` reads each line as a string: `pidq query -R 'split(., \"\\t\")'`")
+        }
+        Code::NotJson if is_named(".txt") || is_named(".log") => Some("`-R` reads each line as a string"),
+        Code::NotJson if is_named(".xml") => Some("`pidq import` converts a drawing to JSON"),
+        _ => None,
+    }
 }
 
 /// Characters of a line that are shown before and after the column of an error.

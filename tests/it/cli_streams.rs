@@ -178,6 +178,7 @@ fn arguments_and_the_environment_are_parameters() {
     check(&["query", "-nc", "--args", "$ARGS.positional", "a"], "", "[\"a\"]\n", 0);
     check(&["query", "-nc", "--jsonargs", "$ARGS.positional", "1", "{\"a\":[]}"], "", "[1,{\"a\":[]}]\n", 0);
     check_error(&["query", "-nc", "$ARGS", "--jsonargs", "{\"a\":"], "", "--> --jsonargs:1:6\n  | {\"a\":\n", 2);
+    check_error(&["query", "-nc", "$ARGS", "--jsonargs", "a.json"], "", "files come before it", 2);
     check(&["query", "-n", "$ENV.CARGO_PKG_NAME"], "", "\"pidq\"\n", 0);
     check(&["query", "-n", "--arg", "ENV", "mine", "$ENV"], "", "\"mine\"\n", 0);
 }
@@ -283,6 +284,23 @@ fn a_prompt_continues_after_the_pager() {
     ];
     let steps: Vec<(&str, &str)> = steps.iter().map(|(awaited, input)| (&**awaited, *input)).collect();
     run_on_terminal(&line, &steps, &folder);
+}
+
+#[test]
+fn files_of_text_are_explained() {
+    let folder = test_dir("text-files");
+    for (name, content, help) in [
+        ("pumps.csv", "tag,kw\nP-1,15\n", "`pidq query -R 'split(., \",\")'`"),
+        ("pumps.TSV", "tag\tkw\n", "split(., \"\\t\")"),
+        ("plant.xml", "<PlantModel/>", "`pidq import`"),
+        ("server.log", "started", "`-R` reads each line"),
+    ] {
+        write_file(&folder, name, content);
+        check_error(&["query", ".", &folder.join(name).to_string_lossy()], "", help, 2);
+    }
+    let table = folder.join("pumps.csv");
+    let output = pidq(&["query", "-cR", "split(., \",\")", &table.to_string_lossy()], "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[\"tag\",\"kw\"]\n[\"P-1\",\"15\"]\n");
 }
 
 #[cfg(unix)]

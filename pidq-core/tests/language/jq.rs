@@ -233,6 +233,7 @@ fn calls_with_the_arguments_of_jq_are_explained() {
         ("until(. > 100; . * 2)", "range(10)"),
         (".a | @csv", "pidq query --csv"),
         (".a | @json", "`toJson(.a)`"),
+        ("env.HOME", "`$ENV.HOME`"),
         ("@text", "`string(.a)`"),
         ("@base64", "there is no `@`"),
         (". as {a: $x} | $x", "let("),

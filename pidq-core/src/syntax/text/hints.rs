@@ -416,6 +416,9 @@ impl ParseFailure<'_> {
     fn bare_path(&self, first: usize) -> Option<Hint> {
         let end = self.remaining().find(|c| !in_word(c) && c != '.').unwrap_or(self.remaining().len());
         let path = &self.remaining()[..end];
+        if let Some(help) = suggest::help_without_counterpart(&path[..first]).filter(|_| end > first) {
+            return hint_with_len(first, help);
+        }
         let is_path = end > first && !self.remaining()[end..].starts_with('(') && path.split('.').all(is_word);
         is_path.then(|| Hint::replace(&format!("a path begins with a dot: `.{path}`"), end, &format!(".{path}")))?
     }
