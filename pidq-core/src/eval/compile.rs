@@ -111,6 +111,7 @@ pub(crate) fn compile<'n>(expr: &Expr, environment: &'n Environment<'n>) -> Resu
         warnings: Vec::new(),
         patterns: Vec::new(),
         prepared: PreparedParameters::default(),
+        depth: 0,
     };
     let plan = compiler.compile_query(expr)?;
     compile_patterns(&compiler.patterns)?;
@@ -146,6 +147,8 @@ struct Compiler<'n> {
     /// Patterns still to be compiled.
     patterns: Vec<PendingPattern>,
     prepared: PreparedParameters,
+    /// Number of calls around the current one, and itself.
+    depth: usize,
 }
 
 /// Name bound by `let`.
@@ -203,11 +206,14 @@ impl<'n> Compiler<'n> {
     /// Calls, arguments and queries recurse into each other; everything else is in functions of its own, so that deep
     /// queries fit on a small stack.
     fn compile_call(&mut self, expr: &Expr, items: &[Expr]) -> Result<Plan> {
-        match self.target(expr, items)? {
+        self.depth += 1;
+        let plan = match self.target(expr, items)? {
             Target::Variable => self.compile_variable(&items[1..], expr.span),
             Target::SpecialForm(name) => self.compile_special_form(name, expr, &items[1..]),
             Target::Function(function) => self.compile_function(function, expr, &items[1..]),
-        }
+        };
+        self.depth -= 1;
+        plan
     }
 
     fn target(&self, expr: &Expr, items: &[Expr]) -> Result<Target> {
@@ -699,13 +705,21 @@ impl<'n> Compiler<'n> {
     /// Returns true for a pattern that the run computes. The reference implementation knows constants only.
     #[inline(never)]
     fn is_computed_pattern(&mut self, arg: &Expr) -> Result<bool> {
-        match &arg.node {
-            Node::Array(_) if !self.environment.is_extended => Ok(false),
+        /// Calls around a computed pattern. Compiling it needs about as much stack as the other levels of a query.
+        const MAX_DEPTH: usize = 48;
+        let is_computed = match &arg.node {
+            Node::Array(_) if !self.environment.is_extended => false,
             Node::Array(items) if arg.head() == Some("$") => {
-                Ok(matches!(self.parameter_at(&items[1..], arg.span)?, StaticValue::Computed))
+                matches!(self.parameter_at(&items[1..], arg.span)?, StaticValue::Computed)
             }
-            node => Ok(matches!(node, Node::Array(_))),
+            node => matches!(node, Node::Array(_)),
+        };
+        if is_computed && self.depth > MAX_DEPTH {
+            let message = format!("A computed pattern is nested in more than {MAX_DEPTH} calls");
+            let error = Error::new(Code::NestedTooDeep, message).with_span(arg.span);
+            return Err(error.with_help("use a constant, or nest fewer calls around it"));
         }
+        Ok(is_computed)
     }
 
     fn compile_pattern(&mut self, function: &Function, param: &Param, args: &[Expr], at: usize) -> Result<Plan> {

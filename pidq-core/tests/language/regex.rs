@@ -140,3 +140,37 @@ fn computed_patterns_cost_the_same_fuel_in_every_run() {
     let limits = Limits { fuel: fuel[0], ..Limits::default() };
     assert!(query.to_json(&graph, limits).is_ok());
 }
+
+/// A pattern is compiled where the run needs it, inside of the query: on a stack of 256 KiB, also in a debug build.
+#[test]
+fn computed_patterns_compile_inside_of_a_query() {
+    let patterns = [
+        format!("{}a{}", "(".repeat(45), ")".repeat(45)),
+        format!("{}a{}", "(?:".repeat(45), "|b)".repeat(45)),
+        format!("{}a{}", "(?:".repeat(6), "|b)*".repeat(6)),
+        format!("{}a{}", "(?=".repeat(45), ")".repeat(45)),
+        r"(?:\w+\s*(?<n>[\p{L}]|[^ab])){1,50}".to_owned(),
+        r"(?<=a)(b)\1{2,9}".to_owned(),
+    ];
+    let nestings =
+        [("map(", ")"), ("filter(", ")"), ("[", "]"), ("if(true, ", ")"), ("let({n: 1}, ", ")"), ("1 + (", ")")];
+    let work = move || {
+        for pattern in patterns {
+            let input = format!("{}{}{}", "[".repeat(60), Value::from(&*pattern), "]".repeat(60));
+            let pattern = "$root | flattenDeep() | first()";
+            for inner in [format!("regex(\"aab\", {pattern})"), format!("replaceRegex(\"aab\", {pattern}, \"x\")")] {
+                for (open, close) in nestings {
+                    let depth = 46;
+                    let query = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
+                    let code = run_with(&query, &input, Limits::default()).err().map(|error| error.code().as_str());
+                    assert!(matches!(code, None | Some("PQ2008")), "{query}: {code:?}");
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(work).expect("a thread starts");
+    thread.join().expect("the stack is large enough");
+    let deep = format!("{}regex(\"a\", get()){}", "map(".repeat(60), ")".repeat(60));
+    check_error(&deep, "[]", "PQ0008", "48 calls");
+    check(&deep.replace("get()", "\"a\""), "[]", "[]");
+}
