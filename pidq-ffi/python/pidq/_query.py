@@ -256,7 +256,7 @@ class PreparedQuery(Query):
     [['P-101', 'P-102'], []]
     """
 
-    __slots__ = ("is_usable", "last_hash")
+    __slots__ = ("_is_usable", "_last_hash")
 
     def __init__(self, text: str) -> None:
         self._owner, self._is_long, self._params = None, False, ""
@@ -265,9 +265,9 @@ class PreparedQuery(Query):
         source = text.encode("utf-8", "surrogatepass")
         self._owner = Owner(make(lib.pidq_query_prepare, source, len(source)), _delete_query)
         #: ``None`` until values have been compiled with the query.
-        self.is_usable: Optional[bool] = None
+        self._is_usable: Optional[bool] = None
         #: Hash of the values of the last run.
-        self.last_hash: Optional[int] = None
+        self._last_hash: Optional[int] = None
 
     @property
     def parameters(self) -> list[str]:
@@ -349,14 +349,14 @@ def bound(text: str, values: dict[str, Any]) -> Query:
         return _compiled_with(text, values)
     prepared = _prepared(text, types)
     values_hash = hash(tuple(values.values()))
-    if prepared.is_usable and values_hash != prepared.last_hash:
-        prepared.last_hash = values_hash
+    if prepared._is_usable and values_hash != prepared._last_hash:
+        prepared._last_hash = values_hash
         return _BoundQuery(prepared, text, values)
     # Values that come again are compiled with the query: then they need not be set for each run.
     query = _compiled_with(text, values)
-    if prepared.is_usable is None:
+    if prepared._is_usable is None:
         # Warnings about the types of values, and about parameters without use, belong to a compiled query only.
-        prepared.is_usable = not query.check()
+        prepared._is_usable = not query.check()
     return query
 
 
