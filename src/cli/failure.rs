@@ -174,7 +174,6 @@ fn help_for_text(error: &Error, name: &str) -> Option<&'static str> {
             Some("`-R` reads each line as a string: `pidq query -R 'split(., \"\\t\")'`")
         }
         Code::NotJson if is_named(".txt") || is_named(".log") => Some("`-R` reads each line as a string"),
-        Code::NotJson if is_named(".xml") => Some("`pidq import` converts a drawing to JSON"),
         _ => None,
     }
 }

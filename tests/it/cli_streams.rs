@@ -292,7 +292,6 @@ fn files_of_text_are_explained() {
     for (name, content, help) in [
         ("pumps.csv", "tag,kw\nP-1,15\n", "`pidq query -R 'split(., \",\")'`"),
         ("pumps.TSV", "tag\tkw\n", "split(., \"\\t\")"),
-        ("plant.xml", "<PlantModel/>", "`pidq import`"),
         ("server.log", "started", "`-R` reads each line"),
     ] {
         write_file(&folder, name, content);
