@@ -7,12 +7,14 @@ pub(super) mod docx_numbering;
 pub(super) mod eml;
 pub(super) mod epub;
 pub(super) mod html;
+pub(super) mod image;
 pub(super) mod json;
 pub(super) mod list_numbers;
 pub(super) mod markdown;
 pub(super) mod msg;
 pub(super) mod odf;
 pub(super) mod ooxml_parts;
+mod page_warnings;
 #[cfg(feature = "pdf")]
 pub(super) mod pdf;
 pub(super) mod pid_graph;

@@ -27,6 +27,8 @@ mod error;
 mod formats;
 mod ipc;
 mod offsets;
+mod program;
+mod recognition;
 mod sandbox;
 mod sniff;
 mod text_decoding;
@@ -39,18 +41,20 @@ use serde::{Deserialize, Serialize};
 
 pub use error::{ErrorCode, ExtractError};
 pub use offsets::CodePoints;
+pub use program::{ProgramError, program_description};
+pub use recognition::Recognition;
 pub use sandbox::{
     ByteChunks, ReaderPool, SandboxOptions, SandboxProcess, StopHandle, extract_in_sandbox, extract_stream_in_sandbox,
     sandbox_main,
 };
-pub use sniff::unsupported_media_type;
 use sniff::{Confidence, Content};
+pub use sniff::{readable_formats, unsupported_media_type};
 use text_sink::TextSink;
 
 /// Hash of the sources of this library, its version and features.
 pub const BUILD_ID: &str = env!("BUILD_ID");
 
-/// A document format: a row of [`FORMATS`].
+/// A document format: a row of [`FORMATS`] or [`IMAGE_FORMATS`].
 pub struct Format {
     /// Name.
     pub name: &'static str,
@@ -90,6 +94,9 @@ pub const FORMATS: &[Format] = &[
     formats::txt::TEXT,
 ];
 
+/// Formats of images, which can be read only with text recognition.
+pub const IMAGE_FORMATS: &[Format] = &[formats::image::PNG, formats::image::JPEG, formats::image::TIFF];
+
 /// An uploaded document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Upload<'a> {
@@ -114,6 +121,8 @@ pub struct Options {
     pub max_entries: usize,
     /// Treatment of HTML tags and of escapes in JSON.
     pub markup: Markup,
+    /// Text recognition (OCR) on pages without text; `None` turns it off.
+    pub recognition: Option<Recognition>,
 }
 
 impl Default for Options {
@@ -124,6 +133,7 @@ impl Default for Options {
             max_compression_ratio: 200,
             max_entries: 10_000,
             markup: Markup::Strip,
+            recognition: None,
         }
     }
 }
@@ -151,7 +161,7 @@ pub struct Extracted {
     pub warnings: Vec<String>,
     /// Media type of the content.
     pub media_type: String,
-    /// Name of the format in [`FORMATS`].
+    /// Name of the format.
     pub format: String,
 }
 
@@ -171,6 +181,9 @@ pub struct Page {
     pub end: usize,
     /// Page number, or the name of the sheet.
     pub label: String,
+    /// Mean confidence in percent, if the text was recognized (OCR).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<u8>,
 }
 
 /// Input of a format's `read` function.

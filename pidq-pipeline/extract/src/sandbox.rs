@@ -4,9 +4,13 @@
 //! would) nor a program that is not installed everywhere (such as `prlimit`); its own children inherit the limits. Before
 //! that the child processes only the trusted request, and afterwards it cannot raise a limit.
 //!
+//! Programs of others, such as those of text recognition, are started by the child: they inherit its limits and belong to its
+//! process group. A child that may start one can open no network connections.
+//!
 //! [`ReaderPool`] reuses a child for documents of one owner, such as a classification of a pipeline.
 
 mod pool;
+mod system_calls;
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read};
@@ -32,7 +36,7 @@ pub struct SandboxOptions {
     pub program: PathBuf,
     /// Arguments with which the program calls [`sandbox_main`].
     pub arguments: Vec<OsString>,
-    /// Maximum wall-clock time for a document.
+    /// Maximum wall-clock time for a document, to which the time of text recognition is added.
     pub timeout: Duration,
     /// Maximum CPU time in seconds, rounded up by the system.
     pub cpu_seconds: u64,
@@ -216,7 +220,9 @@ impl SandboxProcess {
         child.documents += 1;
         let sent = send_request(input, request, chunks);
         let reply = receive_reply(output, options.max_characters as u64 * 4);
-        Ok(SandboxProcess { child, sent, reply, timeout: sandbox.timeout, started: Instant::now() })
+        let recognition = options.recognition.as_ref().map_or(Duration::ZERO, |recognition| recognition.timeout);
+        let timeout = sandbox.timeout.saturating_add(recognition);
+        Ok(SandboxProcess { child, sent, reply, timeout, started: Instant::now() })
     }
 
     /// Waits for the result.
@@ -407,7 +413,12 @@ pub fn sandbox_main() -> ExitCode {
 /// Serves requests until the parent closes the input. The limits of the first one apply to all.
 fn serve() -> io::Result<()> {
     let mut next = ipc::read_stream(io::stdin().lock()).map(Some)?;
-    next.as_ref().map(|(request, _)| set_limits(request)).transpose()?;
+    if let Some((request, _)) = &next {
+        set_limits(request)?;
+        if let (Some(_), Err(error)) = (&request.options.recognition, system_calls::deny_network_and_processes()) {
+            return write_reply(&Err(ExtractError::internal(format!("system calls cannot be filtered: {error}"))));
+        }
+    }
     while let Some((request, bytes)) = next.take() {
         extract_and_reply(&request, &bytes)?;
         drop(bytes);

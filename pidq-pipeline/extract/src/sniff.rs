@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::archive::Archive;
 use super::compound_file::{self, CompoundFile};
 use super::text_decoding::{self, Decoded};
-use super::{ExtractError, FORMATS, Format, Options, Upload};
+use super::{ExtractError, FORMATS, Format, IMAGE_FORMATS, Options, Upload};
 
 /// Confidence that a content has a format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -118,6 +118,12 @@ impl<'a> Content<'a> {
     }
 }
 
+/// Returns the formats that can be read with some options.
+pub fn readable_formats(options: &Options) -> impl Iterator<Item = &'static Format> + Clone {
+    let images = if options.recognition.is_some() { IMAGE_FORMATS } else { &[] };
+    FORMATS.iter().chain(images)
+}
+
 /// Detects the format of a content.
 pub fn detect_format(content: &Content<'_>, upload: &Upload<'_>) -> Result<&'static Format, ExtractError> {
     if upload.bytes.is_empty() {
@@ -126,7 +132,7 @@ pub fn detect_format(content: &Content<'_>, upload: &Upload<'_>) -> Result<&'sta
     if content.is_compound() && !FORMATS.iter().any(|format| (format.sniff)(content) == Confidence::Certain) {
         return Err(compound_file_error(content));
     }
-    let hinted = formats_by_hint(upload);
+    let hinted = formats_by_hint(upload, content.options);
     if hinted.is_empty() {
         return format_by_content(content).ok_or_else(|| unknown_type_error(content));
     }
@@ -135,17 +141,17 @@ pub fn detect_format(content: &Content<'_>, upload: &Upload<'_>) -> Result<&'sta
 }
 
 /// Returns the formats of the file extension, or else those of the media type.
-fn formats_by_hint(upload: &Upload<'_>) -> Vec<&'static Format> {
+fn formats_by_hint(upload: &Upload<'_>, options: &Options) -> Vec<&'static Format> {
     let extension =
         upload.name.and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension.to_ascii_lowercase());
-    let by_name: Vec<_> = FORMATS.iter().filter(|format| has(format.extensions, extension.as_deref())).collect();
+    let by_name: Vec<_> =
+        readable_formats(options).filter(|format| has(format.extensions, extension.as_deref())).collect();
     if !by_name.is_empty() {
         return by_name;
     }
     let media_type =
         upload.media_type.and_then(|full| full.split(';').next()).map(|name| name.trim().to_ascii_lowercase());
-    FORMATS
-        .iter()
+    readable_formats(options)
         .filter(|format| {
             has(format.media_types, media_type.as_deref()) && !has(GENERIC_MEDIA_TYPES, media_type.as_deref())
         })
@@ -161,7 +167,7 @@ fn has(list: &[&str], name: Option<&str>) -> bool {
 
 /// Returns the format by content alone. Plain text is the fallback for text.
 fn format_by_content(content: &Content<'_>) -> Option<&'static Format> {
-    let certain = FORMATS.iter().find(|format| (format.sniff)(content) == Confidence::Certain);
+    let certain = readable_formats(content.options).find(|format| (format.sniff)(content) == Confidence::Certain);
     certain.or_else(|| FORMATS.last().filter(|_| content.text().is_some()))
 }
 
@@ -175,7 +181,7 @@ fn unknown_type_error(content: &Content<'_>) -> ExtractError {
     if let (true, Err(error)) = (content.is_archive(), content.names()) {
         return error.clone();
     }
-    let supported = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let supported = readable_formats(content.options).map(|format| format.name).collect::<Vec<_>>().join(", ");
     ExtractError::unsupported(format!("the content is {}; supported formats: {supported}", media_type_of(content)))
 }
 
@@ -184,12 +190,12 @@ fn media_type_of(content: &Content<'_>) -> String {
     infer::get(content.bytes).map_or_else(|| "of an unknown type".into(), |kind| kind.mime_type().to_owned())
 }
 
-/// Returns the media type of a content whose prefix proves that it is unsupported: a known binary type. Archives and
-/// compound files could be anything.
-pub fn unsupported_media_type(prefix: &[u8]) -> Option<&'static str> {
+/// Returns the media type of a content whose prefix proves that it cannot be read with some options: a known binary type.
+/// Archives and compound files could be anything.
+pub fn unsupported_media_type(prefix: &[u8], options: &Options) -> Option<&'static str> {
     let kind = infer::get(prefix)?.mime_type();
     let is_container = [&b"PK"[..], b"\xD0\xCF\x11\xE0"].iter().any(|signature| prefix.starts_with(signature));
-    let is_supported = FORMATS.iter().any(|format| format.media_types.contains(&kind));
+    let is_supported = readable_formats(options).any(|format| format.media_types.contains(&kind));
     (prefix.contains(&0) && !is_container && !is_supported).then_some(kind)
 }
 

@@ -117,8 +117,15 @@ impl TextSink {
         if !self.text.is_empty() {
             self.push("\n\n")?;
         }
-        self.pages.push(Page { start: self.text.len(), end: self.text.len(), label: label.into() });
+        self.pages.push(Page { start: self.text.len(), end: self.text.len(), label: label.into(), confidence: None });
         Ok(())
+    }
+
+    /// Marks the open page as recognized, with a confidence in percent.
+    pub fn set_confidence(&mut self, confidence: u8) {
+        if let Some(page) = self.pages.last_mut() {
+            page.confidence = Some(confidence);
+        }
     }
 
     /// Trims white space from the end of the page, so that all pages are separated alike.
@@ -171,7 +178,7 @@ impl TextSink {
             return Err(ExtractError::new(ErrorCode::EmptyText, format!("the document contains no text{}", self.hint)));
         }
         if self.pages.is_empty() {
-            self.pages.push(Page { start: 0, end: self.text.len(), label: "1".into() });
+            self.pages.push(Page { start: 0, end: self.text.len(), label: "1".into(), confidence: None });
         } else {
             self.end_page();
         }

@@ -8,6 +8,7 @@ mod layout;
 mod matrix;
 mod page_box;
 mod page_text;
+mod scan;
 mod words;
 
 use crate::sniff::{Confidence, Content};
@@ -19,7 +20,7 @@ pub const PDF: Format = Format {
     name: "pdf",
     media_types: &["application/pdf", "application/x-pdf"],
     extensions: &["pdf"],
-    summary: "PDF: columns, tables and notes in reading order; pages without text are named in the warnings",
+    summary: "PDF: columns, tables and notes in reading order; pages without text are recognized (OCR) if that is on, else named in the warnings",
     sniff,
     read,
 };
@@ -34,6 +35,9 @@ fn sniff(content: &Content<'_>) -> Confidence {
 }
 
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
-    sink.set_hint(": a scan needs OCR first");
+    sink.set_hint(match source.options.recognition {
+        None => ": a scan needs OCR first",
+        Some(_) => ", and text recognition found none",
+    });
     content_stream::write_text(source, sink)
 }

@@ -8,6 +8,7 @@ mod msg;
 mod mutations;
 mod office;
 mod pdf;
+mod recognition;
 mod samples;
 mod sandbox;
 

@@ -125,7 +125,7 @@ fn a_child_ends_when_cancelled_or_dropped() {
 
 /// Returns whether a process with a word in its command line is still running after a grace period.
 #[cfg(unix)]
-fn is_running(word: &str) -> bool {
+pub fn is_running(word: &str) -> bool {
     let matches_process = || {
         let mut processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         processes.any(|process| {

@@ -12,6 +12,7 @@ use super::layout::{Direction, Rect, Word};
 use super::matrix::{Matrix, number};
 use super::page_box::{PageBox, appearance_position};
 use super::page_text::{Page, PageWriter, Painted};
+use super::scan::ScanReader;
 use super::words::{Glyph, WordBuilder};
 use crate::text_sink::TextSink;
 use crate::{ExtractError, Source};
@@ -47,7 +48,8 @@ pub fn write_text(source: &Source<'_>, sink: &mut TextSink) -> Result<(), Extrac
         words: WordBuilder::new(source.options.max_characters),
         painted: Painted::Nothing,
     };
-    let mut writer = PageWriter::default();
+    let scans = ScanReader::new(source.content.bytes, source.options.recognition.as_ref());
+    let mut writer = PageWriter::new(scans);
     let mut count = 0;
     for page in document.page_iter().take(MAX_PAGES) {
         count += 1;
@@ -106,7 +108,8 @@ impl<'d> PageReader<'d, '_> {
         let size = PageBox::new(self.document, id);
         self.page_content(id, &size)?;
         let comments = self.annotations(id, &size)?;
-        Ok(Page { number, height: size.height, words: self.words.take(), comments, painted: self.painted })
+        let PageBox { width, height, .. } = size;
+        Ok(Page { number, width, height, words: self.words.take(), comments, painted: self.painted })
     }
 
     fn page_content(&mut self, id: lopdf::ObjectId, size: &PageBox) -> Result<(), ExtractError> {

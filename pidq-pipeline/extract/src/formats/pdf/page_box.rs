@@ -10,10 +10,11 @@ const MAX_PARENTS: usize = 64;
 /// Box of pages without one: US Letter.
 const DEFAULT_BOX: [f64; 4] = [0.0, 0.0, 612.0, 792.0];
 
-/// Height of a page as displayed, and the transformation from the page's own coordinates to those of the displayed page, whose
+/// Size of a page as displayed, and the transformation from the page's own coordinates to those of the displayed page, whose
 /// origin is at the top left.
 #[derive(Clone, Copy, Debug)]
 pub struct PageBox {
+    pub width: f32,
     pub height: f32,
     pub to_displayed: Matrix,
 }
@@ -24,13 +25,13 @@ impl PageBox {
         let [left, bottom, right, top] = of_name(b"CropBox").or_else(|| of_name(b"MediaBox")).unwrap_or(DEFAULT_BOX);
         let turns = inherited(document, page, b"Rotate").and_then(|object| object.as_i64().ok()).unwrap_or(0);
         let (width, height) = ((right - left) as f32, (top - bottom) as f32);
-        let (matrix, height) = match turns.rem_euclid(360) {
-            90 => ([0.0, 1.0, 1.0, 0.0, -bottom, -left], width),
-            180 => ([-1.0, 0.0, 0.0, 1.0, right, -bottom], height),
-            270 => ([0.0, -1.0, -1.0, 0.0, top, right], width),
-            _ => ([1.0, 0.0, 0.0, -1.0, -left, top], height),
+        let (matrix, (width, height)) = match turns.rem_euclid(360) {
+            90 => ([0.0, 1.0, 1.0, 0.0, -bottom, -left], (height, width)),
+            180 => ([-1.0, 0.0, 0.0, 1.0, right, -bottom], (width, height)),
+            270 => ([0.0, -1.0, -1.0, 0.0, top, right], (height, width)),
+            _ => ([1.0, 0.0, 0.0, -1.0, -left, top], (width, height)),
         };
-        PageBox { height, to_displayed: Matrix(matrix) }
+        PageBox { width, height, to_displayed: Matrix(matrix) }
     }
 
     /// Returns the box of an annotation on the displayed page.

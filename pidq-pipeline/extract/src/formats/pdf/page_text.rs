@@ -5,7 +5,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::layout::{PageEdges, Placed, Separator, Word, reading_order, running_lines};
+use super::scan::{RecognizedText, Scan, ScanReader};
 use crate::ExtractError;
+use crate::formats::page_warnings::{Finding, PageWarnings};
 use crate::text_sink::TextSink;
 
 /// Number of pages before and after a page on which its headers and footers may be repeated: left and right pages differ.
@@ -14,6 +16,8 @@ const REACH: usize = 2;
 /// A page that was read.
 pub struct Page {
     pub number: usize,
+    /// Width and height as displayed, in points.
+    pub width: f32,
     pub height: f32,
     pub words: Vec<Word>,
     /// Words that are not part of the page itself: comments.
@@ -32,28 +36,47 @@ pub enum Painted {
 }
 
 impl Painted {
-    /// Returns the warning about a page without text, to follow the page's number.
-    fn warning(self) -> &'static str {
+    /// Returns the finding about a page without text.
+    fn without_text(self) -> &'static str {
         match self {
             Painted::Nothing => "blank",
-            Painted::Lines => "no text, only lines; letters that are drawn as lines need OCR",
-            Painted::Image => "no text, only images; text in images needs OCR",
+            Painted::Lines => "no text, only lines",
+            Painted::Image => "no text, only images",
             Painted::Unreadable => "no text; the content is damaged",
+        }
+    }
+
+    /// Returns the advice on a page without text where text recognition is off.
+    fn advice(self) -> &'static str {
+        match self {
+            Painted::Lines => "; letters that are drawn as lines need OCR",
+            Painted::Image => "; text in images needs OCR",
+            Painted::Nothing | Painted::Unreadable => "",
         }
     }
 }
 
+impl Page {
+    /// Returns whether the page shows an image, such as that of a scanner.
+    pub fn is_scan(&self) -> bool {
+        self.painted == Painted::Image
+    }
+}
+
 /// Writer of pages, which are kept until the pages around them are known.
-#[derive(Default)]
-pub struct PageWriter {
+pub struct PageWriter<'s> {
     /// Up to `REACH` pages that were written, and those that wait.
     pages: VecDeque<(Page, PageEdges)>,
     written: usize,
-    /// First and last number of the latest pages without text.
-    without_text: Option<(usize, usize, Painted)>,
+    scans: ScanReader<'s>,
+    warnings: PageWarnings,
 }
 
-impl PageWriter {
+impl<'s> PageWriter<'s> {
+    pub fn new(scans: ScanReader<'s>) -> Self {
+        PageWriter { pages: VecDeque::new(), written: 0, scans, warnings: PageWarnings::default() }
+    }
+
     /// Adds the next page.
     pub fn add(&mut self, page: Page, sink: &mut TextSink) -> Result<(), ExtractError> {
         let edges = PageEdges::new(&page.words, page.height);
@@ -69,25 +92,8 @@ impl PageWriter {
         while self.written < self.pages.len() {
             self.write_next(sink)?;
         }
-        self.warn_without_text(None, sink);
+        self.warnings.finish(sink);
         Ok(())
-    }
-
-    /// Adds a page without text to those before it that show the same, or warns about those.
-    fn warn_without_text(&mut self, next: Option<(usize, Painted)>, sink: &mut TextSink) {
-        if let (Some((_, last, painted)), Some((number, same))) = (&mut self.without_text, next)
-            && *painted == same
-            && *last + 1 == number
-        {
-            *last = number;
-            return;
-        }
-        match self.without_text.take() {
-            Some((first, last, painted)) if first == last => sink.warn(format!("page {first}: {}", painted.warning())),
-            Some((first, last, painted)) => sink.warn(format!("pages {first} to {last}: {}", painted.warning())),
-            None => {}
-        }
-        self.without_text = next.map(|(number, painted)| (number, number, painted));
     }
 
     fn write_next(&mut self, sink: &mut TextSink) -> Result<(), ExtractError> {
@@ -96,10 +102,16 @@ impl PageWriter {
             self.pages.iter().enumerate().filter(|(other, _)| *other != index && other.abs_diff(index) <= REACH);
         let around: Vec<&PageEdges> = around.map(|(_, (_, edges))| edges).collect();
         let (page, edges) = &self.pages[index];
-        let has_text = write_page(page, &running_lines(edges, &around), sink)?;
-        let without_text = (!has_text).then_some((page.number, page.painted));
-        if without_text.is_some() {
-            self.warn_without_text(without_text, sink);
+        let parts = PageParts::new(page, &running_lines(edges, &around));
+        let scan = match parts.has_text {
+            true => Scan::Off,
+            false if page.painted == Painted::Nothing => Scan::Off,
+            false => self.scans.read(page)?,
+        };
+        sink.begin_page(page.number.to_string())?;
+        write_page(page, &parts, &scan, sink)?;
+        if let Some(finding) = finding(page, &parts, &scan) {
+            self.warnings.add(page.number, finding, sink);
         }
         self.written += 1;
         if self.written > REACH {
@@ -110,21 +122,54 @@ impl PageWriter {
     }
 }
 
-/// Writes a page: running headers, the text, running footers, and comments. Returns whether it has text: headers and footers
-/// beside an image are none.
-fn write_page(page: &Page, running: &(Vec<usize>, Vec<usize>), sink: &mut TextSink) -> Result<bool, ExtractError> {
-    sink.begin_page(page.number.to_string())?;
-    let (headers, footers) = running;
-    let running: BTreeSet<usize> = headers.iter().chain(footers).copied().collect();
-    let is_running = |index: &usize| running.contains(index);
-    let body: Vec<usize> = (0..page.words.len()).filter(|index| !is_running(index)).collect();
-    for part in [headers, &body, footers] {
-        let words: Vec<Word> = part.iter().map(|&index| page.words[index].clone()).collect();
-        write_words(&words, &reading_order(&words), sink)?;
+/// Returns what is to be said of a page: that it has no text, or that the text was recognized.
+fn finding(page: &Page, parts: &PageParts, scan: &Scan) -> Option<Finding> {
+    let without_text = page.painted.without_text();
+    match scan {
+        Scan::Text(text) => Some(Finding::Recognized { confidence: text.confidence, is_reduced: text.is_reduced }),
+        Scan::NoText(reason) => Some(Finding::NoText(format!("{without_text}; {reason}"))),
+        Scan::Off if parts.has_text => None,
+        Scan::Off => Some(Finding::NoText(format!("{without_text}{}", page.painted.advice()))),
     }
-    write_words(&page.comments, &comments_order(&page.comments), sink)?;
-    let has_body = !body.is_empty() || !page.comments.is_empty();
-    Ok(!sink.page_text().trim().is_empty() && (has_body || page.painted == Painted::Nothing))
+}
+
+/// Words of a page by their part: running headers, the text between them, and running footers.
+struct PageParts {
+    headers: Vec<usize>,
+    body: Vec<usize>,
+    footers: Vec<usize>,
+    /// `true` if the page has text: headers and footers beside an image are none.
+    has_text: bool,
+}
+
+impl PageParts {
+    fn new(page: &Page, (headers, footers): &(Vec<usize>, Vec<usize>)) -> Self {
+        let running: BTreeSet<usize> = headers.iter().chain(footers).copied().collect();
+        let body: Vec<usize> = (0..page.words.len()).filter(|index| !running.contains(index)).collect();
+        let is_visible = |word: &Word| !word.text.trim().is_empty();
+        let has_body = body.iter().any(|&index| is_visible(&page.words[index])) || page.comments.iter().any(is_visible);
+        let has_words = has_body || page.words.iter().any(is_visible);
+        let has_text = has_body || has_words && page.painted == Painted::Nothing;
+        PageParts { headers: headers.clone(), body, footers: footers.clone(), has_text }
+    }
+}
+
+/// Writes a page: running headers, the text, running footers, and comments. Recognized text follows the text.
+fn write_page(page: &Page, parts: &PageParts, scan: &Scan, sink: &mut TextSink) -> Result<(), ExtractError> {
+    for part in [&parts.headers, &parts.body] {
+        write_part(page, part, sink)?;
+    }
+    if let Scan::Text(RecognizedText { words, order, confidence, .. }) = scan {
+        write_words(words, order, sink)?;
+        sink.set_confidence(*confidence);
+    }
+    write_part(page, &parts.footers, sink)?;
+    write_words(&page.comments, &comments_order(&page.comments), sink)
+}
+
+fn write_part(page: &Page, part: &[usize], sink: &mut TextSink) -> Result<(), ExtractError> {
+    let words: Vec<Word> = part.iter().map(|&index| page.words[index].clone()).collect();
+    write_words(&words, &reading_order(&words), sink)
 }
 
 /// Returns comments in the order of the file, each in a line of its own.

@@ -39,7 +39,7 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
     if content.sha256() == document.sha256 {
         return upload_response(&document, StatusCode::OK, true);
     }
-    check_supported(&content)?;
+    check_supported(platform, &content)?;
     let filename = name.as_deref().unwrap_or(&document.filename);
     let new = NewContent { filename, content_type: &media_type, content: (&content).into(), sha256: content.sha256() };
     let replaced = platform.store.replace_content(&document, new).await;

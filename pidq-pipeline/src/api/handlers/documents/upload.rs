@@ -61,7 +61,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     require_access(&key, &pipeline, &classification, Verb::Write)?;
     let file = form.file.as_ref().ok_or_else(|| missing_part("file"))?;
     verify_checksum(&file.content, form.sha256.as_deref())?;
-    check_supported(&file.content)?;
+    check_supported(platform, &file.content)?;
     let new = NewDocument {
         pipeline_id: &pipeline.id,
         classification: &classification,
@@ -227,10 +227,12 @@ fn verify_checksum(content: &SpooledUpload, expected: Option<&str>) -> Result<()
 }
 
 /// Returns 415 for types that are certainly unsupported. Others are detected during ingestion.
-pub(super) fn check_supported(content: &SpooledUpload) -> Result<(), Problem> {
-    match pidq_extract::unsupported_media_type(content.prefix()) {
+pub(super) fn check_supported(platform: &Platform, content: &SpooledUpload) -> Result<(), Problem> {
+    let options = &platform.ingestion.extraction_limits;
+    match pidq_extract::unsupported_media_type(content.prefix(), options) {
         Some(media_type) => {
-            let supported: Vec<&str> = pidq_extract::FORMATS.iter().map(|format| format.media_types[0]).collect();
+            let supported: Vec<&str> =
+                pidq_extract::readable_formats(options).map(|format| format.media_types[0]).collect();
             let detail = format!("The content type {media_type} is not supported.");
             let problem = Problem::new(codes::UNSUPPORTED_MEDIA_TYPE).detail(detail);
             Err(problem.with("allowed", supported))
