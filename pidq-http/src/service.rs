@@ -37,6 +37,8 @@ pub struct App<S: 'static> {
     pub name: &'static str,
     /// Version shown there. `None` hides it.
     pub version: Option<&'static str>,
+    /// Names and versions of optional programs on which results depend, shown there as well. None by default.
+    pub components: Vec<(String, String)>,
     /// State shared by the handlers.
     pub state: Arc<S>,
     /// The endpoints.
@@ -86,6 +88,7 @@ impl<S: Send + Sync + 'static> App<S> {
         App {
             name,
             version: Some(version),
+            components: Vec::new(),
             state: Arc::new(state),
             routes: routes.iter().collect(),
             authenticate: |_, _| Box::pin(async { Err(Problem::unauthenticated()) }),
@@ -140,12 +143,15 @@ impl<S: Send + Sync + 'static> App<S> {
             let read: Box<dyn Fn() -> String + Send + Sync> = Box::new(move || mounted.service.metrics_text());
             read
         });
+        let mut components = self.components;
+        components.extend(self.mounted.iter().flat_map(|mounted| mounted.service.components()));
         let (state, ready, mounted) = (self.state.clone(), self.readiness, self.mounted.clone());
         let metrics = Metrics::new(self.registry);
         let (public, admin) = (Router::new(public, &metrics), Router::new(BuiltinRoutes::<S>::ADMIN, &metrics));
         let info = ServiceInfo {
             name: self.name,
             version: self.version,
+            components,
             openapi: document.to_string().into(),
             docs: openapi::page(&document).into(),
             start_page: self.start_page,
@@ -199,6 +205,10 @@ impl<S: Send + Sync + 'static> MountedService for Service<S> {
 
     fn openapi_document(&self) -> Bytes {
         self.openapi()
+    }
+
+    fn components(&self) -> Vec<(String, String)> {
+        self.0.info.components.clone()
     }
 
     fn readiness(&self) -> Fut<'static, Readiness> {

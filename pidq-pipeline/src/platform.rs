@@ -4,6 +4,7 @@ pub mod account_limit_cache;
 pub mod accounts;
 pub mod licensing;
 pub mod metrics;
+pub mod programs;
 pub mod rate_limit;
 
 use std::sync::{Arc, OnceLock};
@@ -32,6 +33,7 @@ use crate::platform::account_limit_cache::AccountLimitCache;
 use crate::platform::accounts::Accounts;
 use crate::platform::licensing::Licensing;
 use crate::platform::metrics::Metrics;
+use crate::platform::programs::Programs;
 use crate::platform::rate_limit::RateLimits;
 use crate::retrieval::index_cache::IndexCache;
 use crate::retrieval::pgvector::PgvectorIndex;
@@ -115,6 +117,8 @@ pub struct Ingestion {
     pub job_lease: Duration,
     /// Limits of the extractor.
     pub extraction_limits: pidq_extract::Options,
+    /// Optional programs that read documents.
+    pub programs: Programs,
     /// Child process that extracts documents.
     pub extractor: SandboxOptions,
     /// Child processes that wait for further documents of a classification.

@@ -15,6 +15,8 @@ pub type Readiness = Result<Vec<&'static str>, String>;
 pub(crate) struct ServiceInfo {
     pub name: &'static str,
     pub version: Option<&'static str>,
+    /// Names and versions of optional programs, with those of a mounted service.
+    pub components: Vec<(String, String)>,
     pub openapi: Bytes,
     pub docs: Bytes,
     pub start_page: String,

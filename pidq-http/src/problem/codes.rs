@@ -263,7 +263,7 @@ problem_codes! {
     CORRUPT_DOCUMENT "corrupt-document" [422] "Corrupt document"
         "Repair the file or export it again.";
     EMPTY_TEXT "empty-text" [422] "Document without text"
-        "Run text recognition (OCR) on scanned pages and upload the document again.";
+        "Ask the operator to turn on text recognition (OCR) and retry, or upload the document with a text layer.";
     TOO_LARGE_TEXT "too-large-text" [422] "Document text too large"
         "Split the document into smaller ones.";
     TOO_MANY_CHUNKS "too-many-chunks" [422] "Too many chunks"

@@ -1,5 +1,6 @@
 //! Built-in routes of every service: health, version, documentation, metrics.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -21,18 +22,22 @@ pub(crate) struct BuiltinRoutes<S>(PhantomData<S>);
 
 /// Name and version of a service.
 #[derive(JsonSchema, Serialize)]
-struct ServiceVersion {
+struct ServiceVersion<'a> {
     /// Name of the service.
     name: &'static str,
     /// Version (Semantic Versioning). Absent if the service hides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     version: Option<&'static str>,
+    /// Versions of optional programs on which results depend, by their names. Absent if the service uses none, or hides its
+    /// version.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    components: BTreeMap<&'a str, &'a str>,
 }
 
 const TEXT: Reply = Reply::of::<String>(200, "text/plain", "Healthy.");
 const OPENAPI: Reply = Reply::json::<Map<String, Value>>(200, "The document.");
-const VERSION: Reply = Reply::json::<ServiceVersion>(200, "Name and version.");
+const VERSION: Reply = Reply::json::<ServiceVersion<'_>>(200, "Name and version.");
 const PROBLEMS: Reply = Reply::json::<Vec<ProblemDescription>>(200, "Problem codes.");
 const PROBLEM: Reply = Reply::json::<ProblemDescription>(200, "The problem code.");
 const INDEX: Reply = Reply::empty(303, "The dashboard if it runs, else the documentation; for browsers.");
@@ -127,7 +132,10 @@ fn not_ready() -> Response {
 }
 
 async fn version(request: Request) -> Result<Response, Problem> {
-    Response::json(&ServiceVersion { name: request.info.name, version: request.info.version })
+    let info = &request.info;
+    let components = info.components.iter().map(|(name, version)| (name.as_str(), version.as_str()));
+    let components = if info.version.is_some() { components.collect() } else { BTreeMap::new() };
+    Response::json(&ServiceVersion { name: info.name, version: info.version, components })
 }
 
 async fn openapi(request: Request) -> Result<Response, Problem> {

@@ -110,6 +110,8 @@ pub(crate) trait MountedService: Send + Sync {
         framing: Framing,
     ) -> Fut<'a, hyper::Response<ResponseBody>>;
     fn openapi_document(&self) -> Bytes;
+    /// Returns the names and versions of optional programs.
+    fn components(&self) -> Vec<(String, String)>;
     fn readiness(&self) -> Fut<'static, Readiness>;
     fn metrics_text(&self) -> String;
     fn drain(&self);

@@ -62,6 +62,7 @@ pub const TABLES: &[SettingTable] = &[
     LISTEN_TABLE,
     SETTINGS,
     crate::platform::rate_limit::SETTINGS,
+    crate::platform::programs::SETTINGS,
     crate::api::handlers::limits::SETTINGS,
     crate::net::egress::SETTINGS,
     crate::generation::graph_client::SETTINGS,

@@ -46,6 +46,7 @@ use crate::platform::account_limit_cache::AccountLimitCache;
 use crate::platform::accounts::Accounts;
 use crate::platform::licensing::{Licensing, Mode};
 use crate::platform::metrics::Metrics;
+use crate::platform::programs::Programs;
 use crate::platform::rate_limit::RateLimits;
 use crate::platform::{
     Access, Generation, Ingestion, JobNotifier, Limits, Messaging, Platform, Retention, Search, TENANT, readiness,
@@ -153,11 +154,14 @@ pub async fn open_with_accounts(
 }
 
 fn ingestion(settings: &Settings) -> Result<Ingestion, OpenError> {
+    let programs = Programs::from_settings(settings)?;
+    let limits = limits::extraction_limits(settings)?;
     Ok(Ingestion {
         uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEW_LIMIT),
         job_lease: settings.get(&JOB_LEASE_TTL)?.max(MIN_JOB_LEASE),
-        extraction_limits: limits::extraction_limits(settings)?,
+        extraction_limits: pidq_extract::Options { recognition: programs.recognition.clone(), ..limits },
+        programs,
         extractor: limits::with_timeout(extractor(settings)?, settings)?,
         readers: Arc::default(),
     })
@@ -203,6 +207,7 @@ fn build_service(platform: Platform, settings: &Settings) -> Result<App<Platform
     app.on_forbidden = audit_middleware::record_rejection;
     app.schema_limits = limits::schema_limits(&app.state.limits);
     app.readiness = readiness;
+    app.components = app.state.ingestion.programs.components().collect();
     app.state.search.cache.register(&mut app.registry);
     app.state.metrics.register(&mut app.registry);
     app.registry.register_collector(Box::new(IndexCollector(Arc::clone(&app.state))));

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{io, iter};
 
 use pidq_extract::{CodePoints, Extracted, Markup, Upload};
@@ -38,6 +39,8 @@ pub(crate) struct DocumentInput {
     pub scope: Option<String>,
     pub name: Option<String>,
     pub media_type: Option<String>,
+    /// Limit of the time of text recognition, below that of the settings.
+    pub recognition_timeout: Option<Duration>,
 }
 
 /// Location of a document's bytes.
@@ -90,7 +93,10 @@ pub(crate) async fn extract_text(
     let readers = Arc::clone(&platform.ingestion.readers);
     let stop = pidq_extract::StopHandle::default();
     let _end = StopOnDrop(stop.clone());
-    let DocumentInput { content, scope, name, media_type } = source;
+    let DocumentInput { content, scope, name, media_type, recognition_timeout } = source;
+    if let (Some(recognition), Some(limit)) = (&mut options.recognition, recognition_timeout) {
+        recognition.timeout = recognition.timeout.min(limit);
+    }
     let (sender, mut receiver) = channel(MAX_BLOCKS_IN_FLIGHT);
     let extraction = run_blocking(move || {
         let blocks = Box::new(iter::from_fn(move || receiver.blocking_recv()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pidq_extract::{CodePoints, Extracted};
 use pidq_http::{SpanKind, Trace};
-use pidq_store::domain::model::{self, Document, Pipeline, Progress, Status};
+use pidq_store::domain::model::{self, Document, Pipeline, Progress, Status, TextRecognition};
 use pidq_store::{IngestedDocument, Job, PublishOutcome};
 use pidq_text::embedding::{self, CachingEmbedder};
 
@@ -113,11 +113,12 @@ impl DocumentJob {
         let extraction = extract_and_split::extract_text(
             &self.platform,
             &pipeline.text_splitter,
-            DocumentInput { content, scope, name, media_type },
+            DocumentInput { content, scope, name, media_type, recognition_timeout: None },
         );
         let extracted = extraction.await.map_err(read_error)?;
         self.progress.warnings.clone_from(&extracted.warnings);
         self.progress.page_count = Some(extracted.pages.len() as i64);
+        self.progress.text_recognition = text_recognition(&extracted, || self.platform.ingestion.programs.recognizer());
         Ok(extracted)
     }
 
@@ -192,6 +193,18 @@ impl DocumentJob {
             progress: self.progress.clone(),
         })
     }
+}
+
+/// Summarizes the pages whose text was recognized; none without such pages.
+fn text_recognition(extracted: &Extracted, recognizer: impl FnOnce() -> String) -> Option<TextRecognition> {
+    let confidences: Vec<i64> = extracted.pages.iter().filter_map(|page| page.confidence).map(i64::from).collect();
+    let lowest = *confidences.iter().min()?;
+    Some(TextRecognition {
+        recognizer: recognizer(),
+        pages: confidences.len() as i64,
+        mean_confidence: confidences.iter().sum::<i64>() / confidences.len() as i64,
+        lowest_confidence: lowest,
+    })
 }
 
 /// Runs a stage in a span of its own.

@@ -59,6 +59,7 @@ mod snapshots;
 mod splitter_limits;
 mod store_fixtures;
 mod stored_answers;
+mod text_recognition;
 mod third_party_llm;
 mod tls_roots;
 #[cfg(feature = "otel")]

@@ -191,8 +191,24 @@ pub struct Progress {
     pub chunk_count: Option<i64>,
     /// Number of pages.
     pub page_count: Option<i64>,
+    /// Pages whose text was recognized (OCR), if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_recognition: Option<TextRecognition>,
     /// Next attempt, in milliseconds since 1970.
     pub next_attempt_at: Option<i64>,
+}
+
+/// Pages of a document whose text was recognized in images (OCR).
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct TextRecognition {
+    /// Programs and data that recognized the text, with their versions.
+    pub recognizer: String,
+    /// Number of these pages.
+    pub pages: i64,
+    /// Mean confidence of these pages in percent.
+    pub mean_confidence: i64,
+    /// Confidence of the page with the lowest one, in percent.
+    pub lowest_confidence: i64,
 }
 
 /// Failure of an ingestion.

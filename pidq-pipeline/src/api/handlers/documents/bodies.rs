@@ -2,7 +2,7 @@
 
 use pidq_http::Binary;
 use pidq_store::StoredChunk;
-use pidq_store::domain::model::{Chunk, Document, Failure, Status};
+use pidq_store::domain::model::{Chunk, Document, Failure, Status, TextRecognition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -59,6 +59,10 @@ pub(crate) struct DocumentResponse<'a> {
     page_count: Option<i64>,
     /// Warnings of the extraction.
     warnings: &'a [String],
+    /// Pages whose text was recognized (OCR). Absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "TextRecognition")]
+    text_recognition: Option<&'a TextRecognition>,
     /// Creation.
     created_at: DateTime,
     /// Last change.
@@ -105,6 +109,7 @@ impl<'a> From<&'a Document> for DocumentResponse<'a> {
             chunk_count: progress.chunk_count,
             page_count: progress.page_count,
             warnings: &progress.warnings,
+            text_recognition: progress.text_recognition.as_ref(),
             created_at: DateTime(document.created_at),
             updated_at: DateTime(document.updated_at),
             duplicate: None,

@@ -27,6 +27,9 @@ const DEFAULT_MODEL: &str = HASH_512.name;
 /// Maximum time in the preview queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Maximum time of text recognition: the caller waits for it, and others for their previews.
+const RECOGNITION_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Input of a preview.
 #[derive(Default)]
 struct PreviewInput {
@@ -174,10 +177,12 @@ fn source(input: PreviewInput) -> Result<DocumentInput, Problem> {
                 scope: None,
                 name,
                 media_type: file.media_type,
+                recognition_timeout: Some(RECOGNITION_TIMEOUT),
             })
         }
         (None, Some(text)) => {
-            Ok(DocumentInput { content: InputContent::Text(text), scope: None, name: input.filename, media_type: None })
+            let (content, name) = (InputContent::Text(text), input.filename);
+            Ok(DocumentInput { content, scope: None, name, media_type: None, recognition_timeout: None })
         }
         (Some(_), Some(_)) => Err(validation("/text", "Only one of `file` and `text` is allowed.")),
         (None, None) => {
