@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Image of pidq with text recognition: Tesseract and pdftoppm from Debian.
+# Image of pidq with text recognition (Tesseract and pdftoppm) and, optionally, LibreOffice, all from Debian.
 #
 #   docker build --file deploy/recognition.Dockerfile --build-arg PIDQ=pidq:0.1.0 --tag pidq-recognition:0.1.0 .
 #
@@ -13,9 +13,12 @@ FROM ${PIDQ} AS pidq
 FROM debian:${DEBIAN_RELEASE}-slim
 # Languages of text recognition, by their names in Tesseract, separated by spaces.
 ARG LANGUAGES=eng
+# `on` installs LibreOffice; PIDQ_SOFFICE=/usr/bin/soffice turns it on.
+ARG OFFICE=off
 RUN apt-get update && \
     apt-get install --yes --no-install-recommends ca-certificates poppler-utils tesseract-ocr \
-        $(printf 'tesseract-ocr-%s ' ${LANGUAGES} | tr _ -) && \
+        $(printf 'tesseract-ocr-%s ' ${LANGUAGES} | tr _ -) \
+        $([ "${OFFICE}" != on ] || echo libreoffice-writer-nogui libreoffice-impress-nogui) && \
     rm -rf /var/lib/apt/lists/* && \
     groupadd --gid 65532 pidq && \
     useradd --uid 65532 --gid 65532 --home-dir /data --no-create-home --shell /usr/sbin/nologin pidq && \

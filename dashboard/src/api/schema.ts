@@ -1846,6 +1846,8 @@ export interface components {
             status: components["schemas"]["DocumentStatus"];
             /** @description `true` if the status changes only on request. */
             terminal: boolean;
+            /** @description Pages whose text was recognized (OCR). Absent if there are none. */
+            text_recognition?: components["schemas"]["TextRecognition"];
             /**
              * Format: date-time
              * @description Last change.
@@ -3310,6 +3312,10 @@ export interface components {
         };
         /** @description Name and version of a service. */
         ServiceVersion: {
+            /** @description Versions of optional programs on which results depend, by their names. Absent if the service uses none, or hides its version. */
+            components?: {
+                [key: string]: string;
+            };
             /** @description Name of the service. */
             name: string;
             /** @description Version (Semantic Versioning). Absent if the service hides it. */
@@ -3393,6 +3399,26 @@ export interface components {
              * @description Event streams.
              */
             events: number;
+        };
+        /** @description Pages of a document whose text was recognized in images (OCR). */
+        TextRecognition: {
+            /**
+             * Format: int64
+             * @description Confidence of the page with the lowest one, in percent.
+             */
+            lowest_confidence: number;
+            /**
+             * Format: int64
+             * @description Mean confidence of these pages in percent.
+             */
+            mean_confidence: number;
+            /**
+             * Format: int64
+             * @description Number of these pages.
+             */
+            pages: number;
+            /** @description Programs and data that recognized the text, with their versions. */
+            recognizer: string;
         };
         /** @description Text splitter. */
         TextSplitter: {

@@ -9,6 +9,7 @@ pub(super) mod epub;
 pub(super) mod html;
 pub(super) mod image;
 pub(super) mod json;
+pub(super) mod legacy_office;
 pub(super) mod list_numbers;
 pub(super) mod markdown;
 pub(super) mod msg;

@@ -23,6 +23,7 @@
 
 mod archive;
 mod compound_file;
+mod conversion;
 mod error;
 mod formats;
 mod ipc;
@@ -36,6 +37,7 @@ mod text_sink;
 mod xml;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +56,7 @@ use text_sink::TextSink;
 /// Hash of the sources of this library, its version and features.
 pub const BUILD_ID: &str = env!("BUILD_ID");
 
-/// A document format: a row of [`FORMATS`] or [`IMAGE_FORMATS`].
+/// A document format: a row of [`FORMATS`], [`IMAGE_FORMATS`] or [`LEGACY_OFFICE_FORMATS`].
 pub struct Format {
     /// Name.
     pub name: &'static str,
@@ -97,6 +99,9 @@ pub const FORMATS: &[Format] = &[
 /// Formats of images, which can be read only with text recognition.
 pub const IMAGE_FORMATS: &[Format] = &[formats::image::PNG, formats::image::JPEG, formats::image::TIFF];
 
+/// Formats of old Office documents, which can be read only with LibreOffice.
+pub const LEGACY_OFFICE_FORMATS: &[Format] = &[formats::legacy_office::DOC, formats::legacy_office::PPT];
+
 /// An uploaded document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Upload<'a> {
@@ -123,6 +128,15 @@ pub struct Options {
     pub markup: Markup,
     /// Text recognition (OCR) on pages without text; `None` turns it off.
     pub recognition: Option<Recognition>,
+    /// Path of LibreOffice's `soffice`, which converts old Office documents; `None` rejects these.
+    pub soffice: Option<PathBuf>,
+}
+
+impl Options {
+    /// Returns whether programs of others may read a document.
+    fn has_programs(&self) -> bool {
+        self.recognition.is_some() || self.soffice.is_some()
+    }
 }
 
 impl Default for Options {
@@ -134,6 +148,7 @@ impl Default for Options {
             max_entries: 10_000,
             markup: Markup::Strip,
             recognition: None,
+            soffice: None,
         }
     }
 }

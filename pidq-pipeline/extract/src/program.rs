@@ -1,6 +1,6 @@
 //! Programs of others: runs one on bytes in memory, with limits on time and output, and without an environment.
 //!
-//! In the sandbox, a program inherits the limits of the extractor: memory, CPU time, open files, no written files, and no
+//! In the sandbox, a program inherits the limits of the extractor: memory, CPU time, open files, written files, and no
 //! network. It belongs to the extractor's process group, which is killed as a whole.
 
 use std::io::{self, Read, Write};
@@ -48,7 +48,19 @@ const DESCRIPTION_LIMITS: RunLimits = RunLimits { timeout: Duration::from_secs(3
 /// Runs a program with `input` as its standard input, and returns its standard output. Its messages may quote the document and
 /// are discarded.
 pub fn run(program: &Path, arguments: &[&str], input: &[u8], limits: RunLimits) -> Result<Vec<u8>, ProgramError> {
+    run_at_home(program, arguments, input, None, limits)
+}
+
+/// As [`run`], with a home directory.
+pub fn run_at_home(
+    program: &Path,
+    arguments: &[&str],
+    input: &[u8],
+    home: Option<&Path>,
+    limits: RunLimits,
+) -> Result<Vec<u8>, ProgramError> {
     let mut command = command(program, arguments);
+    command.envs(home.map(|home| ("HOME", home)));
     let started = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut process = started.map_err(ProgramError::NotStarted)?;
     let stdout = process.stdout.take();
@@ -70,12 +82,13 @@ pub fn program_description(program: &Path, argument: &str) -> Result<String, Pro
     Ok(String::from_utf8_lossy(&printed).into_owned())
 }
 
-/// Returns the command: without an environment, since that of the service has secrets, and with one thread, so that other
+/// Returns the command: without the environment of the service, which has secrets, and with one thread, so that other
 /// documents have the other processors.
 fn command(program: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped());
-    command.env_clear().env("LC_ALL", "C.UTF-8").env("OMP_THREAD_LIMIT", "1");
+    // A program may be a script, which starts those of the system.
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C.UTF-8").env("OMP_THREAD_LIMIT", "1");
     command
 }
 
@@ -172,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn each_failure_is_told_apart() {
+    fn each_failure_has_its_error() {
         let failure = |script, limits| run_shell(script, b"", limits).expect_err(script);
         assert!(matches!(failure("echo text; exit 3", LIMITS), ProgramError::Failed(_)));
         assert!(matches!(failure("kill -SEGV $$", LIMITS), ProgramError::Failed(_)));
@@ -206,7 +219,7 @@ mod tests {
     fn a_program_sees_no_environment() {
         let names = run_shell("env", b"", LIMITS).expect("it runs");
         let names = String::from_utf8_lossy(&names).into_owned();
-        let own = ["PWD=", "SHLVL=", "_=", "OLDPWD=", "LC_ALL=", "OMP_THREAD_LIMIT="];
+        let own = ["PATH=/usr/bin:/bin", "PWD=", "SHLVL=", "_=", "OLDPWD=", "LC_ALL=", "OMP_THREAD_LIMIT="];
         assert!(names.lines().all(|line| own.iter().any(|name| line.starts_with(name))), "{names}");
     }
 }

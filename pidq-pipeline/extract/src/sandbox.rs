@@ -24,6 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use self::pool::IdleReader;
 pub use self::pool::ReaderPool;
@@ -42,6 +43,8 @@ pub struct SandboxOptions {
     pub cpu_seconds: u64,
     /// Maximum address space in bytes, for the child and for each program that it starts.
     pub memory_limit: u64,
+    /// Directory in which each child gets a private one, removed with the child, for conversions.
+    pub scratch_dir: Option<PathBuf>,
 }
 
 impl SandboxOptions {
@@ -53,6 +56,7 @@ impl SandboxOptions {
             timeout: Duration::from_secs(120),
             cpu_seconds: 120,
             memory_limit: 2 << 30,
+            scratch_dir: None,
         }
     }
 
@@ -160,6 +164,8 @@ struct OwnedChild {
     is_reaped: bool,
     /// Number of documents that were sent to it.
     documents: u32,
+    /// Its private directory, removed after the process has ended.
+    _scratch: Option<TempDir>,
 }
 
 impl Drop for OwnedChild {
@@ -293,13 +299,13 @@ impl SandboxProcess {
     }
 }
 
-fn command(sandbox: &SandboxOptions) -> Command {
+fn command(sandbox: &SandboxOptions, scratch: Option<&Path>) -> Command {
     let mut command = Command::new(&sandbox.program);
     command.args(&sandbox.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // The environment may hold secrets that a compromised reader could leak.
     let inherited = ["PATH", "LD_LIBRARY_PATH", "SYSTEMROOT"].map(|name| (name, std::env::var_os(name)));
     command.env_clear().envs(inherited.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    command.env("LC_ALL", "C.UTF-8");
+    command.env("LC_ALL", "C.UTF-8").envs(scratch.map(|scratch| ("TMPDIR", scratch)));
     set_process_group(&mut command);
     command
 }
@@ -415,7 +421,9 @@ fn serve() -> io::Result<()> {
     let mut next = ipc::read_stream(io::stdin().lock()).map(Some)?;
     if let Some((request, _)) = &next {
         set_limits(request)?;
-        if let (Some(_), Err(error)) = (&request.options.recognition, system_calls::deny_network_and_processes()) {
+        if request.options.has_programs()
+            && let Err(error) = system_calls::deny_network_and_processes(request.options.soffice.is_some())
+        {
             return write_reply(&Err(ExtractError::internal(format!("system calls cannot be filtered: {error}"))));
         }
     }
@@ -448,10 +456,13 @@ fn set_limits(request: &Request) -> io::Result<()> {
 
     /// Maximum number of open files: three streams, and the pipes of one program.
     const FILES: u64 = 64;
+    /// Limits of LibreOffice: open files, and the size of a written file.
+    const CONVERTER_LIMITS: (u64, u64) = (256, 512 << 20);
+    let (files, written) = if request.options.soffice.is_some() { CONVERTER_LIMITS } else { (FILES, 0) };
     let limits = [
         (Resource::Core, 0),
-        (Resource::Fsize, 0),
-        (Resource::Nofile, FILES),
+        (Resource::Fsize, written),
+        (Resource::Nofile, files),
         (Resource::Cpu, request.cpu_seconds),
         (Resource::As, request.memory_limit),
     ];

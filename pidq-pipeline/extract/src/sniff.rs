@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::archive::Archive;
 use super::compound_file::{self, CompoundFile};
 use super::text_decoding::{self, Decoded};
-use super::{ExtractError, FORMATS, Format, IMAGE_FORMATS, Options, Upload};
+use super::{ExtractError, FORMATS, Format, IMAGE_FORMATS, LEGACY_OFFICE_FORMATS, Options, Upload};
 
 /// Confidence that a content has a format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -121,7 +121,8 @@ impl<'a> Content<'a> {
 /// Returns the formats that can be read with some options.
 pub fn readable_formats(options: &Options) -> impl Iterator<Item = &'static Format> + Clone {
     let images = if options.recognition.is_some() { IMAGE_FORMATS } else { &[] };
-    FORMATS.iter().chain(images)
+    let legacy = if options.soffice.is_some() { LEGACY_OFFICE_FORMATS } else { &[] };
+    FORMATS.iter().chain(images).chain(legacy)
 }
 
 /// Detects the format of a content.
@@ -129,7 +130,9 @@ pub fn detect_format(content: &Content<'_>, upload: &Upload<'_>) -> Result<&'sta
     if upload.bytes.is_empty() {
         return Err(ExtractError::new(super::ErrorCode::EmptyText, "the file is empty"));
     }
-    if content.is_compound() && !FORMATS.iter().any(|format| (format.sniff)(content) == Confidence::Certain) {
+    if content.is_compound()
+        && !readable_formats(content.options).any(|format| (format.sniff)(content) == Confidence::Certain)
+    {
         return Err(compound_file_error(content));
     }
     let hinted = formats_by_hint(upload, content.options);

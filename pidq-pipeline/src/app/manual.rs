@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pidq_extract::{FORMATS, IMAGE_FORMATS};
+use pidq_extract::{FORMATS, IMAGE_FORMATS, LEGACY_OFFICE_FORMATS};
 use pidq_http::{COMMON, default_value, metrics_table, route_sections, route_table, settings_table as settings};
 use pidq_store::domain::event::KINDS;
 use pidq_text::embedding::MODELS;
@@ -62,7 +62,7 @@ fn events() -> String {
 
 fn formats() -> String {
     let mut text = String::from("| format | media type | extracted content |\n|---|---|---|\n");
-    for format in FORMATS.iter().chain(IMAGE_FORMATS) {
+    for format in FORMATS.iter().chain(IMAGE_FORMATS).chain(LEGACY_OFFICE_FORMATS) {
         let _ = writeln!(
             text,
             "| `{}` | {} | {} |",

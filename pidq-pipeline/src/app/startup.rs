@@ -156,13 +156,14 @@ pub async fn open_with_accounts(
 fn ingestion(settings: &Settings) -> Result<Ingestion, OpenError> {
     let programs = Programs::from_settings(settings)?;
     let limits = limits::extraction_limits(settings)?;
+    let scratch_dir = programs.converter.as_ref().map(|_| std::env::temp_dir());
     Ok(Ingestion {
         uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEW_LIMIT),
         job_lease: settings.get(&JOB_LEASE_TTL)?.max(MIN_JOB_LEASE),
-        extraction_limits: pidq_extract::Options { recognition: programs.recognition.clone(), ..limits },
+        extraction_limits: programs.apply_to(limits),
         programs,
-        extractor: limits::with_timeout(extractor(settings)?, settings)?,
+        extractor: SandboxOptions { scratch_dir, ..limits::with_timeout(extractor(settings)?, settings)? },
         readers: Arc::default(),
     })
 }

@@ -17,10 +17,11 @@ settings! {
         PDFTOPPM: Option<PathBuf> = ("PIDQ_PDFTOPPM", "config.textRecognition.pdftoppm", "Path of pdftoppm (poppler-utils), which renders the pages for text recognition; required with `PIDQ_TESSERACT`.");
         LANGUAGES: String = ("PIDQ_OCR_LANGUAGES", "config.textRecognition.languages", "Languages of text recognition, by their names in Tesseract: `eng`, or `eng+deu`.") or "eng";
         TIMEOUT: Duration = ("PIDQ_OCR_TIMEOUT", "config.textRecognition.timeout", "Maximum time of text recognition for a document. Pages that remain are named in its warnings.") or "10m";
+        SOFFICE: Option<PathBuf> = ("PIDQ_SOFFICE", "config.soffice", "Path of LibreOffice's `soffice` (7 or later), which converts old Office documents (`.doc`, `.ppt`). Default: these are rejected.");
     }
 }
 
-/// An optional program: a row of [`PROGRAMS`].
+/// An optional program.
 struct Program {
     name: &'static str,
     setting: &'static Setting<Option<PathBuf>>,
@@ -36,6 +37,8 @@ const RECOGNIZER: Program =
     Program { name: "tesseract", setting: &TESSERACT, argument: "--version", prefix: "tesseract ", lowest: 5 };
 const RENDERER: Program =
     Program { name: "pdftoppm", setting: &PDFTOPPM, argument: "-v", prefix: "pdftoppm version ", lowest: 20 };
+const CONVERTER: Program =
+    Program { name: "libreoffice", setting: &SOFFICE, argument: "--version", prefix: "LibreOffice ", lowest: 7 };
 
 /// Name and version of a program, or of the data that it uses.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -51,8 +54,10 @@ pub struct Component {
 pub struct Programs {
     /// Text recognition.
     pub recognition: Option<Recognition>,
-    /// What text recognition consists of.
+    /// Components of text recognition.
     pub recognition_components: Vec<Component>,
+    /// Converter of old Office documents, with its version.
+    pub converter: Option<(PathBuf, Component)>,
 }
 
 impl Programs {
@@ -61,29 +66,21 @@ impl Programs {
     /// # Errors
     /// If a program is missing, is another one, or is too old.
     pub fn from_settings(settings: &Settings) -> Result<Programs, SettingError> {
-        let Some((tesseract, recognizer)) = find(settings, &RECOGNIZER)? else {
-            return match settings.is_set(&PDFTOPPM) {
-                true => Err(settings.invalid(&PDFTOPPM, "it has no effect without `PIDQ_TESSERACT`")),
-                false => Ok(Programs::default()),
-            };
-        };
-        let Some((pdftoppm, renderer)) = find(settings, &RENDERER)? else {
-            return Err(settings.invalid(&PDFTOPPM, "required, because `PIDQ_TESSERACT` is set"));
-        };
-        let languages = settings.get(&LANGUAGES)?;
-        let mut components = vec![recognizer];
-        components.extend(language_components(settings, &tesseract, &languages)?);
-        components.push(renderer);
-        let timeout = settings.get(&TIMEOUT)?;
-        Ok(Programs {
-            recognition: Some(Recognition { tesseract, pdftoppm, languages, timeout }),
-            recognition_components: components,
-        })
+        let (recognition, recognition_components) = recognition(settings)?;
+        Ok(Programs { recognition, recognition_components, converter: find(settings, &CONVERTER)? })
+    }
+
+    /// Returns the options of an extraction with these programs.
+    pub fn apply_to(&self, options: pidq_extract::Options) -> pidq_extract::Options {
+        let soffice = self.converter.as_ref().map(|(path, _)| path.clone());
+        pidq_extract::Options { recognition: self.recognition.clone(), soffice, ..options }
     }
 
     /// Returns the names and versions of all programs, for `/version`.
     pub fn components(&self) -> impl Iterator<Item = (String, String)> {
-        self.recognition_components.iter().map(|component| (component.name.clone(), component.version.clone()))
+        let converter = self.converter.iter().map(|(_, component)| component);
+        let all = self.recognition_components.iter().chain(converter);
+        all.map(|component| (component.name.clone(), component.version.clone()))
     }
 
     /// Returns in one line by what text is recognized.
@@ -91,6 +88,25 @@ impl Programs {
         let parts = self.recognition_components.iter().map(|Component { name, version }| format!("{name} {version}"));
         parts.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns the programs of text recognition with their versions, if the settings name them.
+fn recognition(settings: &Settings) -> Result<(Option<Recognition>, Vec<Component>), SettingError> {
+    let Some((tesseract, recognizer)) = find(settings, &RECOGNIZER)? else {
+        return match settings.is_set(&PDFTOPPM) {
+            true => Err(settings.invalid(&PDFTOPPM, "it has no effect without `PIDQ_TESSERACT`")),
+            false => Ok((None, Vec::new())),
+        };
+    };
+    let Some((pdftoppm, renderer)) = find(settings, &RENDERER)? else {
+        return Err(settings.invalid(&PDFTOPPM, "required, because `PIDQ_TESSERACT` is set"));
+    };
+    let languages = settings.get(&LANGUAGES)?;
+    let mut components = vec![recognizer];
+    components.extend(language_components(settings, &tesseract, &languages)?);
+    components.push(renderer);
+    let timeout = settings.get(&TIMEOUT)?;
+    Ok((Some(Recognition { tesseract, pdftoppm, languages, timeout }), components))
 }
 
 /// Returns the path and version of a program, if the settings name it.
@@ -107,7 +123,8 @@ fn version(path: &Path, program: &Program) -> Result<String, String> {
         return Err(format!("`{shown}` must be an absolute path: programs are not searched for"));
     }
     let printed = program_description(path, argument).map_err(|error| format!("`{shown}` is not usable: {error}"))?;
-    let version = printed.lines().find_map(|line| line.strip_prefix(prefix)).map(str::trim);
+    let version =
+        printed.lines().find_map(|line| line.strip_prefix(prefix)).and_then(|rest| rest.split_whitespace().next());
     let version = version.ok_or_else(|| format!("`{shown}` is not {name}: `{argument}` prints no version of it"))?;
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
     match major.is_some_and(|major| major >= *lowest) {

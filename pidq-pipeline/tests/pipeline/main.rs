@@ -44,6 +44,7 @@ mod offsets;
 mod openapi_types;
 mod pgvector;
 mod platform;
+mod programs;
 mod prompt_injection;
 #[allow(dead_code, reason = "shared with the tests of identities")]
 #[path = "../../../pidq-http/tests/identity/provider.rs"]
@@ -59,7 +60,6 @@ mod snapshots;
 mod splitter_limits;
 mod store_fixtures;
 mod stored_answers;
-mod text_recognition;
 mod third_party_llm;
 mod tls_roots;
 #[cfg(feature = "otel")]

@@ -1,11 +1,11 @@
-//! Warnings about pages: one for consecutive pages of which the same is to be said.
+//! Warnings about pages: one for consecutive pages with the same finding.
 
 use crate::text_sink::TextSink;
 
 /// Mean confidence in percent below which a reader is asked to compare the text with the page.
 const LOW_CONFIDENCE: u8 = 80;
 
-/// What is to be said of a page.
+/// Finding about a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Finding {
     /// It has no text, for the given reason.
@@ -48,7 +48,7 @@ impl PageWarnings {
 }
 
 impl Run {
-    /// Adds the next page if the same is to be said of it.
+    /// Adds the next page if its finding is the same.
     fn extend(&mut self, number: usize, next: &Finding) -> bool {
         if self.last + 1 != number {
             return false;

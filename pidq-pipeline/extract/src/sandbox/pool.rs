@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tempfile::{Builder, TempDir};
+
 use super::{
     ByteChunks, ChildOutput, OwnedChild, SandboxOptions, SandboxProcess, StopHandle, command, kill_group, read_stderr,
 };
@@ -108,11 +110,15 @@ impl IdleReader {
     pub fn start(sandbox: &SandboxOptions) -> Result<IdleReader, ExtractError> {
         let cannot_start =
             |error: &dyn std::fmt::Display| ExtractError::internal(format!("the extractor cannot be started: {error}"));
-        let mut process = command(sandbox).stderr(Stdio::piped()).spawn().map_err(|error| cannot_start(&error))?;
+        let scratch =
+            sandbox.scratch_dir.as_ref().map(|folder| Builder::new().prefix("pidq-extract-").tempdir_in(folder));
+        let scratch = scratch.transpose().map_err(|error| cannot_start(&error))?;
+        let command = &mut command(sandbox, scratch.as_ref().map(TempDir::path));
+        let mut process = command.stderr(Stdio::piped()).spawn().map_err(|error| cannot_start(&error))?;
         let (stdin, stdout, stderr) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let (sender, stderr_text) = channel();
         thread::spawn(move || sender.send(read_stderr(stderr)));
-        let child = OwnedChild { process, stderr_text, is_reaped: false, documents: 0 };
+        let child = OwnedChild { process, stderr_text, is_reaped: false, documents: 0, _scratch: scratch };
         match (stdin, stdout) {
             (Some(input), Some(output)) => Ok(IdleReader::new(child, input, ChildOutput::new(output))),
             _ => Err(cannot_start(&"it has no standard streams")),

@@ -1,15 +1,19 @@
 //! System calls that the extractor and its programs may not make: those of networks and of other processes.
 
-/// Denies the system calls for this process, its further threads, and the programs that they start.
+/// Denies the system calls for this process, its further threads, and the programs that they start. LibreOffice needs local
+/// sockets (`AF_UNIX`).
 ///
 /// # Errors
 /// If the system has no filters for system calls. Nothing may be read then.
-#[cfg(target_os = "linux")]
-pub fn deny_network_and_processes() -> std::io::Result<()> {
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub fn deny_network_and_processes(may_use_local_sockets: bool) -> std::io::Result<()> {
     use std::collections::BTreeMap;
     use std::io::Error;
 
-    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+        apply_filter,
+    };
 
     let denied = [
         libc::SYS_socket,
@@ -22,7 +26,13 @@ pub fn deny_network_and_processes() -> std::io::Result<()> {
         libc::SYS_pidfd_getfd,
     ];
     // A system call without conditions on its arguments is denied always.
-    let rules: BTreeMap<i64, _> = denied.into_iter().map(|call| (i64::from(call), Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = denied.into_iter().map(|call| (call, Vec::new())).collect();
+    if may_use_local_sockets {
+        let local = u64::from(libc::AF_UNIX.unsigned_abs());
+        let is_other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, local);
+        let is_other = SeccompRule::new(vec![is_other.map_err(Error::other)?]).map_err(Error::other)?;
+        rules.insert(libc::SYS_socket, vec![is_other]);
+    }
     let architecture = std::env::consts::ARCH.try_into().map_err(Error::other)?;
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture).map_err(Error::other)?;
@@ -30,8 +40,14 @@ pub fn deny_network_and_processes() -> std::io::Result<()> {
     apply_filter(&program).map_err(Error::other)
 }
 
+/// The filters exist for processors with 64 bits only.
+#[cfg(all(target_os = "linux", not(target_pointer_width = "64")))]
+pub fn deny_network_and_processes(_: bool) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 /// On other systems, only the timeouts apply.
 #[cfg(not(target_os = "linux"))]
-pub fn deny_network_and_processes() -> std::io::Result<()> {
+pub fn deny_network_and_processes(_: bool) -> std::io::Result<()> {
     Ok(())
 }

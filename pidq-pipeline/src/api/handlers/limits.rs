@@ -27,7 +27,7 @@ settings! {
         pub(crate) METADATA_SIZE: MemorySize = ("PIDQ_METADATA_SIZE", "config.limits.metadataSize", "Maximum size of a document's metadata, as JSON.") or "16KiB";
         pub(crate) CLASSIFICATION_LIMIT: usize = ("PIDQ_CLASSIFICATION_LIMIT", "config.limits.classifications", "Maximum number of classifications of a pipeline.") or "64";
         pub(crate) CHUNK_LIMIT: usize = ("PIDQ_CHUNK_LIMIT", "config.limits.chunks", "Maximum number of chunks of a document.") or "200000";
-        pub(crate) EXTRACTION_TIMEOUT: Duration = ("PIDQ_EXTRACTION_TIMEOUT", "config.limits.extractionTimeout", "Wall-clock and CPU time limit for extracting one document.") or "120s";
+        pub(crate) EXTRACTION_TIMEOUT: Duration = ("PIDQ_EXTRACTION_TIMEOUT", "config.limits.extractionTimeout", "Wall-clock and CPU time limit for extracting one document, without text recognition.") or "120s";
         pub(crate) TEXT_LENGTH_LIMIT: usize = ("PIDQ_TEXT_LENGTH_LIMIT", "config.limits.textLength", "Maximum length of a document's text, in characters.") or "50000000";
         pub(crate) ARCHIVE_SIZE: Size = ("PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", "Maximum unpacked size of a document that is an archive.") or "1GiB";
         pub(crate) ARCHIVE_RATIO: u64 = ("PIDQ_ARCHIVE_RATIO", "config.limits.archiveRatio", "Maximum compression ratio of an archive.") or "200";

@@ -122,7 +122,7 @@ impl<'s> PageWriter<'s> {
     }
 }
 
-/// Returns what is to be said of a page: that it has no text, or that the text was recognized.
+/// Returns the finding about a page: it has no text, or the text was recognized.
 fn finding(page: &Page, parts: &PageParts, scan: &Scan) -> Option<Finding> {
     let without_text = page.painted.without_text();
     match scan {

@@ -1,4 +1,4 @@
-//! Text recognition of the platform: its settings, `/version`, and documents whose text was recognized.
+//! Optional programs of the platform: their settings, `/version`, and documents whose text was recognized.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,6 +51,10 @@ async fn a_program_that_is_not_usable_is_an_error_at_startup() {
     ] {
         let error = start_error(&[("PIDQ_TESSERACT", value)]).await;
         assert!(error.contains("PIDQ_TESSERACT") && error.contains(reason), "{error}");
+    }
+    for value in ["soffice", "/nowhere/soffice", "/bin/echo"] {
+        let error = start_error(&[("PIDQ_SOFFICE", value)]).await;
+        assert!(error.contains("PIDQ_SOFFICE") && error.contains(&format!("`{value}`")), "{error}");
     }
     let error = start_error(&[("PIDQ_PDFTOPPM", "/usr/bin/pdftoppm")]).await;
     assert!(error.contains("PIDQ_PDFTOPPM") && error.contains("no effect without `PIDQ_TESSERACT`"), "{error}");
@@ -108,4 +112,16 @@ async fn images_are_rejected_without_text_recognition() {
     let id = platform.pipeline().await;
     let response = platform.upload(&id, "V-201.png", &scan("page.png"), &[("classification", "manual")]).await;
     assert_eq!((response.status, response.code().as_str()), (415, "unsupported-media-type"), "{}", response.json());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_version_of_libreoffice_is_reported() {
+    let Some(soffice) = program("soffice") else {
+        return eprintln!("SKIPPED: old Office documents need the package libreoffice-writer-nogui");
+    };
+    let platform = TestPlatform::sqlite(&[("PIDQ_SOFFICE", &soffice)]).await;
+    let components = platform.get("/version").await.json()["components"].clone();
+    let version = components["libreoffice"].as_str().unwrap();
+    assert!(version.split('.').count() >= 3 && !version.contains(' '), "{components}");
+    assert_eq!(components.as_object().unwrap().len(), 1, "{components}");
 }
