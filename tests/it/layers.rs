@@ -86,9 +86,9 @@ const CRATES: &[Crate] = &[
         name: "pidq-extract",
         source: "pidq-pipeline/extract/src",
         layers: &[
-            &["compound_file", "error", "ipc", "offsets", "text_decoding"],
-            &["archive", "sandbox", "text_sink"],
-            &["sniff", "xml"],
+            &["compound_file", "error", "ipc", "offsets", "program", "text_decoding"],
+            &["archive", "conversion", "recognition", "sandbox", "text_sink"],
+            &["page_warnings", "sniff", "xml"],
             &["formats"],
         ],
     },

@@ -15,7 +15,6 @@ pub(super) mod markdown;
 pub(super) mod msg;
 pub(super) mod odf;
 pub(super) mod ooxml_parts;
-mod page_warnings;
 #[cfg(feature = "pdf")]
 pub(super) mod pdf;
 pub(super) mod pid_graph;

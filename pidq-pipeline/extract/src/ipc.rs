@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Magic number of every message; its last byte is the version.
-const MAGIC: &[u8; 8] = b"pidqext\x03";
+const MAGIC: &[u8; 8] = b"pidqext\x04";
 /// Maximum size of a header (pages, warnings), in bytes.
 const MAX_HEADER_SIZE: u64 = 64 << 20;
 

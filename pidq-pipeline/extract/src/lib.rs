@@ -28,6 +28,7 @@ mod error;
 mod formats;
 mod ipc;
 mod offsets;
+mod page_warnings;
 mod program;
 mod recognition;
 mod sandbox;

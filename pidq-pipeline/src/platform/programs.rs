@@ -15,8 +15,8 @@ settings! {
     pub SETTINGS {
         TESSERACT: Option<PathBuf> = ("PIDQ_TESSERACT", "config.textRecognition.tesseract", "Path of Tesseract (5 or later), which recognizes the text of scanned pages and of images (OCR). Default: text recognition is off.");
         PDFTOPPM: Option<PathBuf> = ("PIDQ_PDFTOPPM", "config.textRecognition.pdftoppm", "Path of pdftoppm (poppler-utils), which renders the pages for text recognition; required with `PIDQ_TESSERACT`.");
-        LANGUAGES: String = ("PIDQ_OCR_LANGUAGES", "config.textRecognition.languages", "Languages of text recognition, by their names in Tesseract: `eng`, or `eng+deu`.") or "eng";
-        TIMEOUT: Duration = ("PIDQ_OCR_TIMEOUT", "config.textRecognition.timeout", "Maximum time of text recognition for a document. Pages that remain are named in its warnings.") or "10m";
+        OCR_LANGUAGES: String = ("PIDQ_OCR_LANGUAGES", "config.textRecognition.languages", "Languages of text recognition, by their names in Tesseract: `eng`, or `eng+deu`.") or "eng";
+        OCR_TIMEOUT: Duration = ("PIDQ_OCR_TIMEOUT", "config.textRecognition.timeout", "Maximum time of text recognition for a document. Pages that remain are named in its warnings.") or "10m";
         SOFFICE: Option<PathBuf> = ("PIDQ_SOFFICE", "config.soffice", "Path of LibreOffice's `soffice` (7 or later), which converts old Office documents (`.doc`, `.ppt`). Default: these are rejected.");
     }
 }
@@ -101,11 +101,11 @@ fn recognition(settings: &Settings) -> Result<(Option<Recognition>, Vec<Componen
     let Some((pdftoppm, renderer)) = find(settings, &RENDERER)? else {
         return Err(settings.invalid(&PDFTOPPM, "required, because `PIDQ_TESSERACT` is set"));
     };
-    let languages = settings.get(&LANGUAGES)?;
+    let languages = settings.get(&OCR_LANGUAGES)?;
     let mut components = vec![recognizer];
     components.extend(language_components(settings, &tesseract, &languages)?);
     components.push(renderer);
-    let timeout = settings.get(&TIMEOUT)?;
+    let timeout = settings.get(&OCR_TIMEOUT)?;
     Ok((Some(Recognition { tesseract, pdftoppm, languages, timeout }), components))
 }
 
@@ -135,7 +135,7 @@ fn version(path: &Path, program: &Program) -> Result<String, String> {
 
 /// Returns the languages with the beginning of the SHA-256 of their data, on which the recognized text depends.
 fn language_components(settings: &Settings, tesseract: &Path, languages: &str) -> Result<Vec<Component>, SettingError> {
-    let invalid = |reason: &str| settings.invalid(&LANGUAGES, reason);
+    let invalid = |reason: &str| settings.invalid(&OCR_LANGUAGES, reason);
     let printed = program_description(tesseract, "--list-langs").map_err(|error| invalid(&error.to_string()))?;
     let installed: Vec<&str> = printed.lines().skip(1).map(str::trim).collect();
     let folder = printed.lines().next().and_then(|line| line.split('"').nth(1)).map(Path::new);

@@ -1,6 +1,6 @@
 //! Images of pages, whose text is recognized.
 
-use crate::formats::page_warnings::{Finding, PageWarnings};
+use crate::page_warnings::{Finding, PageWarnings};
 use crate::recognition::{RecognitionError, RecognizedWord, Recognizer, mean_confidence};
 use crate::sniff::{Confidence, Content};
 use crate::text_sink::TextSink;

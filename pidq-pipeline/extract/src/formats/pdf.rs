@@ -6,6 +6,7 @@ mod font;
 mod glyph_widths;
 mod layout;
 mod matrix;
+mod page;
 mod page_box;
 mod page_text;
 mod scan;

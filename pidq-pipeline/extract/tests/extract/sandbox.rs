@@ -56,8 +56,8 @@ fn the_exit_status_of_a_child_determines_the_error_code() {
         ("kill -XCPU $$", ErrorCode::TooLargeText),
         ("echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$", ErrorCode::TooLargeText),
         ("echo garbage that is longer than a mark", ErrorCode::Internal),
-        ("printf 'pidqext\\003\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
-        ("printf 'pidqext\\003\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
+        ("printf 'pidqext\\004\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
+        ("printf 'pidqext\\004\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
         ("yes", ErrorCode::Internal),
     ] {
         let error = extract_sandboxed("a.txt", b"text", &shell(script)).unwrap_err();
@@ -84,7 +84,7 @@ fn inconsistent_pages_are_rejected() {
         let header = format!(
             r#"{{"Ok":{{"pages":{pages},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}"#
         );
-        let message = [&b"pidqext\x03"[..], &header.len().to_le_bytes(), header.as_bytes(), &2u64.to_le_bytes(), b"ab"];
+        let message = [&b"pidqext\x04"[..], &header.len().to_le_bytes(), header.as_bytes(), &2u64.to_le_bytes(), b"ab"];
         let path = std::env::temp_dir().join(format!("pidq-reply-{}", std::process::id()));
         std::fs::write(&path, message.concat()).unwrap();
         let error = extract_sandboxed("a.txt", b"text", &shell(&format!("cat {}", path.display()))).unwrap_err();

@@ -10,8 +10,9 @@ use lopdf::{DecompressError, Dictionary, Document, Error, LoadOptions, Object, S
 use super::font::{DecodedGlyph, Font};
 use super::layout::{Direction, Rect, Word};
 use super::matrix::{Matrix, number};
+use super::page::{Page, Painted};
 use super::page_box::{PageBox, appearance_position};
-use super::page_text::{Page, PageWriter, Painted};
+use super::page_text::PageWriter;
 use super::scan::ScanReader;
 use super::words::{Glyph, WordBuilder};
 use crate::text_sink::TextSink;

@@ -5,63 +5,14 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::layout::{PageEdges, Placed, Separator, Word, reading_order, running_lines};
+use super::page::{Page, Painted};
 use super::scan::{RecognizedText, Scan, ScanReader};
 use crate::ExtractError;
-use crate::formats::page_warnings::{Finding, PageWarnings};
+use crate::page_warnings::{Finding, PageWarnings};
 use crate::text_sink::TextSink;
 
 /// Number of pages before and after a page on which its headers and footers may be repeated: left and right pages differ.
 const REACH: usize = 2;
-
-/// A page that was read.
-pub struct Page {
-    pub number: usize,
-    /// Width and height as displayed, in points.
-    pub width: f32,
-    pub height: f32,
-    pub words: Vec<Word>,
-    /// Words that are not part of the page itself: comments.
-    pub comments: Vec<Word>,
-    pub painted: Painted,
-}
-
-/// Content of a page besides text.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Painted {
-    Nothing,
-    Lines,
-    Image,
-    /// Its content is damaged.
-    Unreadable,
-}
-
-impl Painted {
-    /// Returns the finding about a page without text.
-    fn without_text(self) -> &'static str {
-        match self {
-            Painted::Nothing => "blank",
-            Painted::Lines => "no text, only lines",
-            Painted::Image => "no text, only images",
-            Painted::Unreadable => "no text; the content is damaged",
-        }
-    }
-
-    /// Returns the advice on a page without text where text recognition is off.
-    fn advice(self) -> &'static str {
-        match self {
-            Painted::Lines => "; letters that are drawn as lines need OCR",
-            Painted::Image => "; text in images needs OCR",
-            Painted::Nothing | Painted::Unreadable => "",
-        }
-    }
-}
-
-impl Page {
-    /// Returns whether the page shows an image, such as that of a scanner.
-    pub fn is_scan(&self) -> bool {
-        self.painted == Painted::Image
-    }
-}
 
 /// Writer of pages, which are kept until the pages around them are known.
 pub struct PageWriter<'s> {

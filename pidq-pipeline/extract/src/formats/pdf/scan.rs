@@ -1,7 +1,7 @@
 //! Text recognition on the pages of a PDF that have no text: scans, and drawings whose letters are lines.
 
 use super::layout::{Direction, Placed, Rect, Separator, Word, reading_order};
-use super::page_text::Page;
+use super::page::Page;
 use crate::ExtractError;
 use crate::recognition::{
     Arrangement, PageImage, Recognition, RecognitionError, RecognizedWord, Recognizer, mean_confidence,
