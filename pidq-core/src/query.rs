@@ -49,7 +49,7 @@ pub struct Dialect {
 impl Dialect {
     /// pidq: JSON Query 5.1.1 with `$name`, `let`, comments and more functions.
     pub fn standard() -> Dialect {
-        Dialect { profile: Profile::Pidq, operators: Arc::new(Operators::standard().clone()), custom: Vec::new() }
+        Dialect { profile: Profile::Pidq, operators: Operators::standard().clone(), custom: Vec::new() }
     }
 
     /// JSON Query 5.1.1 and nothing else.
@@ -197,18 +197,17 @@ impl Dialect {
 
     /// Compiles a query with parameters; without them, for runs with different ones.
     fn compile(&self, source: QuerySource, params: Option<&str>, graph_params: &[&str]) -> Result<Query> {
-        let stored = read_params(params.unwrap_or("{}"))?;
+        // Hot: most queries have no parameters.
+        let stored = params.filter(|params| *params != "{}").map(read_params).transpose()?;
         if graph_params.len() > MAX_GRAPH_PARAMS {
             let message = format!("There are more than {MAX_GRAPH_PARAMS} graph parameters");
             return Err(Error::new(Code::InputTooLarge, message));
         }
         let graph_params: Box<[Box<str>]> = graph_params.iter().map(|name| (*name).into()).collect();
-        let values: Vec<_> = match Value::stored(&stored, stored.root()).as_object() {
-            Some(fields) => fields.iter().collect(),
-            None => Vec::new(),
-        };
+        let fields = stored.as_ref().and_then(|stored| Value::stored(stored, stored.root()).as_object());
+        let values: Vec<_> = fields.iter().flat_map(|fields| fields.iter()).collect();
         let compiled = self.compile_tree(&source, &values, &graph_params, params.is_none())?;
-        Ok(Query { params: Some(stored), ..self.query(compiled, Arc::new(source), &graph_params) })
+        Ok(Query { params: stored, ..self.query(compiled, Arc::new(source), &graph_params) })
     }
 
     fn compile_tree(
@@ -321,7 +320,7 @@ pub struct Query {
     /// Findings of the check without a document.
     findings: Findings,
     source: Arc<QuerySource>,
-    /// Parameters that the query is compiled with.
+    /// Parameters that the query is compiled with, if there are any.
     params: Option<Arena>,
     /// Names of the parameters that are graphs.
     graph_params: Box<[Box<str>]>,

@@ -267,11 +267,14 @@ impl<'n> Compiler<'n> {
     fn check_stage_input(&mut self, stage: &Expr) {
         let Node::Array(items) = &stage.node else { return };
         let Some((_, args)) = items.split_first() else { return };
+        let is_fixed = |arg: &Expr| !matches!(arg.node, Node::Array(_) | Node::Object(_));
+        // Checked first, because finding a function by its name takes longer.
+        if args.is_empty() || !args.iter().all(is_fixed) {
+            return;
+        }
         let Ok(Target::Function(function)) = self.target(stage, items) else { return };
         let row = function.row();
-        let takes_arguments_only = matches!(row.body, Body::Strict(_) | Body::Batched(..) | Body::Search(_));
-        let is_fixed = |arg: &Expr| !matches!(arg.node, Node::Array(_) | Node::Object(_));
-        if takes_arguments_only && !args.is_empty() && args.iter().all(is_fixed) {
+        if matches!(row.body, Body::Strict(_) | Body::Batched(..) | Body::Search(_)) {
             self.warnings.push(ignored_input(row, args, stage.span));
         }
     }
@@ -294,24 +297,33 @@ impl<'n> Compiler<'n> {
 
     fn compile_path(&mut self, keys: &[Expr]) -> Result<Path> {
         let first = self.properties.len();
-        let keys = keys.iter().map(|key| self.compile_key(key)).collect::<Result<Box<[Key]>>>()?;
+        let keys = self.compile_keys(keys)?;
         self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
         let is_plain = !keys.is_empty() && !keys.iter().any(|key| prototype::is_object_property(&key.name));
         Ok(Path { keys, first, is_plain })
     }
 
+    fn compile_keys(&mut self, exprs: &[Expr]) -> Result<Box<[Key]>> {
+        let mut keys = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            keys.push(self.compile_key(expr)?);
+        }
+        Ok(keys.into())
+    }
+
     /// Compiles one key of a path. As in JavaScript, any JSON value is converted to its string.
     fn compile_key(&mut self, expr: &Expr) -> Result<Key> {
         let name = match &expr.node {
+            Node::String(name) => name.clone(),
             Node::Array(items) if self.environment.is_extended && expr.head() == Some("$") => {
-                self.parameter_key(&items[1..], expr.span)?
+                self.parameter_key(&items[1..], expr.span)?.into()
             }
             node => {
                 self.warnings.extend(uncomputed_key(expr));
-                literal_text(node)
+                literal_text(node).into()
             }
         };
-        Ok(Key { index: json::array_index(&name), name: name.into(), span: expr.span })
+        Ok(Key { index: json::array_index(&name), name, span: expr.span })
     }
 
     /// Returns the key that a parameter stands for; empty if it is known when the query is bound.
@@ -1114,8 +1126,8 @@ fn constant_step(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
 /// PQW07: `1.2.3` is a number and its field `3`.
 fn field_of_number(value: &Expr, path: &Expr) -> Option<Warning> {
     let is_field = matches!(value.node, Node::Number(_)) && path.head() == Some("get");
-    let warning = Warning::new("PQW07", "a number has no fields: the result is null");
-    is_field.then(|| warning.with_span(path.span).with_help("a version or date is a text in quotes: `\"1.2.3\"`"))
+    let warning = || Warning::new("PQW07", "a number has no fields: the result is null").with_span(path.span);
+    is_field.then(|| warning().with_help("a version or date is a text in quotes: `\"1.2.3\"`"))
 }
 
 fn ignored_input(function: &Function, args: &[Expr], span: Span) -> Warning {

@@ -1,7 +1,7 @@
 //! Operator tables: the standard operators and their precedence, extensible with custom operators.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use crate::error::{Code, Error, Result};
 
@@ -96,7 +96,7 @@ pub(crate) struct Operators {
     first: u128,
 }
 
-static STANDARD: LazyLock<Operators> = LazyLock::new(|| {
+static STANDARD: LazyLock<Arc<Operators>> = LazyLock::new(|| {
     let mut levels: Vec<Vec<OperatorEntry>> = Vec::new();
     for StandardOperator { level, text, name, chain } in OPERATORS {
         levels.resize_with(levels.len().max(level + 1), Vec::new);
@@ -107,12 +107,12 @@ static STANDARD: LazyLock<Operators> = LazyLock::new(|| {
             is_parseable: false,
         });
     }
-    Operators::new(levels)
+    Arc::new(Operators::new(levels))
 });
 
 impl Operators {
-    /// Returns the operators of JSON Query.
-    pub fn standard() -> &'static Operators {
+    /// Returns the operators of JSON Query, which all dialects share.
+    pub fn standard() -> &'static Arc<Operators> {
         &STANDARD
     }
 
