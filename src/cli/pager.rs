@@ -62,9 +62,11 @@ impl Output {
 
     /// As [`Output::paged`], with a pager of the user's choice.
     pub fn paged_by(choice: &PagerChoice) -> Output {
-        match choice.command() {
-            Some(pager) if io::stdout().is_terminal() => Output::Held { output: Vec::new(), pager },
-            _ => Output::direct(),
+        // Only then is the pager looked up: that reads a directory of `PATH` after another.
+        let pager = if io::stdout().is_terminal() { choice.command() } else { None };
+        match pager {
+            Some(pager) => Output::Held { output: Vec::new(), pager },
+            None => Output::direct(),
         }
     }
 
