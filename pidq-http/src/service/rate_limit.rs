@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -118,14 +119,24 @@ impl RateDecision {
 
     /// Returns the headers `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers.
     pub(crate) fn headers(decisions: &[RateDecision]) -> [(HeaderName, String); 2] {
-        let list = |format: fn(&RateDecision) -> String| decisions.iter().map(format).collect::<Vec<_>>().join(", ");
-        let policy =
-            list(|decision| format!("\"{}\";q={};w={}", decision.name, decision.burst, seconds(decision.window)));
-        let state = list(|decision| {
-            format!("\"{}\";r={};t={}", decision.name, decision.remaining, seconds(decision.retry_after))
-        });
+        let (mut policy, mut state) = (String::with_capacity(64), String::with_capacity(64));
+        for decision in decisions {
+            add_item(&mut policy, decision.name, [("q", decision.burst.into()), ("w", seconds(decision.window))]);
+            add_item(
+                &mut state,
+                decision.name,
+                [("r", decision.remaining.into()), ("t", seconds(decision.retry_after))],
+            );
+        }
         [(HeaderName::from_static("ratelimit-policy"), policy), (HeaderName::from_static("ratelimit"), state)]
     }
+}
+
+/// Adds an item with its parameters to a structured list (RFC 9651). Hot: once per response, into one string.
+fn add_item(list: &mut String, name: &str, [first, second]: [(&str, u64); 2]) {
+    let separator = if list.is_empty() { "" } else { ", " };
+    // Writing to memory does not fail.
+    let _ = write!(list, "{separator}\"{name}\";{}={};{}={}", first.0, first.1, second.0, second.1);
 }
 
 /// Returns whole seconds, rounded up, so that a retry is not too early.
