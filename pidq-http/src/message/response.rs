@@ -29,6 +29,9 @@ use crate::message::vectored::{VectoredBody, VectoredBuf};
 use crate::metrics::QueryMeasurements;
 use crate::problem::{Occurrence, Problem};
 
+/// Number of headers without a reallocation, those of most responses: a map that grows hashes its names again.
+const HEADER_CAPACITY: usize = 12;
+
 /// Response of a handler.
 pub struct Response {
     /// Status.
@@ -61,7 +64,8 @@ impl Response {
 
     /// Creates a response without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Response { status, headers: HeaderMap::new(), body: Content::Empty, query_measurements: None }
+        let headers = HeaderMap::with_capacity(HEADER_CAPACITY);
+        Response { status, headers, body: Content::Empty, query_measurements: None }
     }
 
     /// Creates a 200 response with a streamed body. The sender waits while the client is slow.
