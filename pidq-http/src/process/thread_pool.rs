@@ -418,18 +418,23 @@ mod tests {
     async fn dropping_the_future_cancels_the_job() {
         let pool = ThreadPool::new(1, 1);
         let cancelled = Arc::new(AtomicBool::new(false));
+        let (started, start) = oneshot::channel();
         let (ended, end) = oneshot::channel();
         let (flag, seen) = (cancelled.clone(), cancelled.clone());
         let running = pool.run(
             move || flag.store(true, SeqCst),
             move || {
+                started.send(()).expect("the test waits for it");
                 while !seen.load(SeqCst) {
                     thread::yield_now();
                 }
                 ended.send(())
             },
         );
-        assert!(tokio::time::timeout(Duration::from_millis(50), running).await.is_err());
+        tokio::select! {
+            _ = running => unreachable!("the job runs until it is cancelled"),
+            started = start => started.expect("the job starts"),
+        }
         assert!(tokio::time::timeout(Duration::from_secs(5), end).await.is_ok_and(|ended| ended.is_ok()));
     }
 
