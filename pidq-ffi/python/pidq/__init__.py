@@ -11,7 +11,8 @@ from ._error import Error, FileError, InputError, LimitError, QueryError, QueryW
 from ._ffi import version as __version__
 from ._graph import Graph, join, query
 from ._limits import Cancel, Limits
-from ._query import Batch, Drawing, PreparedQuery, Query, Result, RunProfile
+from ._query import PreparedQuery, Query
+from ._result import Batch, Drawing, Result, RunProfile
 
 __all__ = [
     "AsyncClient",

@@ -15,7 +15,8 @@ from ._handle import ClosableHandle, Owner, raise_not_constructible
 from ._interrupt import make_interruptibly
 from ._json import Default, Readable, Writable, c_string, dumps
 from ._limits import Cancel, Limits, call_limits
-from ._query import Drawing, PreparedQuery, Query, Result, RunProfile, bound, compiled, merged, save, table_html
+from ._query import PreparedQuery, Query, bound, compiled, merged
+from ._result import Drawing, Result, RunProfile, save, table_html
 
 _delete_graph = deleter("graph")
 
