@@ -5,7 +5,8 @@
 //! that the child processes only the trusted request, and afterwards it cannot raise a limit.
 //!
 //! Programs of others, such as those of text recognition, are started by the child: they inherit its limits and belong to its
-//! process group. A child that may start one can open no network connections.
+//! process group. Where the system has filters for system calls, a child can open no network connections; without them, it starts
+//! no program.
 //!
 //! [`ReaderPool`] reuses a child for documents of one owner, such as a classification of a pipeline.
 
@@ -421,8 +422,10 @@ fn serve() -> io::Result<()> {
     let mut next = ipc::read_stream(io::stdin().lock()).map(Some)?;
     if let Some((request, _)) = &next {
         set_limits(request)?;
-        if request.options.has_programs()
-            && let Err(error) = system_calls::deny_network_and_processes(request.options.soffice.is_some())
+        let filter = system_calls::deny_network_and_processes(request.options.soffice.is_some());
+        // The readers of this program are limited by other means too.
+        if let Err(error) = filter
+            && request.options.has_programs()
         {
             return write_reply(&Err(ExtractError::internal(format!("system calls cannot be filtered: {error}"))));
         }

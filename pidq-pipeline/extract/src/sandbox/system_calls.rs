@@ -4,7 +4,7 @@
 /// sockets (`AF_UNIX`).
 ///
 /// # Errors
-/// If the system has no filters for system calls. Nothing may be read then.
+/// If the system has no filters for system calls. No program may be started then.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub fn deny_network_and_processes(may_use_local_sockets: bool) -> std::io::Result<()> {
     use std::collections::BTreeMap;
@@ -50,4 +50,33 @@ pub fn deny_network_and_processes(_: bool) -> std::io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 pub fn deny_network_and_processes(_: bool) -> std::io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
+mod tests {
+    use std::io::{Error, ErrorKind};
+    use std::net::UdpSocket;
+    use std::os::unix::net::UnixDatagram;
+    use std::thread;
+
+    use super::deny_network_and_processes;
+
+    /// Returns the errors of a network socket and of a local socket on a thread with the filter, if they fail.
+    fn errors(may_use_local_sockets: bool) -> [Option<ErrorKind>; 2] {
+        let thread = thread::spawn(move || {
+            deny_network_and_processes(may_use_local_sockets).expect("the system has filters");
+            let network = UdpSocket::bind("127.0.0.1:0").map(drop);
+            let local = UnixDatagram::unbound().map(drop);
+            [network, local].map(|result| result.err().as_ref().map(Error::kind))
+        });
+        thread.join().expect("no panic")
+    }
+
+    #[test]
+    fn a_filter_denies_sockets() {
+        let denied = Some(ErrorKind::PermissionDenied);
+        assert_eq!(errors(false), [denied, denied]);
+        assert_eq!(errors(true), [denied, None]);
+        assert!(UdpSocket::bind("127.0.0.1:0").is_ok(), "other threads have no filter");
+    }
 }
