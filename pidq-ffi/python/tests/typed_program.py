@@ -70,7 +70,7 @@ def failures() -> Optional[tuple[str, Optional[tuple[int, int]], Optional[str]]]
 def main() -> None:
     path = Path(__file__).parents[3] / "examples" / "data" / "plant.json"
     graphs = list(documents(path))
-    assert len(graphs) == 7
+    assert len(graphs) == 8
     results(graphs[0])
     assert failures() == ("PQ1001", (0, 6), "did you mean `filter`?")
 

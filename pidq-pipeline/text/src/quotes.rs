@@ -3,14 +3,19 @@
 //! A sentence is scored like a document in BM25, among all sentences of the passages, and its passage supports it: a row
 //! of a table rarely repeats the name of the equipment that the data sheet is about.
 //!
+//! A paragraph that begins with a tag is about that equipment: `V-101 is a flash vessel. Design pressure 16 bar.`
+//!
 //! A question that names equipment and asks nothing particular of it, such as what the documents say about a pump, is
 //! answered by the sentences about the equipment.
+
+mod subject;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use self::subject::Subject;
 use crate::analyzer;
 
 /// Sentence of a passage.
@@ -112,11 +117,15 @@ impl Asked {
         self.names.iter().any(|name| terms.contains(name))
     }
 
-    /// Returns whether a sentence speaks of the equipment, and says what is asked. The headings above a sentence name
+    /// Returns whether a sentence speaks of the equipment. The subject of its paragraph and the headings above it name
     /// the equipment as well.
+    fn is_spoken_of_by(&self, sentence: &Sentence) -> bool {
+        [&sentence.terms, &sentence.subject, &sentence.headings].into_iter().any(|terms| self.is_named_by(terms))
+    }
+
+    /// Returns whether a sentence speaks of the equipment, and says what is asked.
     fn is_said_by(&self, sentence: &Sentence) -> bool {
-        let speaks_of_it =
-            self.names.is_empty() || self.is_named_by(&sentence.terms) || self.is_named_by(&sentence.headings);
+        let speaks_of_it = self.names.is_empty() || self.is_spoken_of_by(sentence);
         speaks_of_it && (self.terms.is_empty() || self.terms.iter().any(|term| sentence.terms.contains(term)))
     }
 }
@@ -150,6 +159,8 @@ struct Sentences {
 struct Sentence {
     quote: Quote,
     terms: HashSet<String>,
+    /// Terms of the equipment that its paragraph is about.
+    subject: HashSet<String>,
     /// Terms of the headings above it.
     headings: HashSet<String>,
     length: usize,
@@ -161,12 +172,18 @@ impl Sentences {
         let mut list = Vec::new();
         for (passage, text) in passages.iter().enumerate() {
             let headings = headings(text);
-            list.extend(sentence_spans(text).into_iter().map(|span| {
-                let terms = analyzer::index_terms(&text[span.clone()]);
-                let headings = set(&headings_above(&headings, span.start).join("\n"));
-                let length = terms.len();
-                Sentence { length, terms: terms.into_iter().collect(), headings, quote: Quote { passage, span } }
-            }));
+            for block in blocks(text) {
+                let above = headings_above(&headings, block.start).join("\n");
+                let mut subject = Subject::below(&above);
+                let above = set(&above);
+                list.extend(sentence_spans(text, block).into_iter().map(|span| {
+                    let terms = analyzer::index_terms(&text[span.clone()]);
+                    let length = terms.len();
+                    let subject = set(subject.of_next(&text[span.clone()]));
+                    let terms = terms.into_iter().collect();
+                    Sentence { length, terms, subject, headings: above.clone(), quote: Quote { passage, span } }
+                }));
+            }
         }
         let average_length = list.iter().map(|sentence| sentence.length as f64).sum::<f64>() / list.len().max(1) as f64;
         Sentences { list, passages: passages.iter().map(|text| set(text)).collect(), average_length }
@@ -189,12 +206,11 @@ impl Sentences {
     }
 
     /// Returns the sentences about the equipment: the best of each passage first, then the second best of each, and so
-    /// on. A sentence that names the equipment is better than one below a heading that does, and earlier ones are better.
+    /// on. A sentence that names the equipment is better than one whose paragraph or heading does, and earlier ones are better.
     fn about(&self, asked: &Asked) -> Vec<usize> {
         let is_unnamed = |index: usize| !asked.is_named_by(&self.list[index].terms);
-        let mut found: Vec<usize> = (0..self.list.len())
-            .filter(|&index| !is_unnamed(index) || asked.is_named_by(&self.list[index].headings))
-            .collect();
+        let mut found: Vec<usize> =
+            (0..self.list.len()).filter(|&index| asked.is_spoken_of_by(&self.list[index])).collect();
         found.sort_by_key(|&index| (self.list[index].quote.passage, is_unnamed(index), index));
         let mut turns = vec![0; self.passages.len()];
         let mut ranked: Vec<(usize, bool, usize)> = Vec::with_capacity(found.len());
@@ -228,8 +244,9 @@ impl Sentences {
         let sum = |contains: &dyn Fn(&String) -> bool| -> f64 {
             terms.iter().filter(|(term, _)| contains(term)).map(|(_, weight)| **weight).sum()
         };
-        let own = sum(&|term| sentence.terms.contains(term));
-        let support = sum(&|term| !sentence.terms.contains(term) && passage.contains(term));
+        let is_own = |term: &String| sentence.terms.contains(term) || sentence.subject.contains(term);
+        let own = sum(&is_own);
+        let support = sum(&|term| !is_own(term) && passage.contains(term));
         let length = 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * sentence.length as f64 / self.average_length;
         (own > 0.0).then_some(Score {
             sentence: index,
@@ -276,25 +293,23 @@ fn headings_above<'a>(headings: &[Heading<'a>], place: usize) -> Vec<&'a str> {
     above
 }
 
-/// Returns the sentences of a text, without headings. A row of a table and an item of a list is a sentence; the titles of
-/// the columns are none.
-fn sentence_spans(text: &str) -> Vec<Range<usize>> {
+/// Returns the sentences of a paragraph, a row or an item.
+fn sentence_spans(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    for block in blocks(text) {
-        // A line break within a paragraph is a space: it ends a line, but no sentence.
-        let line = text[block.clone()].replace(['\n', '\r'], " ");
-        for (start, sentence) in line.split_sentence_bound_indices() {
-            let start = block.start + start + (sentence.len() - sentence.trim_start().len());
-            let end = start + sentence.trim().len();
-            if sentence.chars().any(char::is_alphanumeric) {
-                spans.push(start..end);
-            }
+    // A line break within a paragraph is a space: it ends a line, but no sentence.
+    let line = text[block.clone()].replace(['\n', '\r'], " ");
+    for (start, sentence) in line.split_sentence_bound_indices() {
+        let start = block.start + start + (sentence.len() - sentence.trim_start().len());
+        let end = start + sentence.trim().len();
+        if sentence.chars().any(char::is_alphanumeric) {
+            spans.push(start..end);
         }
     }
     spans
 }
 
-/// Returns the paragraphs, rows and items of a text, without the marks of items and tables.
+/// Returns the paragraphs, rows and items of a text, without headings, titles of columns, and the marks of items and
+/// tables.
 fn blocks(text: &str) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut continues = false;
@@ -357,7 +372,8 @@ mod tests {
 
     #[test]
     fn sentences_rows_and_items_are_quoted_as_they_are() {
-        let all: Vec<&str> = sentence_spans(SHEET).into_iter().map(|span| &SHEET[span]).collect();
+        let spans = blocks(SHEET).into_iter().flat_map(|block| sentence_spans(SHEET, block));
+        let all: Vec<&str> = spans.map(|span| &SHEET[span]).collect();
         let expected = [
             "volume | 12.5 m³",
             "design pressure | 16 bar",
@@ -436,7 +452,23 @@ mod tests {
     fn a_sentence_in_two_chunks_is_quoted_once() {
         let passages = ["P-1 is a pump. It is red.", "P-1 is a pump."];
         let quotes = best_quotes("What is P-1?", &passages, 3);
-        assert_eq!(quotes, [Quote { passage: 0, span: 0..14 }]);
+        assert_eq!(quotes, [0..14, 15..25].map(|span| Quote { passage: 0, span }));
+    }
+
+    #[test]
+    fn a_sentence_of_a_paragraph_about_the_equipment_is_quoted() {
+        const LIST: &str = "Datasheet PSV-4011 Pressure safety valve\n\nPSV-4011 protects V-401. Set pressure 38.0 barg,\n\
+            discharges to V-601. To be tested every 24 months.\n\nPSV-4021 protects V-402. Set pressure 105.0 barg.\n\n\
+            V-401 is the suction drum. Design pressure 42 barg.";
+        let quotes = |question: &str| -> Vec<&str> {
+            best_quotes(question, &[LIST], 3).into_iter().map(|quote| &LIST[quote.span]).collect()
+        };
+        let set = "Set pressure 38.0 barg,\ndischarges to V-601.";
+        assert_eq!(quotes("What is PSV-4011 set at?"), [set]);
+        assert!(quotes("What is the set pressure of PSV-4011?").contains(&set));
+        assert_eq!(quotes("How often is PSV-4011 tested?"), ["To be tested every 24 months."]);
+        assert_eq!(quotes("What is the design pressure of V-401?"), ["Design pressure 42 barg."]);
+        assert_eq!(quotes("How often is PSV-4021 tested?"), [""; 0]);
     }
 
     proptest! {
