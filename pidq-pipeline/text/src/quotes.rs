@@ -10,7 +10,7 @@
 
 mod subject;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -92,12 +92,28 @@ const QUANTITIES: &[(&str, &str)] = &[
     ("level", "mm m %"),
 ];
 
+/// Words of questions, and the words with which documents state what they ask for: a valve opens at its set pressure.
+const ASKED_AS: &[(&str, &str)] = &[
+    ("open lift", "set"),
+    ("sound annunciate", "set"),
+    ("deliver convey", "flow capacity"),
+    ("hold large big", "volume capacity"),
+    ("strong powerful", "power motor"),
+    ("fast quick quickly", "time seconds stroke"),
+    ("often frequently", "every interval"),
+    ("öffnet anspricht", "ansprechdruck set"),
+    ("fördert", "förderstrom volumenstrom"),
+    ("fasst groß", "volumen inhalt"),
+];
+
 impl Asked {
     fn new(question: &str, query_terms: &[String]) -> Asked {
         let names = analyzer::query_tags(question);
         let name_terms: HashSet<String> = names.iter().flat_map(|name| analyzer::index_terms(name)).collect();
         let is_of_name = |term: &String| name_terms.contains(term) || names.iter().any(|name| is_part(term, name));
         let mut terms: HashSet<String> = query_terms.iter().filter(|term| !is_of_name(term)).cloned().collect();
+        let alternatives: Vec<String> = terms.iter().flat_map(|term| alternatives(term)).collect();
+        terms.extend(alternatives);
         for (quantity, units) in QUANTITIES {
             if analyzer::index_terms(quantity).iter().any(|term| terms.contains(term)) {
                 terms.extend(analyzer::index_terms(units));
@@ -130,10 +146,30 @@ impl Asked {
     }
 }
 
+/// Returns the terms that documents have for a term of a question, without itself.
+fn alternatives(term: &str) -> Vec<String> {
+    let is_asked = |words: &str| analyzer::index_terms(words).iter().any(|word| word == term);
+    let found = ASKED_AS.iter().filter(|(words, _)| is_asked(words));
+    found.flat_map(|(_, stated)| analyzer::index_terms(stated)).collect()
+}
+
 /// Returns whether a term is a part of a name, as P 101 A is written with the parts P and P 101.
 fn is_part(term: &str, name: &str) -> bool {
     let may_be_part = term.chars().nth(1).is_none() || term.bytes().any(|byte| byte.is_ascii_digit());
     may_be_part && name.replace('-', "").contains(&term.replace('-', ""))
+}
+
+/// A term of a question, with what documents may have in its place.
+struct QueryTerm {
+    alternatives: Vec<String>,
+    /// A rare term weighs more, and a name twice, as the query has it.
+    weight: f64,
+}
+
+impl QueryTerm {
+    fn is_in(&self, terms: &HashSet<String>) -> bool {
+        self.alternatives.iter().any(|term| terms.contains(term))
+    }
 }
 
 /// Score of a sentence.
@@ -192,7 +228,7 @@ impl Sentences {
     /// Returns the sentences that answer a question, best first; none if their passage does not contain enough of it.
     fn answering(&self, asked: &Asked, query_terms: &[String]) -> Vec<usize> {
         let weights = self.term_weights(query_terms);
-        let total: f64 = weights.values().sum();
+        let total: f64 = weights.iter().map(|term| term.weight).sum();
         let candidates = (0..self.list.len()).filter(|index| asked.is_said_by(&self.list[*index]));
         let mut scored: Vec<Score> = candidates.filter_map(|index| self.score(index, &weights)).collect();
         scored.sort_by(|a, b| b.supported.total_cmp(&a.supported).then(a.sentence.cmp(&b.sentence)));
@@ -223,30 +259,30 @@ impl Sentences {
         ranked.into_iter().map(|(_, _, index)| index).collect()
     }
 
-    /// Returns the weights of the terms of a question: rare terms weigh more, and names twice, as the query has them.
-    fn term_weights(&self, query_terms: &[String]) -> HashMap<String, f64> {
+    /// Returns the terms of a question with their weights.
+    fn term_weights(&self, query_terms: &[String]) -> Vec<QueryTerm> {
         let count = self.list.len() as f64;
-        let mut weights = HashMap::new();
-        for term in query_terms {
-            let with = self.list.iter().filter(|sentence| sentence.terms.contains(term)).count() as f64;
-            *weights.entry(term.clone()).or_insert(0.0) += (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
-        }
-        weights
+        let weighted = query_terms.iter().map(|term| {
+            let mut alternatives = alternatives(term);
+            alternatives.push(term.clone());
+            let mut term = QueryTerm { alternatives, weight: 0.0 };
+            let with = self.list.iter().filter(|sentence| term.is_in(&sentence.terms)).count() as f64;
+            term.weight = (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
+            term
+        });
+        weighted.collect()
     }
 
     /// Returns the score of a sentence; `None` if it has no term of the question.
-    fn score(&self, index: usize, weights: &HashMap<String, f64>) -> Option<Score> {
+    fn score(&self, index: usize, weights: &[QueryTerm]) -> Option<Score> {
         let sentence = &self.list[index];
         let passage = &self.passages[sentence.quote.passage];
-        // In the order of the terms: a sum of floating-point numbers depends on its order.
-        let mut terms: Vec<_> = weights.iter().collect();
-        terms.sort_unstable_by(|a, b| a.0.cmp(b.0));
-        let sum = |contains: &dyn Fn(&String) -> bool| -> f64 {
-            terms.iter().filter(|(term, _)| contains(term)).map(|(_, weight)| **weight).sum()
+        let sum = |contains: &dyn Fn(&QueryTerm) -> bool| -> f64 {
+            weights.iter().filter(|term| contains(term)).map(|term| term.weight).sum()
         };
-        let is_own = |term: &String| sentence.terms.contains(term) || sentence.subject.contains(term);
+        let is_own = |term: &QueryTerm| term.is_in(&sentence.terms) || term.is_in(&sentence.subject);
         let own = sum(&is_own);
-        let support = sum(&|term| !is_own(term) && passage.contains(term));
+        let support = sum(&|term| !is_own(term) && term.is_in(passage));
         let length = 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * sentence.length as f64 / self.average_length;
         (own > 0.0).then_some(Score {
             sentence: index,
@@ -466,6 +502,7 @@ mod tests {
         let set = "Set pressure 38.0 barg,\ndischarges to V-601.";
         assert_eq!(quotes("What is PSV-4011 set at?"), [set]);
         assert!(quotes("What is the set pressure of PSV-4011?").contains(&set));
+        assert!(quotes("At what pressure does PSV-4011 open?").contains(&set));
         assert_eq!(quotes("How often is PSV-4011 tested?"), ["To be tested every 24 months."]);
         assert_eq!(quotes("What is the design pressure of V-401?"), ["Design pressure 42 barg."]);
         assert_eq!(quotes("How often is PSV-4021 tested?"), [""; 0]);

@@ -118,5 +118,24 @@ fn quotes_of_the_extractive_answerer_are_never_flagged() {
         answered += usize::from(row.facts.iter().all(|fact| all.contains(fact.as_str())));
     }
     println!("quotes for {quoted} of {} questions, the fact in {answered}", rows.len());
-    assert!(quoted > 0);
+    // The words with which documents state what is asked were chosen with these questions in view.
+    assert!(answered >= 95, "{answered}");
+}
+
+#[test]
+fn passages_about_other_equipment_are_not_quoted() {
+    let (rows, documents): (Vec<Row>, Vec<Document>) =
+        (read("faithfulness/answers.jsonl"), read("plant_corpus/corpus.jsonl"));
+    let mut wrong = Vec::new();
+    for row in &rows {
+        // The documents before and after it in the corpus have the same form, such as data sheets of vessels.
+        let position = documents.iter().position(|document| document.id == row.document).unwrap();
+        let near = (position.saturating_sub(3)..documents.len().min(position + 4)).filter(|near| *near != position);
+        let chunk = |document: &Document| format!("# {}\n\n{}", document.title, document.text);
+        let others: Vec<String> = near.map(|near| chunk(&documents[near])).collect();
+        let texts: Vec<&str> = others.iter().map(String::as_str).collect();
+        let quotes = best_quotes(&row.question, &texts, 3).into_iter();
+        wrong.extend(quotes.map(|quote| format!("{}: {} {}", row.id, row.question, &texts[quote.passage][quote.span])));
+    }
+    assert!(wrong.is_empty(), "{} quotes: {wrong:#?}", wrong.len());
 }
