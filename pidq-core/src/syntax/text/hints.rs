@@ -769,7 +769,8 @@ mod tests {
         check_help("map({.tag})", "an object needs keys, `{tag: .tag}`; `pick(.tag)` keeps the field names");
         check_help(".nodes -> size()", "the pipe is `|`");
         let formats = "there is no `@`: results are values; options of `pidq query`, such as `--csv`, print them in other formats";
-        check_help(".nodes | @csv", formats);
+        check_help(".nodes | @base64", formats);
+        check_help(".nodes | @csv", "a table is printed by `pidq query --csv`; one line is `join(\",\")`");
         check_help(
             "reduce .a[] as $x (0; . + $x)",
             "jq's `reduce .a[] as $x (0; . + $x)` is `.a | reduce(0, .result + .item)`",
