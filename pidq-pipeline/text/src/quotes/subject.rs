@@ -3,51 +3,13 @@
 use crate::analyzer::{Tag, tags};
 
 /// Words that may stand before the tag of a subject, in lower case: `Data sheet V-101`, `The pump P-101A`.
-const WORDS_BEFORE: &[&str] = &[
-    "the",
-    "a",
-    "data",
-    "datasheet",
-    "sheet",
-    "item",
-    "equipment",
-    "tag",
-    "alarm",
-    "trip",
-    "loop",
-    "line",
-    "pump",
-    "vessel",
-    "tank",
-    "drum",
-    "column",
-    "separator",
-    "compressor",
-    "exchanger",
-    "heater",
-    "cooler",
-    "filter",
-    "valve",
-    "transmitter",
-    "instrument",
-    "nozzle",
-    "motor",
-    "der",
-    "die",
-    "das",
-    "pumpe",
-    "behälter",
-    "ventil",
-    "armatur",
-    "verdichter",
-    "kolonne",
-];
+const WORDS_BEFORE: &str =
+    "the a data datasheet sheet item equipment tag alarm trip loop line pump vessel tank drum column
+    separator compressor exchanger heater cooler filter valve transmitter instrument nozzle motor
+    der die das pumpe behälter ventil armatur verdichter kolonne";
 
 /// Words that refer to what was named before, which may be another subject.
-const PRONOUNS: &[&str] = &[
-    "it", "its", "this", "these", "they", "their", "that", "er", "sie", "es", "dieser", "diese", "dieses", "ihr",
-    "sein",
-];
+const PRONOUNS: &str = "it its this these they their that er sie es dieser diese dieses ihr sein";
 
 /// The subject of a paragraph so far.
 #[derive(Default)]
@@ -99,8 +61,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-fn is_in(word: &str, list: &[&str]) -> bool {
-    list.contains(&word.to_lowercase().as_str())
+fn is_in(word: &str, words: &str) -> bool {
+    let word = word.to_lowercase();
+    words.split_whitespace().any(|listed| listed == word)
 }
 
 #[cfg(test)]
