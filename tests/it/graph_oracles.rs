@@ -197,6 +197,42 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
+    /// A walk that leaves out what is not there is a walk on the rest of the graph, whatever its start is.
+    #[test]
+    fn walks_leave_out_what_is_absent((count, edges) in any_graph(), states in prop::collection::vec(0..4usize, 24)) {
+        let node_states = ["existing", "removed", "phase 2", "future"];
+        let edge_states = ["existing", "blanked", "phase 2", "demolished"];
+        let is_absent = |state: usize| state % 2 == 1;
+        let mut document: Value = serde_json::from_str(&document(count, &edges)).expect("JSON");
+        for (at, node) in document["nodes"].as_array_mut().expect("a list").iter_mut().enumerate() {
+            node["status"] = json!(node_states[states[at]]);
+        }
+        for (at, edge) in document["edges"].as_array_mut().expect("a list").iter_mut().enumerate() {
+            edge["status"] = json!(edge_states[states[8 + at]]);
+        }
+        let graph = Graph::from_json(document.to_string()).expect("JSON");
+        for from in 0..count {
+            let is_left_out = |node: usize| node != from && is_absent(states[node]);
+            let rest: Vec<(usize, usize)> = edges.iter().enumerate()
+                .filter(|(at, (a, b))| !is_absent(states[8 + at]) && !is_left_out(*a) && !is_left_out(*b))
+                .map(|(_, edge)| *edge).collect();
+            let (reached, distance) = (reachable(count, &rest), distances(count, &rest));
+            let trace = evaluate(&graph, &format!(r#"trace({from}, {{absent: "avoid"}}) | map([.node.id, .depth])"#));
+            let mut found: Vec<(u64, u64)> = serde_json::from_value(trace).expect("pairs");
+            found.sort_unstable();
+            let expected: Vec<(u64, u64)> = (0..count).filter(|to| reached[from][*to])
+                .map(|to| (to as u64, distance[from][to].expect("reached") as u64)).collect();
+            prop_assert_eq!(found, expected);
+            for to in (0..count).filter(|to| !is_left_out(*to)) {
+                let options = r#"{absent: "avoid", limit: 100000}"#;
+                let all = simple_paths(&rest, from, to);
+                prop_assert_eq!(evaluate(&graph, &format!("paths({from}, {to}, {options}) | size()")), json!(all.len()));
+                let reachable = evaluate(&graph, &format!(r#"reachable({from}, {to}, {{absent: "avoid"}})"#));
+                prop_assert_eq!(reachable, json!(!all.is_empty()));
+            }
+        }
+    }
+
     /// A traversal with a predicate returns the same nodes and warnings as the fast one without.
     #[test]
     fn fast_traversals_equal_filtered_ones((count, edges) in any_graph(), assumed in prop::collection::vec(0..4u8, 16)) {
