@@ -718,7 +718,7 @@ impl<'n> Compiler<'n> {
     #[inline(never)]
     fn is_computed_pattern(&mut self, arg: &Expr) -> Result<bool> {
         /// Calls around a computed pattern. Compiling it needs about as much stack as the other levels of a query.
-        const MAX_DEPTH: usize = 48;
+        const MAX_DEPTH: usize = 24;
         let is_computed = match &arg.node {
             Node::Array(_) if !self.environment.is_extended => false,
             Node::Array(items) if arg.head() == Some("$") => {

@@ -160,7 +160,7 @@ fn computed_patterns_compile_inside_of_a_query() {
             let pattern = "$root | flattenDeep() | first()";
             for inner in [format!("regex(\"aab\", {pattern})"), format!("replaceRegex(\"aab\", {pattern}, \"x\")")] {
                 for (open, close) in nestings {
-                    let depth = 46;
+                    let depth = 22;
                     let query = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
                     let code = run_with(&query, &input, Limits::default()).err().map(|error| error.code().as_str());
                     assert!(matches!(code, None | Some("PQ2008")), "{query}: {code:?}");
@@ -171,6 +171,6 @@ fn computed_patterns_compile_inside_of_a_query() {
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(work).expect("a thread starts");
     thread.join().expect("the stack is large enough");
     let deep = format!("{}regex(\"a\", get()){}", "map(".repeat(60), ")".repeat(60));
-    check_error(&deep, "[]", "PQ0008", "48 calls");
+    check_error(&deep, "[]", "PQ0008", "24 calls");
     check(&deep.replace("get()", "\"a\""), "[]", "[]");
 }
