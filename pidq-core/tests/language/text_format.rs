@@ -59,7 +59,7 @@ fn templates_name_fields_by_path() {
         row,
         r#""P-1|true|||7.456|7.5|7|{x}|P-1""#,
     );
-    check(r#"format("{a}")"#, row, r#""{\"b\": [1.0, {\"c\": true}]}""#);
+    check(r#"format("{a}")"#, row, r#""{\"b\":[1.0,{\"c\":true}]}""#);
     check(r#"map(format("<{.}>"))"#, r#"[1, "x"]"#, r#"["<1>","<x>"]"#);
     check(r#"format("")"#, row, r#""""#);
     for template in ["{", "}", "{tag", "{}", "{tag:.x}", "{a{b}"] {
