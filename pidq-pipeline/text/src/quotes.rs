@@ -12,6 +12,7 @@ mod subject;
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -148,9 +149,13 @@ impl Asked {
 
 /// Returns the terms that documents have for a term of a question, without itself.
 fn alternatives(term: &str) -> Vec<String> {
-    let is_asked = |words: &str| analyzer::index_terms(words).iter().any(|word| word == term);
-    let found = ASKED_AS.iter().filter(|(words, _)| is_asked(words));
-    found.flat_map(|(_, stated)| analyzer::index_terms(stated)).collect()
+    /// The terms of the table, analyzed once.
+    static TERMS: LazyLock<Vec<[Vec<String>; 2]>> = LazyLock::new(|| {
+        let analyzed = |(asked, stated): &(&str, &str)| [asked, stated].map(|words| analyzer::index_terms(words));
+        ASKED_AS.iter().map(analyzed).collect()
+    });
+    let found = TERMS.iter().filter(|[asked, _]| asked.iter().any(|word| word == term));
+    found.flat_map(|[_, stated]| stated.clone()).collect()
 }
 
 /// Returns whether a term is a part of a name, as P 101 A is written with the parts P and P 101.

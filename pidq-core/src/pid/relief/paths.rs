@@ -27,7 +27,7 @@ pub(crate) struct Search<'p, 'a> {
     pub(super) skips_relief: bool,
     /// Drains, vents and bleeds of a branching lead nowhere.
     pub(super) skips_bleeds: bool,
-    /// What is closed leads nowhere.
+    /// Test for items and pipes that are closed and therefore lead nowhere; `None` to pass them too.
     pub(super) is_closed: Option<ClosedTest>,
 }
 

@@ -16,7 +16,7 @@ const PRONOUNS: &str = "it its this these they their that er sie es dieser diese
 pub(super) struct Subject<'t> {
     /// Text of its tag; empty if the sentences have none.
     tag: &'t str,
-    /// Whether the previous sentence names other equipment too.
+    /// True if the previous sentence names other equipment too.
     is_ambiguous: bool,
     /// Tags of the headings above the paragraph.
     headings: Vec<Tag>,
