@@ -16,7 +16,7 @@ mod failure;
 #[cfg(feature = "server")]
 mod graph_import;
 mod input;
-mod json_events;
+mod interrupt;
 mod json_files;
 mod json_formatter;
 mod json_texts;

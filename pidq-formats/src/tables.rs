@@ -16,7 +16,7 @@ mod read;
 mod xlsx;
 
 pub use neo4j::{read_pair as read_neo4j, write_pair as write_neo4j};
-pub use read::read_pair;
+pub use read::{read_pair, table_delimiter};
 #[cfg(feature = "xlsx")]
 pub use xlsx::write_workbook;
 
@@ -42,7 +42,7 @@ pub fn table_cell(value: Value<'_>) -> String {
 }
 
 /// Returns the original text of a cell written by [`table_cell`].
-fn unescape_cell(text: &str) -> &str {
+pub fn unescape_table_cell(text: &str) -> &str {
     text.strip_prefix(FORMULA_GUARD).filter(|rest| is_formula(rest)).unwrap_or(text)
 }
 

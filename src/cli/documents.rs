@@ -1,16 +1,22 @@
-//! Documents of a query: the JSON texts, their events, or the lines, of files and of standard input, one after another.
+//! Documents of a query: the JSON texts, their events, the rows of tables, or the lines, of files and of standard input,
+//! one after another.
+
+mod json_events;
+mod table_rows;
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::vec;
 
+use json_events::JsonEvents;
 use pidq::error::Code;
 use pidq::limits::MAX_DOCUMENT_DEPTH;
 use pidq::{Error, Graph, ProjectedDocument, Query, Value};
+pub use table_rows::Notation;
+use table_rows::{RowError, TableRows};
 
 use super::failure::{Failure, InputPlace, Result};
 use super::input::{self, STDIN};
-use super::json_events::JsonEvents;
 use super::json_texts::{JsonTexts, Position};
 use super::sorted_json::json;
 
@@ -20,12 +26,32 @@ const MAX_KEPT_TEXT: usize = 1 << 20;
 /// Division of files into documents.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Division {
+    /// As the name of the file says: one document per row of a table, or else per JSON text.
+    ByName,
     /// One document per JSON text.
     JsonTexts,
+    /// One object per row of a table.
+    Rows(Notation),
     /// One document per event of a JSON text: see [`JsonEvents`].
     Events,
     /// One string per line.
     Lines,
+}
+
+impl Division {
+    /// Returns the division of a file.
+    fn of_file(self, path: &Path) -> Division {
+        if self != Division::ByName {
+            return self;
+        }
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let name = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+        match name.rsplit_once('.') {
+            Some((_, "csv")) => Division::Rows(Notation::Csv),
+            Some((_, "tsv")) => Division::Rows(Notation::Tsv),
+            _ => Division::JsonTexts,
+        }
+    }
 }
 
 /// Iterator of the documents.
@@ -46,8 +72,9 @@ impl<'q> Documents<'q> {
 
     /// Loads the next file whole, since most files have one JSON text. Returns `None` if it must be divided.
     fn load_file(&mut self, path: &Path) -> Result<Option<ProjectedDocument<'q>>> {
-        if self.texts.division != Division::JsonTexts || path == Path::new(STDIN) {
-            self.texts.open = Some(OpenFile::new(path, self.texts.division)?);
+        let division = self.texts.division.of_file(path);
+        if division != Division::JsonTexts || path == Path::new(STDIN) {
+            self.texts.open = Some(OpenFile::new(path, division)?);
             return Ok(None);
         }
         match self.query.load(input::json(path)?) {
@@ -64,7 +91,7 @@ impl<'q> Documents<'q> {
         if first.is_some_and(|first| first.bytes == bytes.trim_ascii()) {
             return Err(Failure::Input(error, input::place(path)));
         }
-        self.texts.open = Some(OpenFile::divided(path, Box::new(Cursor::new(bytes)), Division::JsonTexts));
+        self.texts.open = Some(OpenFile::divided(path, Box::new(Cursor::new(bytes)), Division::JsonTexts)?);
         Ok(())
     }
 
@@ -170,7 +197,8 @@ impl Iterator for Texts {
             if let Some(text) = self.next_of_open_file() {
                 return Some(text);
             }
-            match OpenFile::new(&self.files.next()?, self.division) {
+            let path = self.files.next()?;
+            match OpenFile::new(&path, self.division.of_file(&path)) {
                 Ok(open) => self.open = Some(open),
                 Err(failure) => return Some(Err(failure)),
             }
@@ -194,6 +222,7 @@ enum Parts {
         /// Place of this text.
         start: Position,
     },
+    Rows(Box<TableRows<Box<dyn Read>>>),
     Lines {
         reader: BufReader<Box<dyn Read>>,
         /// Number of lines that were read.
@@ -203,24 +232,29 @@ enum Parts {
 
 impl OpenFile {
     fn new(path: &Path, division: Division) -> Result<OpenFile> {
-        Ok(OpenFile::divided(path, input::reader(path)?, division))
+        OpenFile::divided(path, input::reader(path)?, division)
     }
 
-    fn divided(path: &Path, reader: Box<dyn Read>, division: Division) -> OpenFile {
+    fn divided(path: &Path, reader: Box<dyn Read>, division: Division) -> Result<OpenFile> {
         let parts = match division {
-            Division::JsonTexts => Parts::JsonTexts(JsonTexts::new(reader)),
+            Division::ByName | Division::JsonTexts => Parts::JsonTexts(JsonTexts::new(reader)),
+            Division::Rows(notation) => {
+                let rows = TableRows::new(reader, notation).map_err(|error| Failure::unreadable(path, &error))?;
+                Parts::Rows(Box::new(rows))
+            }
             Division::Events => {
                 Parts::Events { texts: JsonTexts::new(reader), events: JsonEvents::default(), start: Position::START }
             }
             Division::Lines => Parts::Lines { reader: BufReader::new(reader), count: 0 },
         };
-        OpenFile { path: path.into(), parts }
+        Ok(OpenFile { path: path.into(), parts })
     }
 
     fn must_read(&mut self) -> bool {
         match &mut self.parts {
             Parts::JsonTexts(texts) => texts.must_read(),
             Parts::Events { texts, events, .. } => events.is_at_end() && texts.must_read(),
+            Parts::Rows(rows) => rows.must_read(),
             Parts::Lines { reader, .. } => !reader.buffer().contains(&b'\n'),
         }
     }
@@ -245,6 +279,10 @@ impl OpenFile {
                 }
                 (*events, *start) = (JsonEvents::new(text.bytes), text.start);
             },
+            Parts::Rows(rows) => {
+                let row = rows.next().transpose().map_err(|error| row_failure(error, &self.path))?;
+                Ok(row.map(|(bytes, line)| Text { bytes, name, start: Position { line, column: 1 } }))
+            }
             Parts::Lines { reader, count } => {
                 let mut line = Vec::new();
                 let read = reader.take(u64::from(u32::MAX)).read_until(b'\n', &mut line);
@@ -256,6 +294,13 @@ impl OpenFile {
                 Ok(Some(Text { bytes: line_as_json(line, &name, *count)?, name, start }))
             }
         }
+    }
+}
+
+fn row_failure(error: RowError, path: &Path) -> Failure {
+    match error {
+        RowError::Io(error) => Failure::unreadable(path, &error),
+        RowError::Malformed(line, reason) => Failure::Usage(format!("line {line} of `{}` {reason}", input::name(path))),
     }
 }
 

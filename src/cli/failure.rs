@@ -167,11 +167,8 @@ fn help_for_text(error: &Error, name: &str) -> Option<&'static str> {
         Code::NotJson if name == "--jsonargs" => {
             Some("all arguments after `--jsonargs` are values; files come before it")
         }
-        Code::NotJson if is_named(".csv") => {
-            Some("`-R` reads each line as a string: `pidq query -R 'split(., \",\")'`")
-        }
-        Code::NotJson if is_named(".tsv") => {
-            Some("`-R` reads each line as a string: `pidq query -R 'split(., \"\\t\")'`")
+        Code::NotJson if is_named(".csv") || is_named(".tsv") => {
+            Some("`pidq query` reads each row of a table as an object, and `pidq import` a drawing from tables")
         }
         Code::NotJson if is_named(".txt") || is_named(".log") => Some("`-R` reads each line as a string"),
         _ => None,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use pidq::{Cancel, Limits};
 
-use super::process_memory;
+use super::{interrupt, process_memory};
 
 /// Part of the memory of the process that a run may use. The rest is for the document, the program, and lists that are
 /// copied while they grow.
@@ -65,8 +65,20 @@ impl Default for RunLimits {
 impl RunLimits {
     /// Runs `work` within the limits; a timer cancels it on timeout.
     pub fn run<T>(&self, work: impl FnOnce(Limits<'_>) -> T) -> T {
-        let Some(timeout) = self.timeout else { return work(self.limits(None)) };
+        match self.timeout {
+            None => work(self.limits(None)),
+            Some(_) => self.run_with_cancel(&Cancel::default(), work),
+        }
+    }
+
+    /// As [`RunLimits::run`]; Ctrl-C cancels the work instead of ending the process.
+    pub fn run_interruptibly<T>(&self, work: impl FnOnce(Limits<'_>) -> T) -> T {
         let cancel = Cancel::default();
+        interrupt::with_query(&cancel, || self.run_with_cancel(&cancel, work))
+    }
+
+    fn run_with_cancel<T>(&self, cancel: &Cancel, work: impl FnOnce(Limits<'_>) -> T) -> T {
+        let Some(timeout) = self.timeout else { return work(self.limits(Some(cancel))) };
         thread::scope(|scope| {
             let (done, is_done) = mpsc::channel::<()>();
             scope.spawn(|| {
@@ -76,7 +88,7 @@ impl RunLimits {
                     cancel.time_out();
                 }
             });
-            let result = work(self.limits(Some(&cancel)));
+            let result = work(self.limits(Some(cancel)));
             drop(done);
             result
         })

@@ -4,10 +4,10 @@
 //! process, so that the terminal and the shell have to do with one process only; the prompt waits for it.
 
 #[cfg(unix)]
-mod interrupt;
-
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use super::interrupt;
 
 /// Output of this size is written as it comes.
 const MAX_HELD: usize = 64 << 20;

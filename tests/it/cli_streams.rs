@@ -289,17 +289,76 @@ fn a_prompt_continues_after_the_pager() {
 #[test]
 fn files_of_text_are_explained() {
     let folder = test_dir("text-files");
-    for (name, content, help) in [
-        ("pumps.csv", "tag,kw\nP-1,15\n", "`pidq query -R 'split(., \",\")'`"),
-        ("pumps.TSV", "tag\tkw\n", "split(., \"\\t\")"),
-        ("server.log", "started", "`-R` reads each line"),
-    ] {
+    for (name, content, help) in [("server.log", "started", "`-R` reads each line")] {
         write_file(&folder, name, content);
         check_error(&["query", ".", &folder.join(name).to_string_lossy()], "", help, 2);
     }
-    let table = folder.join("pumps.csv");
-    let output = pidq(&["query", "-cR", "split(., \",\")", &table.to_string_lossy()], "");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "[\"tag\",\"kw\"]\n[\"P-1\",\"15\"]\n");
+    let table = write_file(&folder, "pumps.csv", "tag,kw\nP-1,15\n");
+    check_error(&["explain", ".", &table], "", "`pidq query` reads each row of a table", 2);
+}
+
+#[test]
+fn the_rows_of_a_table_are_objects() {
+    let table = "tag,kw,note\nP-1,15.0,\"a, \"\"b\"\"\"\nP-2,,007\n";
+    let objects =
+        "{\"tag\":\"P-1\",\"kw\":15.0,\"note\":\"a, \\\"b\\\"\"}\n{\"tag\":\"P-2\",\"kw\":null,\"note\":\"007\"}\n";
+    check(&["query", "-c", "--from", "csv", "."], table, objects, 0);
+    check(&["query", "--from", "csv", "--csv", "."], table, table, 0);
+    check(&["query", "-c", "--from", "tsv", "."], "a\tb\n1\t\"x\\ty\n", "{\"a\":1,\"b\":\"\\\"x\\ty\"}\n", 0);
+    check(&["query", "--from", "csv", "-s", "-l", "filter(.kw > 10) | map(.tag)"], table, "\"P-1\"\n", 0);
+    let file = file_of("rows.CSV", table);
+    check(&["query", "-c", ".", &file], "", objects, 0);
+    check(&["query", "-r", ".tag", &file, &file_of("more.tsv", "tag\nP-3\n")], "", "P-1\nP-2\nP-3\n", 0);
+    check_error(&["query", ".", "--from", "json", &file], "", "PQ5001", 2);
+}
+
+#[test]
+fn a_malformed_row_is_named_by_its_line() {
+    let table = "a,b\n1,2,3\n4,5\n";
+    check_error(&["query", "--from", "csv", "."], table, "line 2 of `<stdin>` has 3 cells, but the header has 2", 2);
+    assert_eq!(String::from_utf8_lossy(&pidq(&["query", "--from", "csv", ".b"], table).stdout), "5\n");
+    check_error(&["query", "--from", "csv", "."], "a\n\n\"1\n2\n", "line 3 of `<stdin>` has a cell whose quotes", 2);
+}
+
+#[test]
+fn rows_are_answered_as_they_come() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pidq"))
+        .args(["query", "-c", "--from", "csv", "."])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("pidq starts");
+    let (mut stdin, stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+    let mut answers = BufReader::new(stdout).lines();
+    for row in ["a,b\r\n1,x\r\n", "2,\"y\nz\"\r\n", "3,\n"] {
+        stdin.write_all(row.as_bytes()).expect("it reads");
+        let answer = answers.next().expect("an answer").expect("UTF-8");
+        let digit = row.chars().find(char::is_ascii_digit).expect("a digit");
+        assert!(answer.starts_with(&format!("{{\"a\":{digit},")), "{answer}");
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_query_of_the_prompt_and_not_the_prompt() {
+    let folder = test_dir("interrupted-query");
+    let line = format!("'{}' repl", env!("CARGO_BIN_EXE_pidq"));
+    let long = ":set limits fuel=100G,rows=1G,time=20s\r";
+    let query = "range(100000) | map(range(100000) | sum()) | size()\r";
+    // The line has been read: the terminal turns Ctrl-C into a signal.
+    let prompt_left = "\x1b[?2004l";
+    let steps = [
+        ("pidq> ", long),
+        ("\x1b[?2004l\r\n\x1b[?2004h\x1b[?2026h\r\x1b[Kpidq> ", query),
+        (prompt_left, "\x03"),
+        ("PQ4008", "40 + 2\r"),
+        ("42", "\x03"),
+        ("pidq> ", "40 + 3\r"),
+        ("43", ":quit\r"),
+    ];
+    run_on_terminal(&line, &steps, &folder);
 }
 
 #[cfg(unix)]

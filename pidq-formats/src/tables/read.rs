@@ -12,7 +12,7 @@ use crate::json::{Fields, Json, is_number};
 use crate::model::ENDS;
 use crate::other_fields::{self, OTHER_FIELDS};
 
-use super::unescape_cell;
+use super::unescape_table_cell;
 
 /// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 4096;
@@ -69,7 +69,7 @@ pub fn is_header_exact(header: &[String]) -> bool {
     let record = csv::StringRecord::from(header.to_vec());
     let is_named_alike = |table: &Table| {
         let keys = keys(&record, table, &mut ImportBuilder::default());
-        header.iter().map(|cell| unescape_cell(cell)).eq(keys.iter())
+        header.iter().map(|cell| unescape_table_cell(cell)).eq(keys.iter())
     };
     let is_delimiter_found = declared_delimiter(&text).0.is_none() && delimiter(&text) == b',';
     is_delimiter_found && is_named_alike(&NODES) && is_named_alike(&EDGES)
@@ -130,6 +130,14 @@ fn declared_delimiter(text: &str) -> (Option<u8>, &str) {
     }
 }
 
+/// Returns the delimiter of a table by its first line, and true if this line only declares it, as `sep=;` does.
+pub fn table_delimiter(first_line: &str) -> (u8, bool) {
+    match declared_delimiter(first_line).0 {
+        Some(declared) => (declared, true),
+        None => (delimiter(first_line), false),
+    }
+}
+
 /// Returns the most frequent delimiter of the first line: tables of some locales use semicolons.
 fn delimiter(text: &str) -> u8 {
     let first_line = text.lines().next().unwrap_or_default();
@@ -142,7 +150,7 @@ fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) 
     let mut keys: Vec<String> = Vec::new();
     let mut used: HashSet<String> = HashSet::new();
     for (index, cell) in header.iter().enumerate() {
-        let original = unescape_cell(cell).trim();
+        let original = unescape_table_cell(cell).trim();
         let key_base = match original {
             "" => format!("column_{}", index + 1),
             name => canonical_key(name, table, header).to_owned(),
@@ -168,7 +176,7 @@ fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) 
 
 /// Returns a required column name in its canonical case: other tools write `Id` and `Source`.
 fn canonical_key<'n>(name: &'n str, table: &Table, header: &csv::StringRecord) -> &'n str {
-    let has_column = |key: &str| header.iter().any(|cell| unescape_cell(cell).trim() == key);
+    let has_column = |key: &str| header.iter().any(|cell| unescape_table_cell(cell).trim() == key);
     let known = (table.keys)().into_iter().find(|key| key.eq_ignore_ascii_case(name));
     known.filter(|key| !has_column(key)).unwrap_or(name)
 }
@@ -206,7 +214,7 @@ fn fields(keys: &[String], columns: &[ColumnType], record: &csv::StringRecord) -
             ColumnType::Number => Json::Number(cell.into()),
             ColumnType::Bool => Json::Bool(cell == "true"),
             ColumnType::Any if cell.starts_with(['{', '[']) => Json::raw(cell).unwrap_or_else(|| Json::text(cell)),
-            ColumnType::Any | ColumnType::Text => Json::text(unescape_cell(cell)),
+            ColumnType::Any | ColumnType::Text => Json::text(unescape_table_cell(cell)),
         };
         fields.add(key, value);
     }

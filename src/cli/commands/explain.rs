@@ -67,9 +67,9 @@ pub fn run(options: &Options) -> Result {
     Ok(Status::Done)
 }
 
-/// Runs a query and prints its profile.
+/// Runs a query, which Ctrl-C cancels, and prints its profile.
 pub fn print_profile(query: &Query, graph: &Graph, limits: RunLimits) -> Result<()> {
-    let (profile, time) = limits.run(|limits| profile(query, graph, limits))?;
+    let (profile, time) = limits.run_interruptibly(|limits| profile(query, graph, limits))?;
     print_text(query, &profile, time)
 }
 

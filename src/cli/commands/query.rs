@@ -10,13 +10,13 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use output_format::{Buffering, KeyOrder, OutputFormat};
-use pidq::error::Warning;
-use pidq::{Graph, Limits, ProjectedDocument, Query, Scratch, Value};
+use pidq::error::{Code, Warning};
+use pidq::{Cancel, Error, Graph, Limits, ProjectedDocument, Query, Scratch, Value};
 use printer::{LastResult, Printer, write_json};
 
-use crate::cli::documents::{self, Division, Documents};
+use crate::cli::documents::{self, Division, Documents, Notation};
 use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::json_formatter::{Indent, JsonFormatter, Style};
 use crate::cli::limits::LimitOptions;
@@ -32,6 +32,7 @@ Examples:
   pidq query -s 'map(.pid_graph.metadata.drawing_number)' unit-1.json unit-2.json
   pidq query --csv '.pid_graph.nodes | map(pick(.tag, .dexpi_class))' plant.json > nodes.csv
   pidq query -r .message events.ndjson
+  pidq query 'if(.kw > 10, .tag, null)' pumps.csv
   pidq query --all drawings '.pid_graph.nodes | size()'
   pidq query -n '6 * 7'
 
@@ -45,8 +46,8 @@ pub struct Options {
     #[arg(required_unless_present_any = ["from_file", "args", "jsonargs"])]
     query: Option<String>,
 
-    /// Files of one or more documents, such as NDJSON, also `.json.gz` and `.json.zst`; `-` or none reads standard input,
-    /// compressed or not
+    /// Files of one or more documents, such as NDJSON, and tables (`.csv`, `.tsv`), also `.json.gz` and `.json.zst`; `-` or
+    /// none reads standard input, compressed or not
     files: Vec<PathBuf>,
 
     /// Read the query from a file
@@ -88,6 +89,11 @@ pub struct Options {
     #[arg(short = 'R', long, conflicts_with_all = ["null_input", "all"])]
     raw_input: bool,
 
+    /// Format of the input: each row of a table is an object with the fields that its first row names, and empty cells are
+    /// null [default: that of the file name, or else json]
+    #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["raw_input", "null_input", "stream", "all"])]
+    from: Option<InputFormat>,
+
     /// Run the query on the events of each document: `[path, value]` for a value that is no list or object, or an empty
     /// one, and `[path]` for the end of each other list or object
     #[arg(long, conflicts_with_all = ["raw_input", "null_input"])]
@@ -106,6 +112,27 @@ pub struct Options {
 
     #[command(flatten)]
     limits: LimitOptions,
+}
+
+/// Formats of the input.
+#[derive(Clone, Copy, ValueEnum)]
+enum InputFormat {
+    /// JSON texts, one after another
+    Json,
+    /// CSV (RFC 4180), also with semicolons or tabs
+    Csv,
+    /// Tab-separated values
+    Tsv,
+}
+
+impl InputFormat {
+    fn division(self) -> Division {
+        match self {
+            InputFormat::Json => Division::JsonTexts,
+            InputFormat::Csv => Division::Rows(Notation::Csv),
+            InputFormat::Tsv => Division::Rows(Notation::Tsv),
+        }
+    }
 }
 
 /// Runs the subcommand.
@@ -237,7 +264,7 @@ impl Options {
         match self {
             Options { raw_input: true, .. } => Division::Lines,
             Options { stream: true, .. } => Division::Events,
-            _ => Division::JsonTexts,
+            _ => self.from.map_or(Division::ByName, InputFormat::division),
         }
     }
 
@@ -370,10 +397,18 @@ pub fn run_and_print(
         warn(&graph_warnings(graph, &outcome.warnings), query);
     }
     let (mut formatter, mut kept) = (JsonFormatter::new(output, style), Some(String::new()));
+    let is_cancelled = || limits.cancel.is_some_and(Cancel::is_cancelled);
     let written = write_json(outcome.value, KeyOrder::Input, limits.output, &mut |chunk| {
+        if is_cancelled() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         kept = kept.take().filter(|kept| kept.len() + chunk.len() <= MAX_KEPT_RESULT).map(|kept| kept + chunk);
         formatter.push(chunk)
     });
+    if is_cancelled() {
+        formatter.finish()?;
+        return Err(failure_of(Error::new(Code::Cancelled, "The output was cancelled")));
+    }
     written.map_err(|error| error.into_failure(query, &outcome))?;
     formatter.finish()?;
     formatter.writer().show_and_continue()?;

@@ -19,10 +19,10 @@ use rustyline::history::FileHistory;
 
 use super::{explain, functions, query};
 use crate::cli::failure::{self, Failure, Result, Status};
-use crate::cli::input;
 use crate::cli::limits::RunLimits;
 use crate::cli::pager::{Output, PagerChoice};
 use crate::cli::query_options::Profile;
+use crate::cli::{input, interrupt};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,9 +50,11 @@ pub fn run(options: &Options) -> Result {
     }
     editor.set_helper(Some(session.completer()));
     if io::stdin().is_terminal() {
-        failure::warn(":help lists commands; Ctrl-D quits\n");
+        failure::warn(":help lists commands; Ctrl-C ends a query, Ctrl-D quits\n");
+        interrupt::with_prompt(|| read_lines(&mut editor, &mut session))?;
+    } else {
+        read_lines(&mut editor, &mut session)?;
     }
-    read_lines(&mut editor, &mut session)?;
     if let Some(path) = &history {
         save(&mut editor, path);
     }
@@ -77,7 +79,7 @@ fn read_lines(editor: &mut Editor<LineCompleter, FileHistory>, session: &mut Ses
         match prompt_line::parse(&text) {
             PromptLine::Quit => return Ok(()),
             PromptLine::Load(file) => {
-                report_failure(session.load(file))?;
+                report_failure(interrupt::with_end(|| session.load(file)))?;
                 editor.set_helper(Some(session.completer()));
             }
             line => report_failure(session.run_line(line))?,
@@ -173,7 +175,7 @@ impl Session {
 
     fn run_query(&self, text: &str) -> Result<()> {
         let query = self.compile(text)?;
-        let result = self.limits.run(|limits| {
+        let result = self.limits.run_interruptibly(|limits| {
             let output = Output::paged_by(&self.pager);
             query::run_and_print(&query, &self.graph, limits, &self.graph_warnings_shown, output)
         })?;
