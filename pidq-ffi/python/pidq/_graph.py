@@ -10,15 +10,14 @@ from contextlib import ExitStack
 from ctypes import c_void_p
 from typing import Any, Optional, Union, cast
 
-from ._ffi import CDiffOptions, CDrawOptions, Shared, deleter, lib, make, slices, take_buffer, take_files
-from ._handle import ClosableHandle, Owner, raise_not_constructible
+from ._document import Document, as_document
+from ._ffi import CDiffOptions, CDrawOptions, lib, make, slices, take_buffer, take_files
+from ._handle import Owner, raise_not_constructible
 from ._interrupt import make_interruptibly
 from ._json import Default, Readable, Writable, c_string, dumps
 from ._limits import Cancel, Limits, call_limits
 from ._query import PreparedQuery, Query, bound, compiled, merged
 from ._result import Drawing, Result, RunProfile, save, table_html
-
-_delete_graph = deleter("graph")
 
 Bytes = Union[bytes, bytearray, memoryview]
 #: A file: its path, or an object that is open for reading.
@@ -31,7 +30,7 @@ _MAX_DRAWN_NODES = 300
 _LISTED_NODES = 20
 
 
-class Graph(ClosableHandle):
+class Graph(Document):
     """An immutable document. Any number of threads may use it. Leaving a ``with`` block closes it.
 
     >>> import pidq
@@ -40,28 +39,11 @@ class Graph(ClosableHandle):
     ['P-101']
     """
 
-    __slots__ = ("__weakref__", "_shared", "_topology")
-
-    _shared: Optional[Shared]
-    _topology: Optional[bytes]
+    __slots__ = ()
 
     def __init__(self, *_: object, **__: object) -> None:
         self._owner = None
         raise_not_constructible("Graph", "use Graph.from_json or Graph.from_file")
-
-    @classmethod
-    def _from_handle(cls, handle: int, topology: Optional[bytes] = None) -> Graph:
-        graph = cls.__new__(cls)
-        graph._owner = Owner(handle, _delete_graph)
-        graph._shared = None
-        graph._topology = topology
-        return graph
-
-    @classmethod
-    def _parse(cls, text: bytes, topology: Optional[bytes] = None) -> Graph:
-        if topology is None:
-            return cls._from_handle(make(lib.pidq_graph_parse, text, len(text)))
-        return cls._from_handle(make(lib.pidq_graph_parse_with, text, len(text), topology, len(topology)), topology)
 
     @classmethod
     def from_json(
@@ -264,11 +246,6 @@ class Graph(ClosableHandle):
         """Returns the document as JSON in UTF-8, as it was read."""
         return compiled("get()").run(self, limits=_UNLIMITED_OUTPUT).json_bytes()
 
-    def _shared_objects(self) -> Shared:
-        if self._shared is None:
-            self._shared = Shared(self._open())
-        return self._shared
-
     @property
     def size(self) -> int:
         """The memory size of the graph in bytes, without the text of the document."""
@@ -305,11 +282,6 @@ class Graph(ClosableHandle):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._parse, (self.json_bytes(), self._topology)
 
-    def close(self) -> None:
-        """Frees the memory now. Calls that are running, and results that were returned, are not affected."""
-        super().close()
-        self._shared = None
-
 
 _LIST_QUERIES = {"nodes": "nodes()", "edges": "edges()"}
 
@@ -345,12 +317,7 @@ def query(
     >>> pidq.query({"tags": ["P-101", "V-7"]}, ".tags | size()")
     2
     """
-    return _compiled(text, params, named_params)(as_graph(data, default), limits=limits)
-
-
-def as_graph(data: Any, default: Optional[Default] = None) -> Graph:
-    """Returns a graph unchanged; converts any other Python data."""
-    return data if isinstance(data, Graph) else Graph.from_json(dumps(data, default).encode())
+    return _compiled(text, params, named_params)(as_document(data, default), limits=limits)
 
 
 def _owner_of(graph: Graph) -> Owner:

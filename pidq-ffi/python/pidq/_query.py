@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ctypes import byref, c_void_p
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
+from ._document import Document, as_document
 from ._ffi import (
     check,
     deleter,
@@ -23,9 +24,6 @@ from ._interrupt import SHORT_LIMITS_ADDRESS, is_out_of_fuel, limit_fuel, make_i
 from ._json import c_string, dumps
 from ._limits import Cancel, Limits, call_limits
 from ._result import Batch, Result, ResultGuard, RunProfile
-
-if TYPE_CHECKING:
-    from ._graph import Graph
 
 _delete_query = deleter("query")
 _delete_params = deleter("params")
@@ -78,24 +76,20 @@ class Query(ClosableHandle):
         """
         return PreparedQuery(text)
 
-    def __call__(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None, shared: bool = False) -> Any:
+    def __call__(self, graph: Union[Document, Any], /, *, limits: Optional[Limits] = None, shared: bool = False) -> Any:
         """Runs the query on a graph, or any Python data, and returns plain Python data.
 
         With ``shared``, lists and objects of the document are the same Python objects each time, which is many times
         faster for repeated rows. Shared objects must not be modified.
         """
-        from ._graph import as_graph
-
         # Hot: on a small graph, this code dominates the time of a call.
-        graph = as_graph(graph)
+        graph = as_document(graph)
         with ResultGuard(self._run_query(graph, limits)) as result:
             return value_of(result, graph._shared_objects() if shared else None)
 
-    def run(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> Result:
+    def run(self, graph: Union[Document, Any], /, *, limits: Optional[Limits] = None) -> Result:
         """Runs the query on a graph and returns a result that can be read in several ways."""
-        from ._graph import as_graph
-
-        return Result._of(self._run_query(as_graph(graph), limits))
+        return Result._of(self._run_query(as_document(graph), limits))
 
     def run_batch(self, documents: Sequence[Any], /, *, limits: Optional[Limits] = None) -> Batch:
         """Runs the query on each of several documents: JSON as bytes, or as buffers of pyarrow, which are not copied.
@@ -120,7 +114,7 @@ class Query(ClosableHandle):
             )
         return Batch._of(handle)
 
-    def _run_query(self, graph: Graph, limits: Optional[Limits]) -> int:
+    def _run_query(self, graph: Document, limits: Optional[Limits]) -> int:
         """Returns the handle of a result."""
         # The owners keep the handles alive during the run.
         query, document = self._open(), graph._open()
@@ -143,26 +137,22 @@ class Query(ClosableHandle):
             return _run_interruptibly(function, arguments, limits)
         return handle_or_raise(error, out)
 
-    def explain(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> RunProfile:
+    def explain(self, graph: Union[Document, Any], /, *, limits: Optional[Limits] = None) -> RunProfile:
         """Runs the query and returns its profile."""
-        from ._graph import as_graph
-
-        graph = as_graph(graph)
+        graph = as_document(graph)
         with call_limits(limits, stop := Cancel()) as c_limits:
             arguments = (self._open(), graph._open(), byref(c_limits))
             buffer = make_interruptibly(lib.pidq_query_explain, "buffer", stop, *arguments)
         return RunProfile(json.loads(take_buffer(buffer)))
 
-    def check(self, graph: Union[Graph, Any, None] = None, /) -> list[dict[str, Any]]:
+    def check(self, graph: Union[Document, Any, None] = None, /) -> list[dict[str, Any]]:
         """Returns warnings without running the query; with a graph, also about fields that do not exist in it.
 
         >>> import pidq
         >>> pidq.Query("map(.tga)").check([{"tag": "P-101"}])[0]["help"]
         'did you mean `.tag`?'
         """
-        from ._graph import as_graph
-
-        target = None if graph is None else as_graph(graph)
+        target = None if graph is None else as_document(graph)
         buffer = make(lib.pidq_query_check, self._open(), None if target is None else target._open())
         found: list[dict[str, Any]] = json.loads(take_buffer(buffer))
         return found
@@ -264,7 +254,7 @@ class PreparedQuery(Query):
 
     def run_many(
         self,
-        graph: Union[Graph, Any],
+        graph: Union[Document, Any],
         values: Iterable[Mapping[str, Any]],
         /,
         *,
@@ -272,9 +262,7 @@ class PreparedQuery(Query):
         shared: bool = False,
     ) -> Iterator[Any]:
         """Runs the query on a graph once for each mapping of parameters; yields the results as plain Python data."""
-        from ._graph import as_graph
-
-        graph = as_graph(graph)
+        graph = as_document(graph)
         for params in values:
             yield self.bind(params)(graph, limits=limits, shared=shared)
 
@@ -300,7 +288,7 @@ class _BoundQuery(Query):
             self._owner = Query(self._text, self._values)._open()
         return self._owner
 
-    def _run_query(self, graph: Graph, limits: Optional[Limits]) -> int:
+    def _run_query(self, graph: Document, limits: Optional[Limits]) -> int:
         query, document, values = self._prepared._open(), graph._open(), _new_params(self._values)
         try:
             arguments = (query._as_parameter_, document._as_parameter_, values)
