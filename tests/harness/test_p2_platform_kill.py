@@ -1,10 +1,14 @@
 """P2: the document platform is killed during ingestion. Every accepted document ends exactly once, ready and searchable or
 failed with a reason: on SQLite in one process, also during a reindex, and on PostgreSQL with Redis, NATS, a server and two
-workers, all of which are killed at random."""
+workers, all of which are killed at random.
+
+PIDQ_KILLS sets the number of kills of the first and the last test, with four documents for each kill."""
 
 import concurrent.futures
 import contextlib
+import os
 import random
+import statistics
 import threading
 import time
 
@@ -14,14 +18,15 @@ import requests
 from backends import Nats, Postgres, Redis, missing_programs
 from service import LONG, Platform, Worker, goal
 
-DOCUMENTS = 2_000 if LONG else 60
-KILLS = 20 if LONG else 3
+GIVEN_KILLS = int(os.environ.get("PIDQ_KILLS", "0"))
+DOCUMENTS = 4 * GIVEN_KILLS or (2_000 if LONG else 60)
+KILLS = GIVEN_KILLS or (20 if LONG else 3)
 # During a reindex: documents and kills.
 REINDEX_DOCUMENTS = 600 if LONG else 60
 REINDEX_KILLS = 10 if LONG else 3
 # With all servers: documents, rounds of kills, and documents searched at the end.
-ALL_DOCUMENTS = 10_000 if LONG else 60
-ALL_KILLS = 120 if LONG else 5
+ALL_DOCUMENTS = 4 * GIVEN_KILLS or (10_000 if LONG else 60)
+ALL_KILLS = GIVEN_KILLS or (120 if LONG else 5)
 SEARCH_COUNT = 500 if LONG else 60
 # One in this many documents is corrupt.
 CORRUPT_INTERVAL = 50
@@ -33,16 +38,24 @@ def test_kill():
         pipeline = platform.pipeline(session)
         base = f"{platform.url}/api/pipelines/{pipeline}"
         kill_points = sorted(random.Random(7).sample(range(1, DOCUMENTS), KILLS))
-        accepted = {}
+        accepted, start_times = {}, []
         for number in range(DOCUMENTS):
             if number in kill_points:
                 platform.kill()
-                platform.start()
+                start_times.append(platform.start())
             accepted[number] = upload(session, base, number)
         states = wait_until_processed(session, base)
         lost = [number for number, document in accepted.items() if not has_expected_status(states, document, number)]
         unfound = [number for number in accepted if not is_corrupt(number) and hits(session, base, number) != [accepted[number]]]
-        measurements = {"documents": DOCUMENTS, "kills": KILLS, "lost": len(lost), "extra": len(states) - len(accepted), "unfound": len(unfound)}
+        measurements = {
+            "documents": DOCUMENTS,
+            "kills": KILLS,
+            "lost": len(lost),
+            "extra": len(states) - len(accepted),
+            "unfound": len(unfound),
+            "ready_median_s": round(statistics.median(start_times), 2),
+            "ready_s": round(max(start_times), 2),
+        }
         goal("P2", measurements, "0,0,0", not lost and len(states) == len(accepted) and not unfound)
 
 
