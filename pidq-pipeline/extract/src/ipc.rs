@@ -1,6 +1,6 @@
 //! Message framing between parent and sandboxed child: a magic number, a length-prefixed JSON header, then bytes.
 //!
-//! The body of a reply has one length prefix. The body of a request is streamed as chunks, each with a length prefix; the
+//! A reply has a body with a length prefix, and attachments, of which each has one; their number precedes them. The body of a request is streamed as chunks, each with a length prefix; the
 //! length 0 ends it.
 
 use std::io::{self, Read, Write};
@@ -9,14 +9,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Magic number of every message; its last byte is the version.
-const MAGIC: &[u8; 8] = b"pidqext\x04";
+const MAGIC: &[u8; 8] = b"pidqext\x05";
 /// Maximum size of a header (pages, warnings), in bytes.
 const MAX_HEADER_SIZE: u64 = 64 << 20;
 
+/// Maximum number of attachments of a reply.
+const MAX_ATTACHMENTS: u64 = 1_000_000;
+
 /// Writes a reply.
-pub fn write(mut out: impl Write, header: &impl Serialize, body: &[u8]) -> io::Result<()> {
+pub fn write(mut out: impl Write, header: &impl Serialize, body: &[u8], attachments: &[Vec<u8>]) -> io::Result<()> {
     write_header(&mut out, header)?;
     write_part(&mut out, body)?;
+    out.write_all(&(attachments.len() as u64).to_le_bytes())?;
+    attachments.iter().try_for_each(|attachment| write_part(&mut out, attachment))?;
     out.flush()
 }
 
@@ -47,13 +52,27 @@ fn write_part(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)
 }
 
-/// Reads a reply with a body of limited size.
+/// A reply: header, body and attachments.
+pub type Message<H> = (H, Vec<u8>, Vec<Vec<u8>>);
+
+/// Reads a reply whose body has a limited size, as have the attachments together.
 ///
 /// # Errors
 /// Fails if the input is not a message or is truncated. Allocates no more than it reads.
-pub fn read<H: DeserializeOwned>(mut input: impl Read, limit: u64) -> io::Result<(H, Vec<u8>)> {
+pub fn read<H: DeserializeOwned>(mut input: impl Read, body_limit: u64, limit: u64) -> io::Result<Message<H>> {
     let header = header(&mut input)?;
-    Ok((header, part(&mut input, limit)?))
+    let body = part(&mut input, body_limit)?;
+    let count = length(&mut input)?;
+    if count > MAX_ATTACHMENTS {
+        return Err(too_large());
+    }
+    let (mut attachments, mut left) = (Vec::new(), limit);
+    for _ in 0..count {
+        let attachment = part(&mut input, left)?;
+        left -= attachment.len() as u64;
+        attachments.push(attachment);
+    }
+    Ok((header, body, attachments))
 }
 
 /// Reads a request.
@@ -83,14 +102,22 @@ fn part(input: &mut impl Read, limit: u64) -> io::Result<Vec<u8>> {
 
 /// Appends a length-prefixed block to `bytes` and returns its length.
 fn append(input: &mut impl Read, limit: u64, bytes: &mut Vec<u8>) -> io::Result<u64> {
-    let mut length = [0; 8];
-    input.read_exact(&mut length)?;
-    let length = u64::from_le_bytes(length);
+    let length = length(input)?;
     if length > limit {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the message exceeds the size limit"));
+        return Err(too_large());
     }
     match input.take(length).read_to_end(bytes)? as u64 {
         count if count == length => Ok(count),
         _ => Err(io::ErrorKind::UnexpectedEof.into()),
     }
+}
+
+fn length(input: &mut impl Read) -> io::Result<u64> {
+    let mut length = [0; 8];
+    input.read_exact(&mut length)?;
+    Ok(u64::from_le_bytes(length))
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, "the message exceeds the size limit")
 }

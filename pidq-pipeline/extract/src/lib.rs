@@ -35,6 +35,7 @@ mod sandbox;
 mod sniff;
 mod text_decoding;
 mod text_sink;
+mod word_boxes;
 mod xml;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,6 +54,7 @@ pub use sandbox::{
 use sniff::{Confidence, Content};
 pub use sniff::{readable_formats, unsupported_media_type};
 use text_sink::TextSink;
+pub use word_boxes::{PageRect, PageSize, PageUnit, PageWords, WordBox};
 
 /// Hash of the sources of this library, its version and features.
 pub const BUILD_ID: &str = env!("BUILD_ID");
@@ -171,6 +173,10 @@ pub struct Extracted {
     pub text: String,
     /// Pages, slides or sheets in order, at least one. The separators between them belong to no page.
     pub pages: Vec<Page>,
+    /// Sizes of the pages and boxes of their words, as [`PageWords`] encodes them; empty for a page without, and no element
+    /// at all if the format has no positions.
+    #[serde(skip)]
+    pub page_words: Vec<Vec<u8>>,
     /// Title from the document's metadata.
     pub title: Option<String>,
     /// Warnings, for example about attachments and undecodable characters.

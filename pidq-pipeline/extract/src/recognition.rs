@@ -148,11 +148,11 @@ impl<'o> Recognizer<'o> {
         Ok(table.lines().filter_map(word).collect())
     }
 
-    /// Returns the number of pages of an image file, and their words.
-    pub fn file_words(&self, image: &[u8]) -> Result<(usize, Vec<RecognizedWord>), RecognitionError> {
+    /// Returns the width and height in pixels of each page of an image file, and the words of all pages.
+    pub fn file_words(&self, image: &[u8]) -> Result<(Vec<(f32, f32)>, Vec<RecognizedWord>), RecognitionError> {
         let table = self.table(image, &["--psm", Arrangement::Columns.mode()])?;
-        let is_page = |row: &&str| row.starts_with(PAGE_ROW);
-        Ok((table.lines().filter(is_page).count(), table.lines().filter_map(word).collect()))
+        let pages = table.lines().filter(|row| row.starts_with(PAGE_ROW));
+        Ok((pages.map(page_size).collect(), table.lines().filter_map(word).collect()))
     }
 
     /// Returns Tesseract's table of pages, lines and words.
@@ -188,6 +188,13 @@ fn image_size((width, height): (f32, f32)) -> Option<(usize, usize, f32)> {
     // A page may be an inch high and a mile wide.
     let is_possible = resolution >= MIN_RESOLUTION && columns.max(rows) < 32_767.0;
     is_possible.then_some((columns as usize, rows as usize, resolution))
+}
+
+/// Parses the size of a page in its row of Tesseract's table; zero if it has none.
+fn page_size(row: &str) -> (f32, f32) {
+    let fields: Vec<&str> = row.splitn(COLUMNS, '\t').collect();
+    let size = |index: usize| fields.get(index).and_then(|field| field.parse::<f32>().ok()).unwrap_or(0.0);
+    (size(8), size(9))
 }
 
 /// Parses a row of Tesseract's table; none for rows that are no words.
@@ -250,6 +257,12 @@ mod tests {
         ] {
             assert_eq!(word(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn rows_of_pages_have_their_size() {
+        assert_eq!(page_size("1\t1\t0\t0\t0\t0\t0\t0\t1240\t1754\t-1\t"), (1240.0, 1754.0));
+        assert_eq!(page_size("1\t1"), (0.0, 0.0));
     }
 
     #[test]

@@ -29,6 +29,7 @@ use tempfile::TempDir;
 
 use self::pool::IdleReader;
 pub use self::pool::ReaderPool;
+use super::word_boxes::{MAX_ENCODED_SIZE, PageWords};
 use super::{BUILD_ID, ExtractError, Extracted, Options, Upload, ipc};
 
 /// Command line and resource limits of the subprocess.
@@ -155,7 +156,7 @@ pub struct SandboxProcess {
 /// Buffered standard output of a child.
 type ChildOutput = BufReader<ChildStdout>;
 /// A reply with its text, and the output from which it was read.
-type ReceivedReply = (io::Result<(Reply, Vec<u8>)>, ChildOutput);
+type ReceivedReply = (io::Result<ipc::Message<Reply>>, ChildOutput);
 
 /// A child process with its standard error, killed with its descendants on drop.
 struct OwnedChild {
@@ -251,7 +252,7 @@ impl SandboxProcess {
     fn receive(&mut self, stop: &StopHandle) -> Result<(Extracted, ChildOutput), ExtractError> {
         loop {
             match self.reply.recv_timeout(POLL_INTERVAL) {
-                Ok((Ok((reply, body)), output)) => return Ok((validate_reply(reply, body)?, output)),
+                Ok((Ok(message), output)) => return Ok((validate_reply(message)?, output)),
                 Ok((Err(error), _)) => return Err(self.exit_error(&error)),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(ExtractError::internal("the extractor closed its output"));
@@ -327,7 +328,7 @@ fn send_request(mut input: ChildStdin, request: Request, chunks: ByteChunks) -> 
 fn receive_reply(mut output: ChildOutput, limit: u64) -> Receiver<ReceivedReply> {
     let (sender, reply) = channel();
     thread::spawn(move || {
-        let result = ipc::read(&mut output, limit);
+        let result = ipc::read(&mut output, limit, MAX_ENCODED_SIZE as u64);
         // The receiver is dropped when the child is stopped.
         let _ = sender.send((result, output));
     });
@@ -343,16 +344,28 @@ fn read_stderr(stream: Option<impl Read>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Combines the reply with its text, after checking that they match.
-fn validate_reply(reply: Reply, body: Vec<u8>) -> Result<Extracted, ExtractError> {
+/// Combines the reply with its text and the boxes of the words, after checking that they match.
+fn validate_reply((reply, body, page_words): ipc::Message<Reply>) -> Result<Extracted, ExtractError> {
     let mut extracted = reply?;
+    extracted.page_words = page_words;
     extracted.text = String::from_utf8(body).map_err(|_| inconsistent_reply())?;
     let fits = |page: &super::Page| extracted.text.get(page.start..page.end).is_some();
     let in_order = extracted.pages.windows(2).all(|pair| pair[0].end <= pair[1].start);
-    match !extracted.pages.is_empty() && extracted.pages.iter().all(fits) && in_order {
+    let is_valid = !extracted.pages.is_empty() && extracted.pages.iter().all(fits) && in_order;
+    match is_valid && has_valid_page_words(&extracted) {
         true => Ok(extracted),
         false => Err(inconsistent_reply()),
     }
+}
+
+/// Returns whether the boxes of words are valid, and those of the text of their pages.
+fn has_valid_page_words(extracted: &Extracted) -> bool {
+    let is_valid = |(page, words): (&super::Page, &Vec<u8>)| {
+        let characters = || extracted.text[page.start..page.end].chars().count();
+        words.is_empty() || PageWords::decode(words, characters()).is_ok()
+    };
+    let count = extracted.page_words.len();
+    (count == 0 || count == extracted.pages.len()) && extracted.pages.iter().zip(&extracted.page_words).all(is_valid)
 }
 
 fn inconsistent_reply() -> ExtractError {
@@ -449,7 +462,8 @@ fn extract_and_reply(request: &Request, bytes: &[u8]) -> io::Result<()> {
 
 fn write_reply(reply: &Reply) -> io::Result<()> {
     let text = reply.as_ref().map(|extracted| extracted.text.as_bytes()).unwrap_or_default();
-    ipc::write(io::BufWriter::new(io::stdout().lock()), reply, text)
+    let page_words = reply.as_ref().map(|extracted| extracted.page_words.as_slice()).unwrap_or_default();
+    ipc::write(io::BufWriter::new(io::stdout().lock()), reply, text, page_words)
 }
 
 /// Sets the resource limits of this process and its children. If this fails, the document is not read.

@@ -1,5 +1,8 @@
 //! Text sink: collects the text that a format reader writes, with its limit, pages, line ends as LF and no NULs.
 
+use std::ops::Range;
+
+use super::word_boxes::{MAX_ENCODED_SIZE, PageRect, PageSize, PageWords};
 use super::{ErrorCode, ExtractError, Extracted, Format, Page};
 
 /// Maximum number of warnings of a document; further ones are only counted.
@@ -13,6 +16,14 @@ pub struct TextSink {
     characters: usize,
     limit: usize,
     pages: Vec<Page>,
+    /// Size of the open page.
+    page_size: Option<PageSize>,
+    /// Ranges in bytes and boxes of the words of the open page.
+    words: Vec<(Range<usize>, PageRect)>,
+    /// Encoded words of the pages that have ended; empty for a page without a size.
+    page_words: Vec<Vec<u8>>,
+    /// Bytes that they may still take.
+    page_words_budget: usize,
     after_return: bool,
     title: Option<String>,
     warnings: Vec<String>,
@@ -32,6 +43,10 @@ impl TextSink {
             characters: 0,
             limit,
             pages: Vec::new(),
+            page_size: None,
+            words: Vec::new(),
+            page_words: Vec::new(),
+            page_words_budget: MAX_ENCODED_SIZE,
             after_return: false,
             title: None,
             warnings: Vec::new(),
@@ -53,6 +68,14 @@ impl TextSink {
         } else {
             text.chars().for_each(|c| self.character(c));
         }
+        Ok(())
+    }
+
+    /// Adds a word with its box on the open page, whose size must be set before the page ends.
+    pub fn push_word(&mut self, text: &str, rect: PageRect) -> Result<(), ExtractError> {
+        let start = self.text.len();
+        self.push(text)?;
+        self.words.push((start..self.text.len(), rect));
         Ok(())
     }
 
@@ -88,6 +111,19 @@ impl TextSink {
         if !self.page_text().is_empty() {
             self.text.pop();
             self.characters -= 1;
+            self.cut_words();
+        }
+    }
+
+    /// Shortens the boxes' ranges to the text that is left.
+    fn cut_words(&mut self) {
+        let end = self.text.len();
+        while let Some((range, _)) = self.words.last_mut().filter(|(range, _)| range.end > end) {
+            range.end = end;
+            if range.start < end {
+                break;
+            }
+            self.words.pop();
         }
     }
 
@@ -107,6 +143,7 @@ impl TextSink {
         let joined = text.split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty());
         let joined = joined.collect::<Vec<_>>().join(" ");
         self.text.truncate(start);
+        self.cut_words();
         self.text.push_str(&joined);
         true
     }
@@ -121,6 +158,11 @@ impl TextSink {
         Ok(())
     }
 
+    /// Sets the size of the open page, whose words then keep their boxes.
+    pub fn set_page_size(&mut self, size: PageSize) {
+        self.page_size = Some(size);
+    }
+
     /// Marks the open page as recognized, with a confidence in percent.
     pub fn set_confidence(&mut self, confidence: u8) {
         if let Some(page) = self.pages.last_mut() {
@@ -131,11 +173,25 @@ impl TextSink {
     /// Trims white space from the end of the page, so that all pages are separated alike.
     fn end_page(&mut self) {
         self.after_return = false;
-        if let Some(page) = self.pages.last_mut() {
-            let end = self.text.trim_end().len().max(page.start);
-            self.text.truncate(end);
-            page.end = end;
-        }
+        let Some(page) = self.pages.last_mut() else { return };
+        let end = self.text.trim_end().len().max(page.start);
+        self.text.truncate(end);
+        page.end = end;
+        self.cut_words();
+        let encoded = self.encoded_words();
+        self.page_words.push(encoded);
+    }
+
+    /// Encodes the words of the open page; empty for a page without a size.
+    fn encoded_words(&mut self) -> Vec<u8> {
+        let start = self.pages.last().map_or(0, |page| page.start);
+        let words = std::mem::take(&mut self.words).into_iter();
+        let words: Vec<_> = words.map(|(range, rect)| (range.start - start..range.end - start, rect)).collect();
+        let page = self.page_size.take().and_then(|size| PageWords::new(size, &self.text[start..], &words));
+        let encoded = page.and_then(|page| page.encode().ok());
+        let encoded = encoded.filter(|encoded| encoded.len() <= self.page_words_budget).unwrap_or_default();
+        self.page_words_budget -= encoded.len();
+        encoded
     }
 
     /// Sets the title. Only the first title that is not blank counts.
@@ -185,9 +241,13 @@ impl TextSink {
         if self.more_warnings > 0 {
             self.warnings.push(format!("and {} more", self.more_warnings));
         }
+        if self.page_words.iter().all(Vec::is_empty) {
+            self.page_words.clear();
+        }
         Ok(Extracted {
             text: self.text,
             pages: self.pages,
+            page_words: self.page_words,
             title: self.title,
             warnings: self.warnings,
             media_type: self.media_type.unwrap_or(format.media_types[0]).to_owned(),

@@ -4,6 +4,7 @@ use crate::page_warnings::{Finding, PageWarnings};
 use crate::recognition::{RecognitionError, RecognizedWord, Recognizer, mean_confidence};
 use crate::sniff::{Confidence, Content};
 use crate::text_sink::TextSink;
+use crate::word_boxes::{PageSize, PageUnit};
 use crate::{ExtractError, Format, Source};
 
 /// The `png` format.
@@ -45,9 +46,10 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     sink.set_hint(", and text recognition found none");
     let (pages, words) = Recognizer::new(options).file_words(source.content.bytes).map_err(document_error)?;
     let mut warnings = PageWarnings::default();
-    for number in 1..=pages {
+    for (number, (width, height)) in (1..).zip(pages) {
         let words: Vec<&RecognizedWord> = words.iter().filter(|word| word.page == number).collect();
         sink.begin_page(number.to_string())?;
+        sink.set_page_size(PageSize { width, height, unit: PageUnit::Pixel, rotation: 0 });
         write_words(&words, sink)?;
         let finding = match mean_confidence(words) {
             Some(confidence) => {
@@ -85,7 +87,7 @@ fn write_words(words: &[&RecognizedWord], sink: &mut TextSink) -> Result<(), Ext
             Some(last) if last.line != word.line => sink.end_line()?,
             Some(_) => sink.push(" ")?,
         }
-        sink.push(&word.text)?;
+        sink.push_word(&word.text, word.place)?;
         previous = Some(word);
     }
     Ok(())

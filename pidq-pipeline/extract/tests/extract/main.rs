@@ -12,6 +12,7 @@ mod pdf;
 mod recognition;
 mod samples;
 mod sandbox;
+mod word_boxes;
 
 use std::path::PathBuf;
 

@@ -15,13 +15,13 @@ use super::hostile::{raw_pdf, stream};
 use super::words;
 
 /// Returns the path of an installed program.
-fn program(name: &str) -> Option<PathBuf> {
+pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// Options with text recognition, or none where its programs are not installed.
-fn options() -> Option<Options> {
+pub fn options() -> Option<Options> {
     let (Some(tesseract), Some(pdftoppm)) = (program("tesseract"), program("pdftoppm")) else {
         eprintln!("SKIPPED: text recognition needs the packages tesseract-ocr, tesseract-ocr-eng and poppler-utils");
         return None;
@@ -70,7 +70,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scans")
 }
 
-fn scan(name: &str) -> (Vec<u8>, Value) {
+pub fn scan(name: &str) -> (Vec<u8>, Value) {
     let expected = fs::read(folder().join(format!("{name}.json"))).unwrap();
     (fs::read(folder().join(name)).unwrap(), serde_json::from_slice(&expected).unwrap())
 }

@@ -56,8 +56,8 @@ fn the_exit_status_of_a_child_determines_the_error_code() {
         ("kill -XCPU $$", ErrorCode::TooLargeText),
         ("echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$", ErrorCode::TooLargeText),
         ("echo garbage that is longer than a mark", ErrorCode::Internal),
-        ("printf 'pidqext\\004\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
-        ("printf 'pidqext\\004\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
+        ("printf 'pidqext\\005\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
+        ("printf 'pidqext\\005\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
         ("yes", ErrorCode::Internal),
     ] {
         let error = extract_sandboxed("a.txt", b"text", &shell(script)).unwrap_err();
@@ -77,18 +77,40 @@ fn an_incomplete_document_is_not_extracted() {
     assert_eq!(extract(Box::new(truncated.into_iter())).unwrap_err().code, ErrorCode::Internal);
 }
 
+/// Extracts a document with a child that replies with given pages of the text `ab`, and given boxes of words.
+#[cfg(unix)]
+fn extract_forged(pages: &str, page_words: &[&[u8]]) -> Result<Extracted, ExtractError> {
+    let header =
+        format!(r#"{{"Ok":{{"pages":{pages},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}"#);
+    let mut message = b"pidqext\x05".to_vec();
+    for part in [header.as_bytes(), b"ab"] {
+        message.extend(part.len().to_le_bytes());
+        message.extend(part);
+    }
+    message.extend(page_words.len().to_le_bytes());
+    for part in page_words {
+        message.extend(part.len().to_le_bytes());
+        message.extend(*part);
+    }
+    let path = std::env::temp_dir().join(format!("pidq-reply-{}", std::process::id()));
+    std::fs::write(&path, message).unwrap();
+    extract_sandboxed("a.txt", b"text", &shell(&format!("cat {}", path.display())))
+}
+
 #[cfg(unix)]
 #[test]
-fn inconsistent_pages_are_rejected() {
+fn inconsistent_replies_are_rejected() {
+    let pages = r#"[{"start":0,"end":2,"label":"1"}]"#;
+    assert_eq!(extract_forged(pages, &[]).unwrap().text, "ab");
+    assert_eq!(extract_forged(pages, &[b""]).unwrap().text, "ab");
     for pages in ["[]", r#"[{"start":0,"end":9,"label":""}]"#, r#"[{"start":2,"end":1,"label":""}]"#] {
-        let header = format!(
-            r#"{{"Ok":{{"pages":{pages},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}"#
-        );
-        let message = [&b"pidqext\x04"[..], &header.len().to_le_bytes(), header.as_bytes(), &2u64.to_le_bytes(), b"ab"];
-        let path = std::env::temp_dir().join(format!("pidq-reply-{}", std::process::id()));
-        std::fs::write(&path, message.concat()).unwrap();
-        let error = extract_sandboxed("a.txt", b"text", &shell(&format!("cat {}", path.display()))).unwrap_err();
+        let error = extract_forged(pages, &[]).unwrap_err();
         assert_eq!(error.code, ErrorCode::Internal, "{pages}: {error}");
+    }
+    let invalid_words: [&[&[u8]]; 3] = [&[b"garbage"], &[b"", b""], &[&[1, 0, 0, 100, 100, 3, 0]]];
+    for page_words in invalid_words {
+        let error = extract_forged(pages, page_words).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Internal, "{page_words:?}: {error}");
     }
 }
 

@@ -109,8 +109,8 @@ impl<'d> PageReader<'d, '_> {
         let size = PageBox::new(self.document, id);
         self.page_content(id, &size)?;
         let comments = self.annotations(id, &size)?;
-        let PageBox { width, height, .. } = size;
-        Ok(Page { number, width, height, words: self.words.take(), comments, painted: self.painted })
+        let PageBox { width, height, rotation, .. } = size;
+        Ok(Page { number, width, height, rotation, words: self.words.take(), comments, painted: self.painted })
     }
 
     fn page_content(&mut self, id: lopdf::ObjectId, size: &PageBox) -> Result<(), ExtractError> {

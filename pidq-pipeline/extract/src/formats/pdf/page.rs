@@ -1,6 +1,7 @@
 //! Content of a PDF page: its words, and what it shows besides them.
 
 use super::layout::Word;
+use crate::word_boxes::{PageSize, PageUnit};
 
 /// A page that was read.
 pub struct Page {
@@ -8,6 +9,8 @@ pub struct Page {
     /// Width and height as displayed, in points.
     pub width: f32,
     pub height: f32,
+    /// Clockwise turn in degrees by which it is displayed.
+    pub rotation: u16,
     pub words: Vec<Word>,
     /// Words that are not part of the page itself: comments.
     pub comments: Vec<Word>,
@@ -46,6 +49,11 @@ impl Painted {
 }
 
 impl Page {
+    /// Returns the size of the page as displayed.
+    pub fn size(&self) -> PageSize {
+        PageSize { width: self.width, height: self.height, unit: PageUnit::Point, rotation: self.rotation }
+    }
+
     /// Returns whether the page shows an image, such as that of a scanner.
     pub fn is_scan(&self) -> bool {
         self.painted == Painted::Image

@@ -16,6 +16,8 @@ const DEFAULT_BOX: [f64; 4] = [0.0, 0.0, 612.0, 792.0];
 pub struct PageBox {
     pub width: f32,
     pub height: f32,
+    /// Clockwise turn in degrees: 0, 90, 180 or 270.
+    pub rotation: u16,
     pub to_displayed: Matrix,
 }
 
@@ -25,13 +27,13 @@ impl PageBox {
         let [left, bottom, right, top] = of_name(b"CropBox").or_else(|| of_name(b"MediaBox")).unwrap_or(DEFAULT_BOX);
         let turns = inherited(document, page, b"Rotate").and_then(|object| object.as_i64().ok()).unwrap_or(0);
         let (width, height) = ((right - left) as f32, (top - bottom) as f32);
-        let (matrix, (width, height)) = match turns.rem_euclid(360) {
-            90 => ([0.0, 1.0, 1.0, 0.0, -bottom, -left], (height, width)),
-            180 => ([-1.0, 0.0, 0.0, 1.0, right, -bottom], (width, height)),
-            270 => ([0.0, -1.0, -1.0, 0.0, top, right], (height, width)),
-            _ => ([1.0, 0.0, 0.0, -1.0, -left, top], (width, height)),
+        let (rotation, matrix, (width, height)) = match turns.rem_euclid(360) {
+            90 => (90, [0.0, 1.0, 1.0, 0.0, -bottom, -left], (height, width)),
+            180 => (180, [-1.0, 0.0, 0.0, 1.0, right, -bottom], (width, height)),
+            270 => (270, [0.0, -1.0, -1.0, 0.0, top, right], (height, width)),
+            _ => (0, [1.0, 0.0, 0.0, -1.0, -left, top], (width, height)),
         };
-        PageBox { width, height, to_displayed: Matrix(matrix) }
+        PageBox { width, height, rotation, to_displayed: Matrix(matrix) }
     }
 
     /// Returns the box of an annotation on the displayed page.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::layout::{PageEdges, Placed, Separator, Word, reading_order, running_lines};
+use super::layout::{PageEdges, Placed, Rect, Separator, Word, reading_order, running_lines};
 use super::page::{Page, Painted};
 use super::scan::{RecognizedText, Scan, ScanReader};
 use crate::ExtractError;
@@ -60,6 +60,7 @@ impl<'s> PageWriter<'s> {
             false => self.scans.read(page)?,
         };
         sink.begin_page(page.number.to_string())?;
+        sink.set_page_size(page.size());
         write_page(page, &parts, &scan, sink)?;
         if let Some(finding) = finding(page, &parts, &scan) {
             self.warnings.add(page.number, finding, sink);
@@ -153,7 +154,8 @@ fn write_words(words: &[Word], order: &[Placed], sink: &mut TextSink) -> Result<
                 line_end = Some(separator);
             }
         }
-        sink.push(text)?;
+        let Rect { left, top, right, bottom } = words[placed.word].rect;
+        sink.push_word(text, [left, top, right, bottom])?;
     }
     Ok(())
 }
