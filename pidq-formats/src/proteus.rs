@@ -136,6 +136,14 @@ fn source(tree: &Tree, information: Option<&Element>) -> Fields {
     for (name, value) in information.map(|element| element.attributes.as_slice()).unwrap_or_default() {
         source.add_if_absent(&snake_case(name), Json::text(value));
     }
+    // The unit of distances is that of the coordinate system.
+    let units = first(tree, "PlantInformation").and_then(|(index, _)| tree.named(index, "UnitsOfMeasure").next());
+    let units = units.map(|(_, element)| element.attributes.as_slice()).unwrap_or_default();
+    let units = units.iter().filter(|(name, _)| name != "Distance");
+    let units: Vec<_> = units.map(|(name, unit)| (snake_case(name), Json::text(unit))).collect();
+    if !units.is_empty() {
+        source.add_if_absent("units_of_measure", Json::Object(Fields(units)));
+    }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for element in tree.elements.iter().filter(|element| elements::find(&element.name).is_some()) {
         *counts.entry(&element.name).or_default() += 1;

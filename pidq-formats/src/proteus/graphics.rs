@@ -28,7 +28,7 @@ pub fn add(plant: &mut PlantImport<'_>) {
     let catalog = Catalog::new(plant.tree);
     let mut collector = Collector::new(plant, &catalog);
     let shapes = collector.shapes();
-    let drawn_shapes: HashSet<String> = shapes.0.iter().map(|(name, _)| name.clone()).collect();
+    let drawn_shapes = std::mem::take(&mut collector.drawn_shapes);
     let nodes: Vec<Vec<Json>> = (0..plant.items.len()).map(|item| collector.item(item)).collect();
     let edges = collector.edges();
     let sheet = collector.sheet();
@@ -149,6 +149,8 @@ struct Collector<'p, 't> {
     used: BTreeMap<String, usize>,
     /// Drawn elements whose attributes are in the graphics.
     with_attributes: HashSet<usize>,
+    /// Names of the shapes that have graphics.
+    drawn_shapes: HashSet<String>,
 }
 
 impl<'p, 't> Collector<'p, 't> {
@@ -163,21 +165,26 @@ impl<'p, 't> Collector<'p, 't> {
             empty: BTreeMap::new(),
             used: BTreeMap::new(),
             with_attributes: HashSet::new(),
+            drawn_shapes: HashSet::new(),
         }
     }
 
-    /// Returns the shapes of the catalog that have graphics.
+    /// Returns the shapes of the catalog. One without graphics is kept for its attributes, such as its number in a library of
+    /// symbols.
     fn shapes(&mut self) -> Fields {
         let catalog = self.catalog;
         let mut shapes = Fields::default();
         for (element, name) in &catalog.shapes {
             let style = Style::of(self.tree, *element);
             let elements = self.children(*element, &style);
+            let mut shape = Fields::default();
+            self.add_attributes(&mut shape, *element);
             if !elements.is_empty() {
-                let mut shape = Fields::default();
-                self.add_attributes(&mut shape, *element);
+                self.drawn_shapes.insert(name.clone());
                 shape.add("elements", Json::Array(elements));
-                // The names of shapes are unique.
+            }
+            // The names of shapes are unique.
+            if !shape.is_empty() {
                 shapes.add(name, Json::Object(shape));
             }
         }
@@ -258,6 +265,8 @@ impl<'p, 't> Collector<'p, 't> {
         }
         fields.map(|mut fields| {
             style.add_to(&mut fields);
+            fields.add_optional_text("id", self.tree.elements[element].get("ID"));
+            self.add_persistent_id(&mut fields, element);
             self.add_attributes(&mut fields, element);
             Json::Object(fields)
         })
@@ -287,9 +296,20 @@ impl<'p, 't> Collector<'p, 't> {
         let role = ROLES.iter().find(|(name, _)| *name == xml_element.name).map(|(_, role)| (*role).to_owned());
         fields.add("role", Json::String(role.unwrap_or_else(|| snake_case(&xml_element.name))));
         fields.add_optional_text("id", xml_element.get("ID"));
+        let class = xml_element.get("ComponentClass").filter(|class| *class != xml_element.name);
+        fields.add_optional_text("component_class", class);
+        self.add_persistent_id(&mut fields, element);
         self.add_attributes(&mut fields, element);
         fields.add("elements", Json::Array(elements));
         Some(Json::Object(fields))
+    }
+
+    /// Adds the persistent id of a drawn element, such as a center line or a flow arrow.
+    fn add_persistent_id(&self, fields: &mut Fields, element: usize) {
+        if let Some((_, id)) = self.tree.named(element, "PersistentID").next() {
+            fields.add_optional_text("persistent_id", id.get("Identifier"));
+            fields.add_optional_text("persistent_id_context", id.get("Context"));
+        }
     }
 
     /// Adds the generic attributes of a drawn element, such as those that its system gives a label.

@@ -873,3 +873,15 @@ fn a_drawing_is_named_by_its_name_title_or_number_or_not_at_all() {
         assert_eq!(metadata["job_id"], expected.unwrap_or("drawing"), "{drawing}");
     }
 }
+
+#[test]
+fn units_of_all_quantities_are_kept() {
+    let xml = "<PlantModel><PlantInformation SchemaVersion='4.0.1'><UnitsOfMeasure Distance='Metre' Area='MetreSquared' \
+               Angle='deg'/></PlantInformation></PlantModel>";
+    let metadata = &graph(&import(xml))["pid_graph"]["metadata"];
+    let units = serde_json::json!({"area": "MetreSquared", "angle": "deg"});
+    assert_eq!(
+        (&metadata["source"]["units_of_measure"], &metadata["coordinate_system"]["unit"]),
+        (&units, &"Metre".into())
+    );
+}

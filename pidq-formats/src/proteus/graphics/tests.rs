@@ -69,6 +69,35 @@ fn drawn_elements_keep_their_attributes() {
 }
 
 #[test]
+fn drawn_elements_keep_their_ids_and_the_classes_of_annotations() {
+    let line = format!(
+        "<CenterLine ID='C1' NumPoints='2'><PersistentID Identifier='P1' Context='X'/>{}</CenterLine>",
+        points(&[(1, 2), (3, 4)])
+    );
+    let drawn = only(&line);
+    assert_eq!([&drawn["id"], &drawn["persistent_id"], &drawn["persistent_id_context"]], ["C1", "P1", "X"]);
+    let label = format!("<Label ID='L1' ComponentClass='NoteTextLabel'><PersistentID Identifier='P2'/>{line}</Label>");
+    let drawn = only(&label);
+    assert_eq!([&drawn["id"], &drawn["persistent_id"], &drawn["component_class"]], ["L1", "P2", "NoteTextLabel"]);
+    assert_eq!(only(&format!("<Label ID='L1' ComponentClass='Label'>{line}</Label>")).get("component_class"), None);
+}
+
+#[test]
+fn a_shape_without_graphics_is_kept_for_its_attributes_and_reported() {
+    let number =
+        "<GenericAttributes Set='S'><GenericAttribute Name='RegistrationNumber' Value='X1'/></GenericAttributes>";
+    let imported = import(&format!(
+        "<PlantModel><ShapeCatalogue><Equipment ComponentName='X'>{number}</Equipment></ShapeCatalogue>\
+         <Equipment ID='T' ComponentName='X'>{}</Equipment></PlantModel>",
+        position("1", "2", "")
+    ));
+    let shape = &graph(&imported)["pid_graph"]["metadata"]["graphics"]["shapes"]["X"];
+    assert_eq!((&shape["attributes"][0]["value"], shape.get("elements")), (&json!("X1"), None));
+    let codes: Vec<&str> = imported.diagnostics.iter().map(|found| found.finding.code()).collect();
+    assert!(codes.contains(&"I040"), "{codes:?}");
+}
+
+#[test]
 fn lines_and_curves_keep_their_form_and_their_digits() {
     let line = points(&[(0, 1), (2, 3)]);
     let at = position("1.50", "2", "");

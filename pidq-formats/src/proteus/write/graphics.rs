@@ -63,6 +63,7 @@ fn add_one(tree: &mut Tree, parent: usize, object: Object<'_>, lines: Lines, dep
             let Some((_, name)) = FORMS.iter().find(|(form, _)| *form == kind) else { return };
             let name = if kind == "polyline" && lines == Lines::Center { "CenterLine" } else { name };
             let element = tree.add(Some(parent), name);
+            add_identity(tree, element, object);
             add_style(tree, element, object);
             add_form(tree, element, object, kind);
         }
@@ -76,9 +77,8 @@ fn add_group(tree: &mut Tree, parent: usize, object: Object<'_>, depth: usize) {
     let is_annotation = elements::find(&camel_case) == Some(Mapping::Annotation);
     let name = of_role.unwrap_or(if is_annotation { camel_case } else { "Label".into() });
     let element = tree.add(Some(parent), &name);
-    if let Some(id) = object.get("id").and_then(|id| id.as_str()) {
-        tree.elements[element].set("ID", &super::identifiers::xml_id(id));
-    }
+    add_identity(tree, element, object);
+    set(tree, element, "ComponentClass", object.get("component_class"));
     if ["CompositeCurve", "CrossHatch"].contains(&name.as_str()) {
         add_style(tree, element, object);
     }
@@ -88,6 +88,20 @@ fn add_group(tree: &mut Tree, parent: usize, object: Object<'_>, depth: usize) {
     }
     for child in children {
         add_one(tree, element, child, Lines::Drawn, depth + 1);
+    }
+}
+
+/// Adds the id and the persistent id of a drawn element.
+fn add_identity(tree: &mut Tree, element: usize, object: Object<'_>) {
+    let word = |key| object.get(key).and_then(|word| word.as_str());
+    if let Some(id) = word("id") {
+        tree.elements[element].set("ID", &super::identifiers::xml_id(id));
+    }
+    let Some(id) = word("persistent_id") else { return };
+    let persistent_id = tree.add(Some(element), "PersistentID");
+    tree.elements[persistent_id].set("Identifier", id);
+    if let Some(context) = word("persistent_id_context") {
+        tree.elements[persistent_id].set("Context", context);
     }
 }
 

@@ -24,6 +24,8 @@ pub struct PlantTree {
     pub ids: Vec<String>,
 }
 
+/// Units of quantities other than distances.
+const UNITS_OF_MEASURE: &[&str] = &["Area", "Angle", "Temperature", "Pressure", "Volume", "Weight"];
 /// Maximum depth of items in items. A deeper item is at the top, with an association to the one that contains it.
 const MAX_DEPTH: usize = 64;
 
@@ -248,6 +250,12 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
         }
         let units = self.tree.add(Some(information), "UnitsOfMeasure");
         self.set(units, "Distance", unit.or(of_sheet).unwrap_or("mm"));
+        let others = source.and_then(|source| source.get("units_of_measure")?.as_object());
+        for (key, value) in others.into_iter().flat_map(|units| units.iter()) {
+            if let Some(name) = UNITS_OF_MEASURE.iter().find(|name| snake_case(name) == key) {
+                self.set_optional(units, name, value.as_str());
+            }
+        }
     }
 
     fn add_drawing(&mut self, root: usize) -> usize {
@@ -278,6 +286,7 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
             let id = self.new_ids.next("shape");
             self.set(shape_element, "ID", &id);
             self.set(shape_element, "ComponentName", name);
+            self.add_attributes(shape_element, objects(shape.as_object().and_then(|shape| shape.get("attributes"))));
             let elements = shape.as_object().and_then(|shape| shape.get("elements"));
             graphics::add(&mut self.tree, shape_element, objects(elements), Lines::Drawn);
         }
