@@ -99,7 +99,8 @@ fn tracing_of(pipe: &Drawn) -> Option<Drawn> {
         let to = (x + dx * TRACING_DISTANCE, y + dy * TRACING_DISTANCE);
         if index == 0 { Step::Move(to) } else { Step::Line(to) }
     });
-    Some(Drawn { outline: Outline::Path(shifted.collect()), paint: pipe.paint.clone().dashed(TRACING_DASH) })
+    let paint = pipe.paint.clone().dashed(TRACING_DASH);
+    Some(Drawn { outline: Outline::Path(shifted.collect()), paint, is_annotation: false })
 }
 
 /// Returns the unit vector to the right of a direction, on a sheet whose y axis points downwards.

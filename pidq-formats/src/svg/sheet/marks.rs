@@ -3,7 +3,7 @@
 use crate::svg::highlight::Part;
 use crate::svg::part_of;
 
-use super::{Bounds, Item, Outline, Picture, SheetWriter, number, path_data};
+use super::{Bounds, Drawn, Item, Outline, Picture, SheetWriter, number, path_data};
 
 /// Width of a marked line, and distance of a mark from its item, in millimeters.
 const LINE: f64 = 2.4;
@@ -57,9 +57,10 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         ));
     }
 
-    /// Returns the bounds of the symbol of an item, or of its texts if it has no symbol.
+    /// Returns the bounds of the symbol of an item, or of its texts and leaders if it has no symbol.
     fn symbol_bounds(&self, picture: &Picture<'_>) -> Option<Bounds> {
-        let lines = picture.drawn.iter().filter(|drawn| !matches!(drawn.outline, Outline::Text(_)));
+        let is_symbol = |drawn: &&Drawn| !drawn.is_annotation && !matches!(drawn.outline, Outline::Text(_));
+        let lines = picture.drawn.iter().filter(is_symbol);
         let lines = lines.filter_map(|drawn| super::bounds::of(&drawn.outline));
         let missing = picture.missing.iter().filter_map(|usage| self.substitute_bounds(picture, usage));
         lines.chain(missing).reduce(Bounds::union).or_else(|| picture.bounds())

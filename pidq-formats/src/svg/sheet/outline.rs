@@ -65,6 +65,8 @@ pub enum Align {
 pub struct Drawn {
     pub outline: Outline,
     pub paint: Paint,
+    /// True for a part of an annotation, such as a label or its leader.
+    pub is_annotation: bool,
 }
 
 /// Use of a shape that is not in the file.
@@ -151,7 +153,7 @@ impl<'a> Outliner<'a, '_> {
         };
         let Some(outline) = outline else { return };
         *self.budget = self.budget.saturating_sub(outline.size());
-        self.drawn.push(Drawn { outline, paint });
+        self.drawn.push(Drawn { outline, paint, is_annotation: !context.role.is_empty() });
     }
 
     fn group(&mut self, element: Object<'a>, context: &Context<'a>, paint: Paint) {

@@ -34,9 +34,13 @@ const NOZZLE_MARGIN: f64 = 4.0;
 /// Length of a nozzle without a connection point, in millimeters.
 const NOZZLE_LENGTH: f64 = 4.0;
 /// Symbols in a pipe that keep their proportions.
-const ROUND: &[&str] = &["rotameter", "coriolis_meter", "spectacle_blind", "steam_trap", "strainer"];
+const ROUND: &[&str] =
+    &["rotameter", "coriolis_meter", "spectacle_blind", "steam_trap", "strainer", "ball_valve", "globe_valve"];
 /// Equipment with space for its tag inside.
 const HOLLOW: &[&str] = &["vessel", "tank", "drum", "standing_drum", "reactor", "column", "equipment"];
+
+/// Vessels with dished heads at the top and at the bottom.
+const DISHED: &[&str] = &["vessel", "standing_drum", "reactor", "column"];
 
 /// Symbol with its place, in millimeters.
 struct Fitted {
@@ -109,6 +113,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let start = usage.placement.apply((0.0, 0.0));
         let end = self.ports(picture, node).first().copied().unwrap_or(start);
         let start = self.outside_circle(picture, node, start, end);
+        let start = self.on_head(picture, node, start, end);
         let length = (end.0 - start.0).hypot(end.1 - start.1);
         // One without a connection point, such as a manhole, has its size.
         let has_length = length > 0.1;
@@ -143,6 +148,33 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             (c < 0.0 && share > 0.0 && share < 1.0).then_some((start.0 + share * dx, start.1 + share * dy))
         };
         on_circle().unwrap_or(start)
+    }
+
+    /// Returns the start of a nozzle beside the middle of a dished head: on the head, which is lower there than its top.
+    fn on_head(&self, picture: &Picture<'a>, nozzle: usize, start: Point, end: Point) -> Point {
+        let on_head = || {
+            let owner = self.symbols.visibility.owner[nozzle]?;
+            let symbol = self.symbols.symbols[owner];
+            let center = self.place(picture, owner)?;
+            let half = self.upright_half(picture, owner, symbol, center);
+            let (x, y) = (start.0 - center.0, start.1 - center.1);
+            let (dx, dy) = ((end.0 - start.0).abs(), (end.1 - start.1).abs());
+            // Both heads are half ellipses whose depth is at most half of the radius of the vessel.
+            let drop = |offset: f64, radius: f64, depth: f64| {
+                let head = (radius / 2.0).min(depth / 2.0);
+                head * (1.0 - (1.0 - (offset / radius).powi(2)).max(0.0).sqrt())
+            };
+            match symbol.name {
+                name if DISHED.contains(&name) && dy > dx && y.abs() >= half.1 - 0.1 => {
+                    Some((start.0, start.1 - y.signum() * drop(x, half.0, half.1)))
+                }
+                "drum" if dx > dy && x.abs() >= half.0 - 0.1 => {
+                    Some((start.0 - x.signum() * drop(y, half.1, half.0), start.1))
+                }
+                _ => None,
+            }
+        };
+        on_head().unwrap_or(start)
     }
 
     /// Draws a mark at a place, along the x axis of its shape.
@@ -378,16 +410,21 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                 upside_up(Fitted { half, angle: angle.unwrap_or(placed.angle), ..placed }, usage)
             }
             (Placement::Upright, _) => {
-                let half =
-                    self.nozzle_half(picture, node, at).map_or(own_half, |half| proportioned(symbol, own_half, half));
-                let sides = self.nozzle_sides(picture, node, at);
-                let is_circle = symbol.shape == Shape::Circle && matches!(symbol.body, Body::Fixed(_));
-                let half = if is_circle { half } else { (half.0.max(sides.0), half.1.max(sides.1)) };
+                let half = self.upright_half(picture, node, symbol, at);
                 let (x, _) = usage.placement.vector((1.0, 0.0));
                 let center = if symbol.name == "electric_heater" { self.line_from_end(picture, node, at) } else { at };
                 Fitted { center, half, angle: 0.0, flip: (if x < -1e-9 { -1.0 } else { 1.0 }, 1.0), ..placed }
             }
         })
+    }
+
+    /// Returns the half size of equipment: its nozzles are on its sides.
+    fn upright_half(&self, picture: &Picture<'a>, node: usize, symbol: &Symbol, at: Point) -> Point {
+        let own = (symbol.half.0 * SCALE, symbol.half.1 * SCALE);
+        let half = self.nozzle_half(picture, node, at).map_or(own, |half| proportioned(symbol, own, half));
+        let sides = self.nozzle_sides(picture, node, at);
+        let is_circle = symbol.shape == Shape::Circle && matches!(symbol.body, Body::Fixed(_));
+        if is_circle { half } else { (half.0.max(sides.0), half.1.max(sides.1)) }
     }
 
     /// Returns the center of equipment whose place is its end: a connection point for its supply is there, and its nozzles are

@@ -610,3 +610,45 @@ fn the_arrow_of_an_off_page_connector_has_one_angle_at_every_length() {
         assert!(svg.contains(path) && svg.contains(">D-2<") && svg.contains(">FROM UNIT 2<"), "{svg}");
     }
 }
+
+#[test]
+fn a_nozzle_beside_the_top_of_a_vessel_starts_at_the_dished_head() {
+    let item = |id: &str, class: &str, at: [i32; 2], ports: &str| {
+        format!(
+            r#"{{"id": "{id}", "class": "{class}", "ports": [{ports}], "graphics": [{{"type": "use", "shape": "MISSING", "at": {at:?}}}]}}"#
+        )
+    };
+    let nozzle = |at: [i32; 2], end: [i32; 2]| {
+        let items = [
+            item("V", "pressure_vessel", [50, 25], ""),
+            item("N", "nozzle", at, &format!(r#"{{"x": {}, "y": {}}}"#, end[0], end[1])),
+            item("M", "nozzle", [62, 25], r#"{"x": 66, "y": 25}"#),
+        ];
+        let owned = |id: &str| format!(r#"{{"from": "V", "to": "{id}", "edge_type": "physically_has_a"}}"#);
+        let svg = draw(&format!(
+            r#"{{"pid_graph": {{"nodes": [{}], "edges": [{}, {}], "metadata": {{{UP}}}}}}}"#,
+            items.join(","),
+            owned("N"),
+            owned("M")
+        ));
+        let start = svg.find("data-id=\"N\"").expect("the nozzle is drawn");
+        let place = svg[start..].split("translate(").nth(1).and_then(|rest| rest.split(')').next());
+        place.expect("a place").to_owned()
+    };
+    // The head is a half ellipse, 12 mm wide on each side and 6 mm high: 6 * (1 - sqrt(1 - (8 / 12)^2)) = 1.528.
+    assert_eq!(nozzle([58, 45], [58, 49]), "58 6.528");
+    assert_eq!(nozzle([58, 5], [58, 1]), "58 43.472");
+    assert_eq!(nozzle([50, 45], [50, 49]), "50 5");
+    assert_eq!(nozzle([38, 30], [34, 30]), "38 20");
+}
+
+#[test]
+fn a_highlighted_item_is_marked_without_its_labels() {
+    let label = r#"{"type": "circle", "center": [20, 20], "radius": 4}, {"type": "group", "role": "label", "elements": [
+        {"type": "polyline", "points": [20, 20, 80, 40]}, {"type": "text", "text": "EL: 1", "at": [80, 40], "height": 2}]}"#;
+    let options = || DrawOptions { highlight: ["V"].map(String::from).into(), ..DrawOptions::default() };
+    let svg = draw_with(&options(), &sheet(UP, label));
+    assert!(svg.contains("x=\"14.8\" y=\"24.8\" width=\"10.4\" height=\"10.4\""), "{svg}");
+    let only_label = draw_with(&options(), &sheet(UP, label.split_once("}, ").expect("two parts").1));
+    assert!(only_label.contains("class=\"hit\""), "{only_label}");
+}
