@@ -167,8 +167,14 @@ pub fn route(from: &PlacedSymbol, to: &PlacedSymbol, obstacles: &mut Obstacles) 
         return direct;
     }
     obstacles.searches -= 1;
-    let mut best = (obstacles.cost(&direct), direct);
-    for route in detours(from, to) {
+    let best = cheapest(direct, detours(from, to), obstacles);
+    if obstacles.crossed_symbols(&best) == 0 { best } else { cheapest(best, wide_detours(from, to), obstacles) }
+}
+
+/// Returns the route with the least disadvantage; the first one of equal ones.
+fn cheapest(first: Vec<Point>, others: impl IntoIterator<Item = Vec<Point>>, obstacles: &Obstacles) -> Vec<Point> {
+    let mut best = (obstacles.cost(&first), first);
+    for route in others {
         let cost = obstacles.cost(&route);
         if cost < best.0 {
             best = (cost, route);
@@ -198,17 +204,30 @@ fn direct_route(from: &PlacedSymbol, to: &PlacedSymbol, obstacles: &Obstacles) -
     if is_better { second } else { first }
 }
 
+/// Returns the distances of lanes from the center of a symbol, on both of its sides.
+fn offsets(half: f64) -> impl Iterator<Item = f64> {
+    const STEP: f64 = 18.0;
+    const STEPS: i32 = 8;
+    let steps = (1..=STEPS).map(move |step| half + STEP * f64::from(step));
+    steps.flat_map(|distance| [-distance, distance])
+}
+
+/// Returns the routes with three right angles that leave one end vertically and reach the other one from a side: around symbols
+/// above or below the end.
+fn wide_detours(from: &PlacedSymbol, to: &PlacedSymbol) -> impl Iterator<Item = Vec<Point>> {
+    let (a, b) = (from.at, to.at);
+    let (from_half, to_half) = (from.half, to.half);
+    offsets(from_half.1).flat_map(move |dy| {
+        let y = a.1 + dy;
+        offsets(to_half.0).map(move |dx| vec![a, (a.0, y), (b.0 + dx, y), (b.0 + dx, b.1), b])
+    })
+}
+
 /// Returns the routes with one and with two right angles whose middle section is between the ends or at a distance from one,
 /// and those that lead to the upper or lower side of an item in a pipe.
 fn detours(from: &PlacedSymbol, to: &PlacedSymbol) -> Vec<Vec<Point>> {
-    const STEP: f64 = 18.0;
-    const STEPS: i32 = 8;
     const ENTRY: f64 = 24.0;
     let (a, b) = (from.at, to.at);
-    let offsets = |half: f64| {
-        let steps = (1..=STEPS).map(move |step| half + STEP * f64::from(step));
-        steps.flat_map(|distance| [-distance, distance])
-    };
     let near = |a: f64, half_a: f64, b: f64, half_b: f64| {
         let at_ends =
             offsets(half_a).map(move |offset| a + offset).chain(offsets(half_b).map(move |offset| b + offset));
@@ -269,6 +288,22 @@ mod tests {
         assert_eq!(around, [(0.0, 0.0), (0.0, -34.0), (200.0, -34.0), (200.0, 0.0)]);
         // An actuator is on the way to its valve.
         assert_eq!(way(&[&from, &placed("actuator", (100.0, 0.0)), &to]), [from.at, to.at]);
+    }
+
+    #[test]
+    fn a_signal_reaches_a_bubble_from_a_side_if_a_valve_is_above_it() {
+        let (from, to) = (placed("instrument", (900.0, 0.0)), placed("instrument", (0.0, 400.0)));
+        let (valve, bubble) = (placed("gate_valve", (0.0, 100.0)), placed("instrument", (450.0, 0.0)));
+        let below = placed("instrument", (450.0, 400.0));
+        let symbols = [&from, &to, &valve, &bubble, &below].map(|placed| Some(placed.clone()));
+        // Columns of bubbles close the ways between the two levels.
+        let wall = (1..60).map(|row| Some(placed("instrument", (860.0, f64::from(row) * 30.0))));
+        let symbols: Vec<_> = symbols.into_iter().chain(wall).collect();
+        let mut obstacles = Obstacles::new(&[], &symbols);
+        let way = route(&from, &to, &mut obstacles);
+        assert_eq!(obstacles.crossed_symbols(&way), 0, "{way:?}");
+        let [.., before, end] = way[..] else { panic!("{way:?}") };
+        assert!(before.1 == end.1 && (before.0 - end.0).abs() < 200.0, "{way:?}");
     }
 
     #[test]
