@@ -564,6 +564,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pipelines/{pipeline_id}/documents/{document_id}/words": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the pages of a document, with the words on them and their boxes. */
+        get: operations["get-api-pipelines-pipeline_id-documents-document_id-words"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pipelines/{pipeline_id}/preview": {
         parameters: {
             query?: never;
@@ -1922,6 +1939,20 @@ export interface components {
         };
         /** @description Status of a document. */
         DocumentStatus: "queued" | "parsing" | "splitting" | "embedding" | "indexing" | "ready" | "failed" | "cancelled" | "deleting";
+        /** @description Words of pages with their boxes. */
+        DocumentWords: {
+            /** @description Pages in order. */
+            data: components["schemas"]["PageWords"][];
+            /** @description Value of `cursor` for further pages. Null if there are none. */
+            next_cursor: string | null;
+            /** @description Cause for which there is no page. Null if there is one. */
+            reason: components["schemas"]["MissingWordsReason"] | null;
+            /**
+             * Format: int64
+             * @description Revision of the text. A citation of another revision cannot be marked with it.
+             */
+            revision: number;
+        };
         /** @description Files of a drawing. The name of a part is that of the file in its format, such as `nodes.csv`. */
         DrawingForm: {
             [key: string]: string;
@@ -2497,6 +2528,8 @@ export interface components {
              */
             provider?: "openai_compatible" | "openai" | null;
         };
+        /** @description Cause for which there are no boxes. */
+        MissingWordsReason: "no_positions" | "not_kept" | "outside";
         /** @description Graph in the node-link form of NetworkX. */
         NodeLinkGraph: {
             /** @description `true` if the edges have a direction. */
@@ -2630,6 +2663,45 @@ export interface components {
             name: string;
             /** @description Scopes of the token. */
             scopes: string[];
+        };
+        /** @description Unit of positions. */
+        PageUnit: "point" | "pixel";
+        /** @description Words of a page with their boxes. Positions are counted from the top left corner of the page as it is displayed. */
+        PageWords: {
+            /**
+             * Format: int64
+             * @description End, exclusive.
+             */
+            end: number;
+            /**
+             * Format: double
+             * @description Height of the page.
+             */
+            height: number;
+            /**
+             * Format: int64
+             * @description Page, from 1.
+             */
+            page: number;
+            /**
+             * Format: uint16
+             * @description Clockwise turn in degrees by which the page of the file is displayed: 0, 90, 180 or 270.
+             */
+            rotation: number;
+            /**
+             * Format: int64
+             * @description Start of the page in the text of the document, in code points.
+             */
+            start: number;
+            /** @description Unit of widths, heights and positions. */
+            unit: components["schemas"]["PageUnit"];
+            /**
+             * Format: double
+             * @description Width of the page.
+             */
+            width: number;
+            /** @description Words in the order of the text: all of the page, or those of the range. */
+            words: components["schemas"]["Word"][];
         };
         /** @description Change of the own password. */
         PasswordRequest: {
@@ -3733,6 +3805,23 @@ export interface components {
              * @description Status of the response. Null if there was none.
              */
             status: number | null;
+        };
+        /** @description Word of a page, or the part of one that is in one line. */
+        Word: {
+            /** @description Left, top, right and bottom. */
+            box: number[];
+            /**
+             * Format: int64
+             * @description End, exclusive.
+             */
+            end: number;
+            /**
+             * Format: int64
+             * @description Start in the text of the document, in code points.
+             */
+            start: number;
+            /** @description The word. */
+            text: string;
         };
     };
     responses: never;
@@ -5394,6 +5483,49 @@ export interface operations {
                 };
                 content: {
                     "text/plain; charset=utf-8": string;
+                };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-api-pipelines-pipeline_id-documents-document_id-words": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Only words that start before this code point of the text. */
+                end?: number;
+                /** @description Maximum number of rows per page. */
+                limit?: number;
+                /** @description Only this page, from 1. */
+                page?: number;
+                /** @description Only words that end after this code point of the text, such as the `start` of a citation. */
+                start?: number;
+            };
+            header?: never;
+            path: {
+                document_id: string;
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The words, or why there are none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentWords"];
                 };
             };
             /** @description Error. */

@@ -172,19 +172,39 @@ test("words that are cited are shown on the page where they are, also in a chunk
   await page.getByRole("row").getByRole("link", { name: "pages.pdf" }).click();
   await expect(page.getByRole("region", { name: "Pages of the document" })).toBeVisible();
   const address = new URL(page.url()).pathname;
-  const text = await page.evaluate(
-    async (address) =>
-      (
-        await fetch(
-          `/api/pipelines${address.replace("/documents/", "/").replace(/\/(?=[^/]*$)/, "/documents/")}/text`,
-        )
-      ).text(),
-    address,
-  );
+  const text = await textOf(page, address);
   const start = text.indexOf("P-101A delivers");
   expect(start).toBeGreaterThan(0);
   await page.goto(`${address}?page=1&start=${start}&end=${start + "P-101A delivers 45".length}`);
   await expect(page.locator("[data-page='2'] [data-exact]").first()).toBeInViewport();
+  await page.getByRole("link", { name: pipeline }).click();
+  await deletePipeline(page);
+});
+
+test("a citation is marked at its own place, also where the same words occur before it", async ({
+  page,
+  browser,
+}) => {
+  const pipeline = await openNewPipeline(page);
+  const sentence = "Check the seal of P-101A every day.";
+  const gap = '<span style="display: block; height: 500px"></span>';
+  const pdf = await pdfOf(browser, [`${sentence}${gap}${sentence}`]);
+  await upload(page, [{ name: "twice.pdf", mimeType: "application/pdf", buffer: pdf }]);
+  await page.getByRole("row").getByRole("link", { name: "twice.pdf" }).click();
+  await expect(page.getByRole("region", { name: "Pages of the document" })).toBeVisible();
+  const address = new URL(page.url()).pathname;
+  const text = await textOf(page, address);
+  const mark = page.locator("[data-page='1'] [data-exact]");
+  const heightOfMark = async (start: number) => {
+    await page.goto(`${address}?page=1&start=${start}&end=${start + sentence.length}`);
+    await expect(mark).toHaveCount(1);
+    const marked = await mark.boundingBox();
+    const shown = await page.locator("[data-page='1']").boundingBox();
+    if (!marked || !shown) throw new Error("the mark is not shown");
+    return (marked.y - shown.y) / shown.height;
+  };
+  expect(await heightOfMark(text.indexOf(sentence))).toBeLessThan(0.2);
+  expect(await heightOfMark(text.lastIndexOf(sentence))).toBeGreaterThan(0.4);
   await page.getByRole("link", { name: pipeline }).click();
   await deletePipeline(page);
 });
@@ -201,6 +221,19 @@ async function openNewPipeline(page: Page, parameters: Record<string, string> = 
   await dialog.getByRole("button", { name: "Create the pipeline" }).click();
   await expect(page.getByText("There are no documents yet")).toBeVisible();
   return name;
+}
+
+/** The extracted text of the document at an address of the dashboard. */
+async function textOf(page: Page, address: string): Promise<string> {
+  return page.evaluate(
+    async (address) =>
+      (
+        await fetch(
+          `/api/pipelines${address.replace("/documents/", "/").replace(/\/(?=[^/]*$)/, "/documents/")}/text`,
+        )
+      ).text(),
+    address,
+  );
 }
 
 async function deletePipeline(page: Page): Promise<void> {

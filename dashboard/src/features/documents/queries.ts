@@ -7,6 +7,7 @@ export type Pipeline = Schemas["Pipeline"];
 export type PlatformDocument = Schemas["Document"];
 export type DocumentStatus = Schemas["DocumentStatus"];
 export type Chunk = Schemas["Chunk"];
+export type PageWords = Schemas["PageWords"];
 export type TextSplitter = Schemas["TextSplitter"];
 export type EmbeddingModel = Schemas["EmbeddingModel"];
 export type LlmConnection = Schemas["LlmConnection"];
@@ -107,6 +108,33 @@ export const chunksQuery = (pipeline_id: string, document_id: string, revision: 
         ),
       ),
     enabled: revision !== null,
+    staleTime: 300_000,
+  });
+
+/** The pages of a chunk with the boxes of its words; none if the document was read without them. */
+export const chunkWordsQuery = (document: PlatformDocument, chunk: Chunk | null) =>
+  queryOptions({
+    queryKey: [
+      ...documentsKey(document.pipeline_id),
+      document.id,
+      "words",
+      document.searchable_revision,
+      chunk?.start,
+      chunk?.end,
+    ],
+    queryFn: () =>
+      allRows<PageWords>((query) =>
+        data(
+          api.GET("/api/pipelines/{pipeline_id}/documents/{document_id}/words", {
+            params: {
+              path: { pipeline_id: document.pipeline_id, document_id: document.id },
+              query: { ...query, start: chunk?.start ?? 0, end: chunk?.end ?? 0 },
+            },
+          }),
+        ),
+      ),
+    // The pages that are shown are those of the last revision, which may not be searchable yet.
+    enabled: chunk?.start != null && chunk.end != null && document.searchable_revision === document.revision,
     staleTime: 300_000,
   });
 

@@ -1,7 +1,7 @@
 /** The document itself: the pages of a PDF, or the extracted text. */
 import { lazy, Suspense, useState } from "react";
 import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
-import { type Chunk, documentPath, type PlatformDocument } from "../../features/documents/queries";
+import type { Chunk, PlatformDocument } from "../../features/documents/queries";
 import { Loading } from "../../ui/Loading";
 import type { Selection } from "./selection";
 import { TextView } from "./TextView";
@@ -37,7 +37,7 @@ export function OriginalView({ document, chunks, selection, onSelect }: Original
         <Suspense fallback={<Loading label="The viewer" />}>
           <PdfView
             key={document.revision}
-            url={`${documentPath(document.pipeline_id, document.id)}/content`}
+            document={document}
             chunks={chunks}
             selection={selection}
             onSelect={onSelect}

@@ -2,11 +2,12 @@
 import type { PageViewport, PDFPageProxy } from "pdfjs-dist";
 import type { TextContent, TextItem } from "pdfjs-dist/types/src/display/api";
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
-import type { Chunk } from "../../../features/documents/queries";
+import type { Chunk, PageWords } from "../../../features/documents/queries";
 import { scrollWithin } from "../../../features/documents/scroll";
 import { itemAt, itemBox } from "./geometry";
 import type { OpenedPdf } from "./openPdf";
 import { pageText, passageOfItem, passageRanges } from "./passages";
+import { wordBoxes } from "./wordBoxes";
 
 interface PdfPageProps {
   pdf: OpenedPdf;
@@ -19,6 +20,10 @@ interface PdfPageProps {
   passage: string | null;
   /** Part of the passage to mark more clearly. */
   exact: string | null;
+  /** Words of the passage with their boxes; without them, the passage is searched for in the text of the page. */
+  words: PageWords | null;
+  /** Range of `exact` in the text of the document. */
+  exactRange: { start: number; end: number } | null;
   chunks: Chunk[];
   isFirstOfPassage: boolean;
   onSelect: (index: number) => void;
@@ -31,13 +36,24 @@ interface LoadedPage {
 }
 
 export function PdfPage(props: PdfPageProps) {
-  const { pdf, number, width, ratio, passage, exact, isFirstOfPassage } = props;
+  const { pdf, number, width, ratio, passage, exact, words, exactRange, isFirstOfPassage } = props;
   const frameRef = useRef<HTMLDivElement>(null);
   const isNear = useIsNear(frameRef);
   const loaded = useLoadedPage(pdf, number, width, isNear || passage !== null);
   const items = useMemo(() => textItems(loaded?.content), [loaded]);
-  const boxes = useMemo(() => passageBoxes(loaded, items, passage), [loaded, items, passage]);
-  const exactBoxes = useMemo(() => passageBoxes(loaded, items, exact), [loaded, items, exact]);
+  const boxes = useMemo(
+    () => (loaded && words ? wordBoxes(words, null, width) : passageBoxes(loaded, items, passage)),
+    [loaded, items, passage, words, width],
+  );
+  const exactBoxes = useMemo(
+    () =>
+      loaded && words
+        ? exactRange
+          ? wordBoxes(words, exactRange, width)
+          : []
+        : passageBoxes(loaded, items, exact),
+    [loaded, items, exact, words, exactRange, width],
+  );
   const shown = passage === null ? [] : exactBoxes;
 
   // The passage may start far down its first page, and its exact part may be on a later one.

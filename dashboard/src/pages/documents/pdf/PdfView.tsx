@@ -2,7 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import type { Chunk } from "../../../features/documents/queries";
+import {
+  type Chunk,
+  chunkWordsQuery,
+  documentPath,
+  type PlatformDocument,
+} from "../../../features/documents/queries";
 import { scrollWithin } from "../../../features/documents/scroll";
 import { IconButton } from "../../../ui/Button";
 import { formatCount } from "../../../ui/format";
@@ -13,7 +18,7 @@ import "./pdf.css";
 import { QueryState } from "../../../ui/QueryState";
 
 interface PdfViewProps {
-  url: string;
+  document: PlatformDocument;
   chunks: Chunk[];
   selection: Selection;
   onSelect: (index: number) => void;
@@ -23,7 +28,8 @@ interface PdfViewProps {
 const REACH = 8;
 const ZOOMS = [0.75, 1, 1.25, 1.5, 2, 3];
 
-export function PdfView({ url, chunks, selection, onSelect }: PdfViewProps) {
+export function PdfView({ document, chunks, selection, onSelect }: PdfViewProps) {
+  const url = `${documentPath(document.pipeline_id, document.id)}/content`;
   const frameRef = useRef<HTMLDivElement>(null);
   const [zoom, setZoom] = useState(1);
   const width = useWidth(frameRef);
@@ -47,8 +53,11 @@ export function PdfView({ url, chunks, selection, onSelect }: PdfViewProps) {
     scrollWithin(frame, frame?.querySelector(`[data-page="${target}"]`), "start");
   }, [isReady, target]);
 
+  const words = useQuery(chunkWordsQuery(document, chunk));
+  const wordsOn = (page: number) => words.data?.find((words) => words.page === page) ?? null;
   const passageOn = (page: number) => {
     if (!chunk || chunk.page === null || page < chunk.page || page > chunk.page + REACH) return null;
+    if (words.data?.length && !wordsOn(page)) return null;
     return chunk.text;
   };
   const numbers = Array.from({ length: pdf.data?.document.numPages ?? 0 }, (_, index) => index + 1);
@@ -78,6 +87,8 @@ export function PdfView({ url, chunks, selection, onSelect }: PdfViewProps) {
               ratio={pdf.data.size.height / pdf.data.size.width}
               passage={passageOn(number)}
               exact={selection.exactText}
+              words={wordsOn(number)}
+              exactRange={selection.exact}
               chunks={chunks}
               isFirstOfPassage={chunk?.page === number}
               onSelect={onSelect}
