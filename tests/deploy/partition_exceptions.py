@@ -2,7 +2,7 @@
 
 # Tables that grow with documents: all rows of a pipeline are on one node.
 PARTITIONED = [
-    *("documents", "document_contents", "content_blocks", "chunks", "partitions", "answers", "answer_documents"),
+    *("documents", "document_contents", "content_blocks", "page_words", "chunks", "partitions", "answers", "answer_documents"),
     *("reindexes", "reindex_documents", "daily_usage"),
 ]
 
@@ -43,7 +43,7 @@ EXCEPTIONS = [
     ),
     (
         ["contents.CONTENT", "contents.INLINE_CONTENT", "contents.ONE_BLOCK", "documents.DELETE_CONTENTS", "documents.DELETE_SUPERSEDED"]
-        + ["documents.EXTRACTED", "documents.PAGES", "jobs.DELETE_OLD_CONTENTS", "jobs.SET_EXTRACTED", "partitions.ONE_SEARCHABLE"]
+        + ["documents.EXTRACTED", "documents.PAGES", "page_words.PAGES", "jobs.DELETE_OLD_CONTENTS", "jobs.SET_EXTRACTED", "partitions.ONE_SEARCHABLE"]
         + ["partitions.SEARCHABLE", "reindexes.APPLY_TEXTS", "reindexes.SAME_TEXT", "answers.DELETE_BY_DOCUMENT"],
         "`pipeline_id` of contents and sources is new and empty in older rows. Needed: a release that fills it (platform_3), then `and "
         "pipeline_id = $n`",

@@ -176,6 +176,8 @@ def sign_in(connection: Connection) -> str:
 # Rows of tables that are empty in a service that has nothing to do: work in progress, failures, large files.
 BY_HAND = """
 insert into content_blocks (document_id, revision, number, block) select document_id, 1, 0, '\\x00ff' from document_contents limit 1;
+insert into page_words (pipeline_id, document_id, revision, generation, page, start_char, end_char, text_hash, words)
+  select pipeline_id, id, 1, 1, 1, 0, 47, '\\x00ff', '\\x00ff' from documents limit 1;
 insert into jobs (id, kind, pipeline_id, document_id, revision, attempts, run_at, lease_owner, lease_until, created_at)
   select 'job-1', 'ingest', pipeline_id, id, revision, 1, 32503680000000, 'worker-1', 1700000000000, 1700000000000 from documents limit 1;
 insert into daily_counters (day, kind, used) values (20000, 'questions', 7) on conflict do nothing;

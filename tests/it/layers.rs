@@ -86,7 +86,7 @@ const CRATES: &[Crate] = &[
         name: "pidq-extract",
         source: "pidq-pipeline/extract/src",
         layers: &[
-            &["compound_file", "error", "ipc", "offsets", "program", "text_decoding"],
+            &["compound_file", "error", "ipc", "offsets", "program", "text_decoding", "word_boxes"],
             &["archive", "conversion", "recognition", "sandbox", "text_sink"],
             &["page_warnings", "sniff", "xml"],
             &["formats"],

@@ -105,6 +105,12 @@ pub const IMAGE_FORMATS: &[Format] = &[formats::image::PNG, formats::image::JPEG
 /// Formats of old Office documents, which can be read only with LibreOffice.
 pub const LEGACY_OFFICE_FORMATS: &[Format] = &[formats::legacy_office::DOC, formats::legacy_office::PPT];
 
+/// Returns whether documents of a media type have pages with positions, of which the boxes of words are kept.
+pub fn has_positions(media_type: &str) -> bool {
+    let formats = FORMATS.iter().filter(|format| format.name == "pdf").chain(IMAGE_FORMATS);
+    formats.flat_map(|format| format.media_types).any(|known| *known == media_type)
+}
+
 /// An uploaded document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Upload<'a> {

@@ -12,7 +12,8 @@ use crate::api::handlers::ask::QuestionRequest;
 use crate::api::handlers::audit::EntryResponse;
 use crate::api::handlers::catalog::{EmbeddingModel, TextSplitter};
 use crate::api::handlers::documents::{
-    BulkDeleteRequest, BulkDeletion, ChunkResponse, DocumentForm, DocumentPatch, DocumentResponse, Preview, PreviewBody,
+    BulkDeleteRequest, BulkDeletion, ChunkResponse, DocumentForm, DocumentPatch, DocumentResponse, Preview,
+    PreviewBody, WordsResponse,
 };
 use crate::api::handlers::events::ServerSentEvent;
 use crate::api::handlers::license::{LicenseRequest, LicenseResponse};
@@ -32,7 +33,7 @@ use crate::api::handlers::{
     operations, pipelines, search, usage, webhooks,
 };
 use crate::api::operation_response::OperationResponse;
-use crate::api::schema::{Date, DateTime, List, Page, PageSize, SortOrder, WaitSeconds};
+use crate::api::schema::{Date, DateTime, List, Page, PageSize, Position, SortOrder, WaitSeconds};
 use crate::platform::Platform;
 
 /// Maximum size of a document form, in bytes. The handler applies the configured limit.
@@ -254,6 +255,17 @@ pub const ROUTES: &[Route<Platform>] = &[
         body: None,
         replies: &[Reply::of::<String>(200, "text/plain; charset=utf-8", "The text.")],
         handler: |platform, request| Box::pin(documents::text(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/words",
+        access: Access::Scope("documents:read"),
+        action: Action::None,
+        summary: "Lists the pages of a document, with the words on them and their boxes.",
+        parameters: &[WORDS_PAGE, WORDS_START, WORDS_END, LIMIT, CURSOR],
+        body: None,
+        replies: &[Reply::json::<WordsResponse>(200, "The words, or why there are none.")],
+        handler: |platform, request| Box::pin(documents::words(platform, request)),
     },
     Route {
         method: Method::POST,
@@ -731,6 +743,13 @@ const WAIT: Parameter = Parameter::query::<WaitSeconds>("wait", "Seconds to wait
 const NEW_FILENAME: Parameter = Parameter::query::<String>("filename", "New file name.");
 const IF_MATCH: Parameter =
     Parameter::required_header::<String>("If-Match", "ETag of the current content or document, or `*`.");
+const WORDS_PAGE: Parameter = Parameter::query::<Position>("page", "Only this page, from 1.");
+const WORDS_START: Parameter = Parameter::query::<Position>(
+    "start",
+    "Only words that end after this code point of the text, such as the `start` of a citation.",
+);
+const WORDS_END: Parameter =
+    Parameter::query::<Position>("end", "Only words that start before this code point of the text.");
 const SORT: Parameter = Parameter::query::<SortOrder>("sort", "Sort order; `-` sorts descending.");
 const RANGE: Parameter = Parameter::header::<String>("Range", "One range of bytes: `bytes=FIRST-LAST`.");
 const CLASSIFICATION: Parameter =

@@ -89,6 +89,12 @@ text_schemas! {
 #[allow(dead_code, reason = "only describes a parameter")]
 pub(crate) struct PageSize(#[schemars(range(min = 1, max = MAX_PAGE_SIZE))] u64);
 
+/// Number of a page or of a character.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[allow(dead_code, reason = "only describes a parameter")]
+pub(crate) struct Position(#[schemars(range(min = 0, max = i32::MAX))] u64);
+
 /// Seconds of waiting.
 #[derive(JsonSchema)]
 #[schemars(inline, extend("default" = 0))]

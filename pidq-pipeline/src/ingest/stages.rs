@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use pidq_extract::{CodePoints, Extracted};
+use pidq_extract::{CodePoints, Extracted, Page};
 use pidq_http::{SpanKind, Trace};
 use pidq_store::domain::model::{self, Document, Pipeline, Progress, Status, TextRecognition};
-use pidq_store::{IngestedDocument, Job, PublishOutcome};
+use pidq_store::{IngestedDocument, Job, PageWordsRecord, PublishOutcome};
 use pidq_text::embedding::{self, CachingEmbedder};
 
 use super::error::IngestError;
@@ -175,7 +175,7 @@ impl DocumentJob {
     async fn finish(
         &mut self,
         pipeline: &Pipeline,
-        extracted: Extracted,
+        mut extracted: Extracted,
         chunks: Vec<model::Chunk>,
     ) -> Result<IngestedDocument, IngestError> {
         let total = chunks.len();
@@ -183,16 +183,30 @@ impl DocumentJob {
         (self.progress.done, self.progress.total) = (total as i64, Some(total as i64));
         self.progress.chunk_count = Some(total as i64);
         let pages = serde_json::to_string(&extracted.pages).unwrap_or_else(|_| "[]".into());
+        let page_words = page_words(&mut extracted);
         Ok(IngestedDocument {
             generation: pipeline.generation,
             content_type: extracted.media_type,
             extracted: extracted.text,
             pages,
+            page_words,
             title: extracted.title,
             chunks,
             progress: self.progress.clone(),
         })
     }
+}
+
+/// Takes the boxes of the words of the pages that have positions.
+fn page_words(extracted: &mut Extracted) -> Vec<PageWordsRecord> {
+    let encoded = std::mem::take(&mut extracted.page_words);
+    let code_points = CodePoints::new(&extracted.text);
+    let record = |((page, words), number): ((&Page, Vec<u8>), i64)| {
+        let char_range = (code_points.char_offset(page.start) as i64, code_points.char_offset(page.end) as i64);
+        PageWordsRecord::new(number, char_range, &extracted.text[page.start..page.end], words)
+    };
+    let pages = extracted.pages.iter().zip(encoded).zip(1..);
+    pages.filter(|((_, words), _)| !words.is_empty()).map(record).collect()
 }
 
 /// Summarizes the pages whose text was recognized; none without such pages.

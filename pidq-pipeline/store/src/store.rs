@@ -16,6 +16,7 @@ mod llm_connections;
 mod model_outages;
 mod operations;
 mod outbox;
+mod page_words;
 mod partitions;
 mod pipelines;
 mod reindexes;
@@ -43,6 +44,7 @@ pub use idempotency::{Claim, IdempotencyKey};
 pub use jobs::{IngestedDocument, Job, JobKind, PublishOutcome};
 pub use model_outages::ModelOutage;
 pub use outbox::{Outbox, StageTransition};
+pub use page_words::{PageSelection, PageWordsRecord, StoredPageWords};
 pub use partitions::{IndexedRevision, SearchableDocument, StoredChunk};
 pub use pipelines::{NewPipeline, PipelineFilter, StatusCounts};
 pub use reindexes::{OLD_GENERATION_GRACE, Reindex, ReindexTarget, SwapOutcome};
@@ -53,6 +55,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
     Migration { version: 2, sql: include_str!("../migrations/platform_2.sql") },
     Migration { version: 3, sql: include_str!("../migrations/platform_3.sql") },
+    Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
 ];
 
 /// Pipeline and id of a document. Ids are unique, but a database that is partitioned by pipeline finds a row by both.

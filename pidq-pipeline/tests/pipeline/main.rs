@@ -42,6 +42,7 @@ mod mock_server;
 mod offsets;
 #[path = "../../../pidq-http/tests/service/openapi_types.rs"]
 mod openapi_types;
+mod page_words;
 mod pgvector;
 mod platform;
 mod programs;

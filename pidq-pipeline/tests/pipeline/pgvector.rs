@@ -110,6 +110,7 @@ impl Fixture {
             content_type: "text/plain".into(),
             extracted: "valve".into(),
             pages: "[]".into(),
+            page_words: Vec::new(),
             title: None,
             chunks: (0..chunks).map(|_| chunk(self.random.vector())).collect(),
             progress: Progress::default(),

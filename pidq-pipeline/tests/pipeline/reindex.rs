@@ -258,7 +258,7 @@ fn start_workers(platform: &TestPlatform) -> Vec<JoinHandle<()>> {
 
 impl TestPlatform {
     /// Waits for the end of an operation and returns it.
-    async fn wait_for_operation(&self, operation: &Value) -> Value {
+    pub async fn wait_for_operation(&self, operation: &Value) -> Value {
         let path = format!("/api/operations/{}", operation["id"].as_str().unwrap_or_else(|| panic!("{operation}")));
         for _ in 0..1200 {
             let now = self.get(&path).await.json();

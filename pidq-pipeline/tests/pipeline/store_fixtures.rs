@@ -96,6 +96,7 @@ pub fn ingested(text: &str) -> IngestedDocument {
         content_type: "text/plain".into(),
         extracted: text.into(),
         pages: "[]".into(),
+        page_words: Vec::new(),
         title: None,
         chunks: text.lines().map(chunk).collect(),
         progress: Progress::default(),

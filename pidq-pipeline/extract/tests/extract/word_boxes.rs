@@ -30,7 +30,11 @@ fn found_words(extracted: &Extracted) -> Vec<FoundWord<'_>> {
         let starts: Vec<usize> = text.char_indices().map(|(byte, _)| byte).chain([text.len()]).collect();
         for word in decoded(extracted, index).words {
             let range = starts[word.characters.start]..starts[word.characters.end];
-            found.push(FoundWord { text: &text[range], page: index, place: word.place.map(|edge| f64::from(edge) / 10.0) });
+            found.push(FoundWord {
+                text: &text[range],
+                page: index,
+                place: word.place.map(|edge| f64::from(edge) / 10.0),
+            });
         }
     }
     found
@@ -172,7 +176,12 @@ fn recognized_words_have_the_places_that_tesseract_reports() {
     let upload = Upload { bytes: &bytes, name: Some("page.png"), media_type: None };
     let extracted = extract_in_process(&upload, &options).unwrap();
     let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scans/page.png");
-    let output = Command::new("tesseract").env("OMP_THREAD_LIMIT", "1").arg(&image).args(["-", "--psm", "3", "tsv"]).output().unwrap();
+    let output = Command::new("tesseract")
+        .env("OMP_THREAD_LIMIT", "1")
+        .arg(&image)
+        .args(["-", "--psm", "3", "tsv"])
+        .output()
+        .unwrap();
     let table = String::from_utf8(output.stdout).unwrap();
     let rows = table.lines().map(|row| row.split('\t').collect::<Vec<_>>());
     let expected: Vec<(String, [f64; 4])> = rows

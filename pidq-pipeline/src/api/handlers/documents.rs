@@ -3,6 +3,7 @@
 mod bodies;
 mod bulk_delete;
 mod download;
+mod page_words;
 mod preview;
 mod replace_content;
 mod upload;
@@ -29,6 +30,7 @@ pub(crate) use bodies::{
     BulkDeleteRequest, BulkDeletion, ChunkResponse, DocumentForm, DocumentPatch, DocumentResponse, Preview, PreviewBody,
 };
 pub(crate) use bulk_delete::bulk_delete;
+pub(crate) use page_words::{WordsResponse, words};
 pub(crate) use preview::{preview_in_pipeline, preview_without_pipeline};
 pub(crate) use replace_content::replace;
 pub(crate) use upload::{PARTS, create};

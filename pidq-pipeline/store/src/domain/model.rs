@@ -285,7 +285,7 @@ impl DocumentCounts {
 
 impl Document {
     /// Returns its pipeline and id, by which statements find it.
-    pub(crate) fn key(&self) -> (&str, &str) {
+    pub fn key(&self) -> (&str, &str) {
         (&self.pipeline_id, &self.id)
     }
 

@@ -12,7 +12,10 @@ use pidq_http::{Trace, uuid_v7};
 
 use super::outbox::StageTransition;
 use super::usage::{self, Amount};
-use super::{Result, Store, StoreError, chunks, latest_plausible, partitions, retry_on_deadlock, to_json};
+use super::{
+    PageWordsRecord, Result, Store, StoreError, chunks, latest_plausible, page_words, partitions, retry_on_deadlock,
+    to_json,
+};
 use crate::domain::event;
 use crate::domain::model::{Chunk, Progress, Status};
 
@@ -211,6 +214,8 @@ pub struct IngestedDocument {
     pub extracted: String,
     /// Page offsets, as JSON.
     pub pages: String,
+    /// Boxes of the words of the pages that have positions.
+    pub page_words: Vec<PageWordsRecord>,
     /// Title of the document.
     pub title: Option<String>,
     /// Chunks in order.
@@ -444,6 +449,8 @@ async fn replace_text(
     let arguments =
         [document.into(), job.revision.into(), (&ingested.extracted).into(), (&ingested.pages).into(), title.into()];
     tx.execute(SET_EXTRACTED, &arguments).await?;
+    let (key, generation) = ((job.pipeline_id.as_str(), document), ingested.generation);
+    page_words::replace(tx, key, job.revision, generation, &ingested.page_words).await?;
     tx.execute(DELETE_OLD_CONTENTS, &[document.into(), job.revision.into()]).await?;
     let deleted = tx.execute(DELETE_CHUNKS, &[document.into(), ingested.generation.into()]).await?;
     let context = chunks::ChunkContext {

@@ -14,7 +14,9 @@ use serde_json::{Map, Value};
 use super::jobs::{self, JobKind};
 use super::operations;
 use super::outbox::EventDraft;
-use super::{IngestedDocument, Job, Result, Store, StoreError, chunks, from_json, retry_on_deadlock, to_json};
+use super::{
+    IngestedDocument, Job, Result, Store, StoreError, chunks, from_json, page_words, retry_on_deadlock, to_json,
+};
 use crate::domain::event;
 use crate::domain::model::Pipeline;
 use crate::domain::operation::{Operation, OperationError};
@@ -272,6 +274,8 @@ impl Store {
             revision: job.revision,
         };
         chunks::insert(&mut tx, &context, &ingested.chunks).await?;
+        let (key, generation) = ((job.pipeline_id.as_str(), document), reindex.generation);
+        page_words::replace(&mut tx, key, job.revision, generation, &ingested.page_words).await?;
         upsert_document(&mut tx, job, document, reindex, ingested).await?;
         tx.commit().await?;
         Ok(true)
@@ -349,6 +353,7 @@ impl Store {
         let deleted = self.database.execute(SWEEP, &arguments).await? as usize;
         if deleted < limit {
             self.database.execute(DELETE_DOCUMENTS, &[pipeline.into(), generation.into()]).await?;
+            self.delete_page_words(pipeline, generation).await?;
         }
         Ok(deleted)
     }
