@@ -57,7 +57,7 @@ pub(crate) async fn count_question(platform: &Platform) -> Result<CountedQuestio
     let limit = platform.licensing.require_license()?.questions_per_day;
     match platform.store.count_question(limit).await.map_err(store_problem)? {
         Some(counted) => Ok(counted),
-        None => Err(platform.licensing.quota_exceeded("questions per day", limit.unwrap_or_default())),
+        None => Err(platform.licensing.questions_exceeded(limit.unwrap_or_default())),
     }
 }
 

@@ -11,7 +11,7 @@ use pidq_http::database::{Database, DatabaseError};
 use pidq_http::header::HeaderName;
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, SettingError, Settings, ThreadPool};
 use pidq_store::crypto::Encryptor;
-use pidq_store::domain::license::{self, LicenseState};
+use pidq_store::domain::license;
 use pidq_store::spool::Spool;
 use pidq_store::{Outbox, Store, StoreError};
 use tokio::sync::Semaphore;
@@ -44,7 +44,7 @@ use crate::net::tls_roots::RootCertificates;
 use crate::net::webhook_client::WebhookClient;
 use crate::platform::account_limit_cache::AccountLimitCache;
 use crate::platform::accounts::Accounts;
-use crate::platform::licensing::{Licensing, Mode};
+use crate::platform::licensing::Licensing;
 use crate::platform::metrics::Metrics;
 use crate::platform::programs::Programs;
 use crate::platform::rate_limit::RateLimits;
@@ -451,27 +451,7 @@ fn extractor(settings: &Settings) -> Result<SandboxOptions, SettingError> {
 fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, SettingError> {
     let (mode, trusted_keys) = (settings.get(&LICENSE_MODE)?, settings.get(&LICENSE_PUBLIC_KEYS)?);
     let license = settings.get(&APP_LICENSE)?;
-    let has_license = license.is_some();
-    let licensing = Licensing::new(mode, license::system_id(installation), trusted_keys, license);
-    if has_license && mode != Mode::Off {
-        warn_about_license(&licensing);
-    }
-    Ok(licensing)
-}
-
-/// Logs why the license of the settings has no effect, if so.
-fn warn_about_license(licensing: &Licensing) {
-    let state = licensing.state();
-    if state.is_active() {
-        return;
-    }
-    let reason = match &state {
-        LicenseState::Invalid(reason) => *reason,
-        LicenseState::WrongSystem(_) => "it was issued for another system id",
-        _ => "it has expired",
-    };
-    let (status, system_id) = (state.as_str(), licensing.system_id.as_str());
-    tracing::warn!(status, reason, system_id, "the license in `PIDQ_APP_LICENSE` has no effect");
+    Ok(Licensing::new(mode, license::system_id(installation), trusted_keys, license))
 }
 
 fn cursors(settings: &Settings) -> Result<CursorSigner, SettingError> {
