@@ -8,6 +8,8 @@ mod archive_reader;
 mod archive_writer;
 mod installation;
 mod postgres;
+#[cfg(unix)]
+mod signal_cleanup;
 mod sqlite;
 
 use std::io;
@@ -21,6 +23,8 @@ use crate::cli::failure::{Failure, Result};
 pub use archive_reader::{check, unpack};
 pub use archive_writer::ArchiveWriter;
 pub use installation::Installation;
+#[cfg(unix)]
+pub use signal_cleanup::remove_on_signals;
 
 /// Version of the layout. Increased when an older program could not restore a backup.
 const FORMAT: u32 = 1;

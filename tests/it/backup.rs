@@ -214,7 +214,47 @@ fn a_backup_replaces_nothing() {
     assert!(fail(&["backup", "--data-dir", path(&data), path(&backup)], &[]).contains("exists"));
     assert!(fail(&["restore", "--data-dir", path(&data), path(&backup)], &[]).contains("not empty"));
     assert!(fail(&["backup", "--data-dir", path(&folder.join("none")), "-"], &[]).contains("no data directory"));
+    let elsewhere = format!("sqlite:{}", path(&folder.join("elsewhere.db")));
+    let messages =
+        fail(&["backup", "--data-dir", path(&folder.join("none")), "-"], &[("PIDQ_DATABASE_URL", &elsewhere)]);
+    assert!(messages.contains("no data directory"), "graphs would be missing: {messages}");
     assert!(fail(&["restore", "--check", path(&data.join("file"))], &[]).contains("not a backup"));
+}
+
+#[test]
+fn another_key_is_named_as_the_cause() {
+    let folder = test_dir("backup-other-key");
+    let [data, key, other, backup] = ["data", "key", "other", "backup"].map(|name| folder.join(name));
+    fs::create_dir(&data).expect("a directory");
+    fs::write(data.join("file"), "text").expect("it can be written");
+    fs::write(&key, "0123456789abcdef0123456789abcdef").expect("it can be written");
+    fs::write(&other, "abcdef0123456789abcdef0123456789").expect("it can be written");
+    succeed(&["backup", "--data-dir", path(&data), "--key-file", path(&key), path(&backup)], &[]);
+    let messages = fail(&["restore", "--check", "--key-file", path(&other), path(&backup)], &[]);
+    assert!(messages.contains("the key is another one"), "{messages}");
+}
+
+/// The copy of a database is not encrypted, whatever the backup is.
+#[cfg(unix)]
+#[test]
+fn a_terminated_backup_leaves_no_files() {
+    let folder = test_dir("backup-terminated");
+    let [data, target] = ["data", "target"].map(|name| folder.join(name));
+    fs::create_dir(&data).expect("a directory");
+    fs::create_dir(&target).expect("a directory");
+    // A file without blocks on disk takes no space, but too much time to be backed up before the signal.
+    fs::File::create(data.join("file")).and_then(|file| file.set_len(1 << 38)).expect("a sparse file");
+    let mut backup =
+        pidq().args(["backup", "--data-dir", path(&data), path(&target.join("backup"))]).spawn().expect("it runs");
+    while fs::read_dir(&target).expect("a directory").count() < 2 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    thread::sleep(Duration::from_millis(200));
+    let pid = rustix::process::Pid::from_child(&backup);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    let status = backup.wait().expect("it ends");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(15));
+    assert_eq!(fs::read_dir(&target).expect("a directory").count(), 0);
 }
 
 #[cfg(unix)]

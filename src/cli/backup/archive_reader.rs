@@ -1,7 +1,7 @@
 //! Reading of a backup: entries are verified against the manifest, which is the last of them.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use data_encoding::HEXLOWER;
@@ -123,10 +123,14 @@ fn decrypt<'a>(input: impl Read + 'a, key: Option<&Secret>) -> Result<Box<dyn Re
         (false, Some(_)) => Err(Failure::Usage("the backup is not encrypted; leave out `--key-file`".into())),
         (true, None) => Err(Failure::Usage("the backup is encrypted; give its key with `--key-file FILE`".into())),
         (true, Some(key)) => {
-            let reader = DecryptingReader::new(input, key.expose().as_bytes(), ENCRYPTED);
-            reader.map(|reader| Box::new(reader) as Box<dyn Read>).map_err(|_| {
+            let undecryptable = |_| {
                 Failure::Usage("the backup cannot be decrypted: the key is another one, or the file is damaged".into())
-            })
+            };
+            let reader = DecryptingReader::new(input, key.expose().as_bytes(), ENCRYPTED).map_err(undecryptable)?;
+            let mut reader = BufReader::new(reader);
+            // Another key is noticed at the first block only; without this, zstd would report that its input is invalid.
+            reader.fill_buf().map_err(undecryptable)?;
+            Ok(Box::new(reader))
         }
     }
 }

@@ -42,6 +42,8 @@ const READ_ATTEMPTS: usize = 1_000;
 /// Data of an installation.
 pub struct Installation {
     data_dir: PathBuf,
+    /// `true` if a backup requires the data directory: it has the graphs.
+    needs_data_dir: bool,
     databases: Vec<RemoteDatabase>,
 }
 
@@ -63,15 +65,18 @@ impl Installation {
         let data_dir = settings.get(&DATA_DIR).map_err(Failure::usage)?.to_path_buf();
         let accounts = settings.get(&DATABASE_URL).map_err(Failure::usage)?;
         let graphs = settings.get(&STORE_URL).map_err(Failure::usage)?;
+        let has_graphs = graphs.is_none();
         // Both may be one database.
         let graphs = graphs.filter(|url| accounts.as_ref().is_none_or(|other| other.expose() != url.expose()));
         let named = [("database", accounts), ("graphs", graphs)];
-        let databases = named
+        let databases: Vec<RemoteDatabase> = named
             .into_iter()
             .filter_map(|(name, url)| Some(RemoteDatabase { name, location: DatabaseLocation::new(&url?) }))
             .filter(|database| !database.is_below(&data_dir))
             .collect();
-        Ok(Installation { data_dir, databases })
+        // A document platform with PostgreSQL has no graphs, and needs no data directory: then, no setting names it.
+        let needs_data_dir = has_graphs && (settings.is_set(&DATA_DIR) || databases.is_empty());
+        Ok(Installation { data_dir, needs_data_dir, databases })
     }
 
     /// Adds everything to an archive: first the databases, then the files, which are written once.
@@ -132,8 +137,8 @@ impl Installation {
     /// Returns the directories of the data directory, itself first.
     fn directories(&self) -> Result<Vec<PathBuf>> {
         if !self.data_dir.is_dir() {
-            // With both in PostgreSQL, there need not be a data directory.
-            return if self.databases.is_empty() { Err(self.missing_data_dir()) } else { Ok(Vec::new()) };
+            // With both in PostgreSQL, there need not be a data directory. Otherwise, a backup without it would look complete.
+            return if self.needs_data_dir { Err(self.missing_data_dir()) } else { Ok(Vec::new()) };
         }
         let walk = WalkDir::new(&self.data_dir).follow_links(true).sort_by_file_name();
         let is_included = |entry: &walkdir::DirEntry| entry.depth() == 0 || !is_excluded(entry.file_name());

@@ -37,7 +37,8 @@ pub fn run(options: &Options) -> Result {
     let installation = Installation::new(&options.service.settings()?)?;
     let key = options.key_file.as_deref().map(read_key).transpose()?;
     let manifest = if options.output == Path::new("-") {
-        let temp_dir = tempfile::tempdir()?;
+        let temp_dir = temporary().tempdir()?;
+        remove_if_interrupted(&[temp_dir.path()])?;
         write(&installation, key.as_ref(), BufWriter::new(io::stdout().lock()), temp_dir.path())?.1
     } else {
         write_file(&installation, key.as_ref(), &options.output)?
@@ -53,13 +54,31 @@ fn write_file(installation: &Installation, key: Option<&Secret>, output: &Path) 
         return Err(Failure::Usage(format!("`{}` exists; a backup replaces nothing", output.display())));
     }
     let dir = output.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(dir).map_err(unwritable)?;
-    let temp_dir = tempfile::tempdir_in(dir).map_err(unwritable)?;
+    let file = temporary().tempfile_in(dir).map_err(unwritable)?;
+    let temp_dir = temporary().tempdir_in(dir).map_err(unwritable)?;
+    remove_if_interrupted(&[file.path(), temp_dir.path()])?;
     let (mut file, manifest) = write(installation, key, file, temp_dir.path())?;
     file.flush().and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
     file.persist_noclobber(output).map_err(|error| unwritable(error.error))?;
     fs::File::open(dir).and_then(|dir| dir.sync_all()).map_err(unwritable)?;
     Ok(manifest)
+}
+
+/// Returns a builder of temporary files whose names say what has left them, if the process was killed.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pidq-backup-").suffix(".tmp");
+    builder
+}
+
+/// Removes temporary files if a signal ends the process.
+#[cfg_attr(not(unix), expect(clippy::unnecessary_wraps, reason = "fails on Unix"))]
+fn remove_if_interrupted(paths: &[&Path]) -> io::Result<()> {
+    #[cfg(unix)]
+    crate::cli::backup::remove_on_signals(paths)?;
+    #[cfg(not(unix))]
+    let _ = paths;
+    Ok(())
 }
 
 fn write<W: Write>(
