@@ -74,6 +74,14 @@ pub struct RecognizedWord {
     pub line: usize,
 }
 
+/// Pages of an image file.
+pub struct ImagePages {
+    /// Width and height of each page in pixels.
+    pub sizes: Vec<(f32, f32)>,
+    /// Words of all pages.
+    pub words: Vec<RecognizedWord>,
+}
+
 /// A rendered page.
 pub struct PageImage {
     bytes: Vec<u8>,
@@ -148,11 +156,11 @@ impl<'o> Recognizer<'o> {
         Ok(table.lines().filter_map(word).collect())
     }
 
-    /// Returns the width and height in pixels of each page of an image file, and the words of all pages.
-    pub fn file_words(&self, image: &[u8]) -> Result<(Vec<(f32, f32)>, Vec<RecognizedWord>), RecognitionError> {
+    /// Returns the pages of an image file with their words.
+    pub fn file_words(&self, image: &[u8]) -> Result<ImagePages, RecognitionError> {
         let table = self.table(image, &["--psm", Arrangement::Columns.mode()])?;
         let pages = table.lines().filter(|row| row.starts_with(PAGE_ROW));
-        Ok((pages.map(page_size).collect(), table.lines().filter_map(word).collect()))
+        Ok(ImagePages { sizes: pages.map(page_size).collect(), words: table.lines().filter_map(word).collect() })
     }
 
     /// Returns Tesseract's table of pages, lines and words.

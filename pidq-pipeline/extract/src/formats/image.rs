@@ -44,10 +44,10 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
         return Err(ExtractError::unsupported("the content is an image, and text recognition (OCR) is off"));
     };
     sink.set_hint(", and text recognition found none");
-    let (pages, words) = Recognizer::new(options).file_words(source.content.bytes).map_err(document_error)?;
+    let image = Recognizer::new(options).file_words(source.content.bytes).map_err(document_error)?;
     let mut warnings = PageWarnings::default();
-    for (number, (width, height)) in (1..).zip(pages) {
-        let words: Vec<&RecognizedWord> = words.iter().filter(|word| word.page == number).collect();
+    for (number, (width, height)) in (1..).zip(image.sizes) {
+        let words: Vec<&RecognizedWord> = image.words.iter().filter(|word| word.page == number).collect();
         sink.begin_page(number.to_string())?;
         sink.set_page_size(PageSize { width, height, unit: PageUnit::Pixel, rotation: 0 });
         write_words(&words, sink)?;
