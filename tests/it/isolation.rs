@@ -207,6 +207,56 @@ fn a_plan_closes_relief_valves_last_and_verifies_each_barrier() {
 }
 
 #[test]
+fn a_second_barrier_is_in_series_with_the_first_past_nothing_that_may_be_open_elsewhere() {
+    for (plant, has_second) in [
+        ("T-1 → V-2 → V-1 → P-1", true),
+        ("T-1 → V-2 → R-1 → V-1 → P-1", true),
+        ("T-1 → V-2 → S-1 → V-1 → P-1", true),
+        ("T-1 → V-2 → CK-1 → V-1 → P-1", true),
+        // A joint of two sheets.
+        ("T-1 → V-2 → X-1 → V-1 → P-1", true),
+        ("T-1 → V-2 → CV-1 → V-1 → P-1", false),
+        ("T-1 → V-2 → TW-1 → V-1 → P-1", false),
+        ("T-1 → V-2 → RV-1 → V-1 → P-1", false),
+        ("T-1 → V-2 → O-1 → V-1 → P-1", false),
+        ("T-1 → V-2 → T-3 → V-1 → P-1", false),
+        ("T-1 → V-2 → Q-1(node_classification=something) → V-1 → P-1", false),
+        // Three pipes: the second valve may be one of several ways.
+        ("T-1 → V-2 → V-1 → P-1; V-2 → T-3", false),
+        ("T-1 → SDV-2 → V-1 → P-1", false),
+    ] {
+        let expected = if has_second { r#"[["V-1","double_block","V-2"]]"# } else { r#"[["V-1","single",null]]"# };
+        check_graph(plant, r#"isolationPlan("P-1").barriers | map([.node.id, .method, .second.id])"#, expected);
+    }
+}
+
+#[test]
+fn a_bleed_proves_barriers_on_its_own_side_of_equipment_only() {
+    for (plant, target, expected) in [
+        (
+            "T-1 → V-1 → E-1.N1@tubes; E-1.N2@tubes → V-2 → T-2; T-3 → V-3 → E-1.N3@shell; E-1.N4@shell → V-4 → O-1",
+            "E-1",
+            r#"[["V-1",null],["V-3","V-4"],["V-2",null]]"#,
+        ),
+        ("T-1 → V-1 → D-1.N1; D-1.N2 → V-2 → O-1", "D-1", r#"[["V-1","V-2"]]"#),
+        ("T-1 → V-1 → D-1.N1@a; D-1.N2@b → V-2 → O-1", "D-1", r#"[["V-1",null]]"#),
+        // More than two pipes of an exchanger without sides may be on either.
+        (
+            "T-1 → V-1 → E-1.N1; E-1.N2 → V-2 → O-1; E-1.N3 → V-3 → T-2; E-1.N4 → V-4 → T-3",
+            "E-1",
+            r#"[["V-1",null],["V-3",null],["V-4",null]]"#,
+        ),
+    ] {
+        check_graph(plant, &format!(r#"isolationPlan("{target}").barriers | map([.node.id, .bleed.id])"#), expected);
+    }
+}
+
+#[test]
+fn a_target_without_pipes_is_one_gap() {
+    check_graph("V-9; T-1 → V-1 → P-1", r#"isolate("V-9").data_gaps | map(.kind)"#, r#"["unconnected"]"#);
+}
+
+#[test]
 fn inventory_sections_end_at_emergency_shutdown_valves() {
     let rows = "map([.section, .equipment | map(.id), .items | map(.id), .esd_valves | map(.id), .blowdown_valves | map(.id), .relief | map(.id), .continues | map(.id), .certain])";
     let plant = "T-1 → SDV-1 → V-1 → P-1 → CV-1 → E-1.N1@tubes; E-1.N2@tubes → SDV-2 → T-2; P-1 → BDV-1 → T-3; P-1 → RV-1 → T-3; T-2 → V-9 → X-1";

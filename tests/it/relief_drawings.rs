@@ -528,6 +528,18 @@ const ROWS: &[Row] = &[
         &["warning TW-1?", "warning TW-1", "error V-1"],
     ),
     row(
+        "a change-over valve to a device behind a reducer",
+        "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → O-1; TW-1 → R-1 → RV-2 → O-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "an outlet that ends at a well of an instrument",
+        "D-1 → RV-1 → W-1",
+        &["RV-1 blocked: capped W-1"],
+        &["error W-1"],
+    ),
+    row(
         "a change-over valve that is drawn closed",
         "D-1 → TW-1(closed) → RV-1 → O-1; TW-1 → RV-2 → O-2",
         &["RV-1 unknown: several_ways TW-1", "RV-2 unknown: several_ways TW-1"],

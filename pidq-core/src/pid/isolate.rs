@@ -271,7 +271,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         };
         for target in &targets.items {
             isolation.include(*target, visitor)?;
-            if targets.has_group && isolation.is_unknown(*target) {
+            if targets.has_group && is_unknown(drawing, *target) {
                 isolation.note("unknown_class", *target);
             }
         }
@@ -377,7 +377,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.relief.extend(step);
         }
         let degree = topology.flow_degree(item);
-        let belongs_in_pipe = !topology.is_equipment(item) && !self.is_unknown(item);
+        let belongs_in_pipe = !topology.is_equipment(item) && !is_unknown(self.drawing, item);
         if degree > 0 && belongs_in_pipe && degree < pipe_count(self.drawing, item) {
             self.gaps.push(DataGap { kind: "free_port", at: item, edge: NONE });
         }
@@ -715,7 +715,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 self.conditional_effect(node, step, "remove", is_accepted)
             }
             Spool::Installed => {
-                if self.is_unknown(node) {
+                if is_unknown(self.drawing, node) {
                     self.note("unknown_class", node);
                 }
                 NodeEffect::Passes
@@ -732,14 +732,6 @@ impl<'p, 'a> Isolation<'p, 'a> {
     /// Returns the second barrier in series behind an item. With the option, also a valve that an actuator closes.
     fn behind(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<Behind> {
         bleeds::behind(self.drawing, [before, node], self.options.accept_conditional, charge)
-    }
-
-    /// Returns whether nothing is known about the class of an item.
-    fn is_unknown(&self, node: NodeId) -> bool {
-        let topology = &self.drawing.topology;
-        topology.roles[node as usize] == Role::None
-            && topology.owner(node).is_none()
-            && self.drawing.passage(node).is_none()
     }
 
     /// Returns whether a valve joins three pipes or more, by its class or on the drawing. It closes no branch for
@@ -954,6 +946,12 @@ impl<'p, 'a> Isolation<'p, 'a> {
     fn node_at(&self, step: u32) -> NodeId {
         self.steps.get(step as usize).map_or(NONE, |step| step.node)
     }
+}
+
+/// Returns whether nothing is known about the class of an item.
+fn is_unknown(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    topology.roles[node as usize] == Role::None && topology.owner(node).is_none() && drawing.passage(node).is_none()
 }
 
 /// Returns whether an item is an instrument that measures a flow, by its class or its tag.

@@ -116,6 +116,13 @@ mod tests {
     }
 
     #[test]
+    fn a_marker_has_a_maximum_length() {
+        let marker = |length: usize| format!("[1{}]", " ".repeat(length - 1));
+        check(&marker(64), &[(1, &[[0, 66]])], &[]);
+        check(&marker(65), &[], &[]);
+    }
+
+    #[test]
     fn markers_are_read_in_any_width() {
         check("压力【1】。", &[(1, &[[2, 5]])], &[]);
         check("［１，２］", &[(1, &[[0, 5]]), (2, &[[0, 5]])], &[]);

@@ -1,6 +1,7 @@
 //! Drains, vents and bleeds at a barrier, and the isolation method that they make possible.
 
 use super::hand_valves::separates;
+use super::is_unknown;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
@@ -17,8 +18,9 @@ pub(super) struct Behind {
     pub bleed: Option<NodeId>,
 }
 
-/// Returns the second barrier in series, and the first bleed that branches off before it. What is not there, and a valve
-/// that may be none, is no second barrier; a valve that an actuator closes is one if `accepts_actuated`.
+/// Returns the second barrier in series, and the first bleed that branches off before it. What is not there, a valve
+/// that may be none, and one behind an item of unknown class is no second barrier; a valve that an actuator closes is one
+/// if `accepts_actuated`.
 pub(super) fn behind(
     drawing: &Drawing<'_>,
     [before, barrier]: [NodeId; 2],
@@ -51,6 +53,8 @@ pub(super) fn behind(
             }
             Role::Barrier | Role::PositiveBarrier => return Ok(found),
             Role::OffPage if !topology.is_sheet_end(*only) => (before, node) = (node, *only),
+            // It may be a vent or lead to another source.
+            Role::None if is_unknown(drawing, *only) => return Ok(found),
             Role::Control | Role::MultiWay | Role::OffPage | Role::OpenEnd | Role::Relief => return Ok(found),
             _ => (before, node) = (node, *only),
         }
