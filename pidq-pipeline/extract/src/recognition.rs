@@ -215,17 +215,23 @@ fn word(row: &str) -> Option<RecognizedWord> {
     if level != WORD_LEVEL || text.is_empty() {
         return None;
     }
-    let [left, top, width, height] = [left, top, width, height].map(|field| field.parse::<f32>().ok());
+    let [left, top, width, height] = [left, top, width, height].map(pixels);
     let (left, top) = (left?, top?);
     Some(RecognizedWord {
         text: text.to_owned(),
         place: [left, top, left + width?, top + height?],
-        confidence: confidence.parse::<f32>().ok()?.clamp(0.0, 100.0),
+        confidence: confidence.parse::<f32>().ok().filter(|confidence| confidence.is_finite())?.clamp(0.0, 100.0),
         page: page.parse().ok()?,
         block: block.parse().ok()?,
         paragraph: paragraph.parse().ok()?,
         line: line.parse().ok()?,
     })
+}
+
+/// Parses a number of pixels. `f32` also reads infinity and numbers that are none, which would make a place without an
+/// area, or one that JSON cannot express.
+fn pixels(field: &str) -> Option<f32> {
+    field.parse::<f32>().ok().filter(|number| (0.0..1e9).contains(number))
 }
 
 /// Returns the mean confidence of words in percent, weighted by their lengths; none without words.
@@ -261,6 +267,11 @@ mod tests {
             "4\t1\t2\t3\t4\t0\t100\t200\t50\t20\t-1\t",
             "5\t1\t2\t3\t4\t5\t100\t200\t50\t20\t96.5\t ",
             "5\t1\t2\t3\t4\t5\tx\t200\t50\t20\t96.5\tP",
+            "5\t1\t2\t3\t4\t5\tinf\t200\t50\t20\t96.5\tP",
+            "5\t1\t2\t3\t4\t5\t100\t-1\t50\t20\t96.5\tP",
+            "5\t1\t2\t3\t4\t5\t100\t200\tNaN\t20\t96.5\tP",
+            "5\t1\t2\t3\t4\t5\t100\t200\t50\t1e39\t96.5\tP",
+            "5\t1\t2\t3\t4\t5\t100\t200\t50\t20\tNaN\tP",
             "",
         ] {
             assert_eq!(word(other), None, "{other}");
