@@ -120,6 +120,18 @@ mod tests {
         let marker = |length: usize| format!("[1{}]", " ".repeat(length - 1));
         check(&marker(64), &[(1, &[[0, 66]])], &[]);
         check(&marker(65), &[], &[]);
+        check("[1\n]", &[], &[]);
+    }
+
+    #[test]
+    fn the_list_of_invalid_numbers_is_limited() {
+        check("[4-150]", &[], &(4..104).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_answer_of_more_than_three_words_needs_a_citation() {
+        assert!(!needs_citation("It is closed."));
+        assert!(needs_citation("It is closed now."));
     }
 
     #[test]

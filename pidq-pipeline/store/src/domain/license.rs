@@ -324,6 +324,7 @@ mod tests {
         assert_eq!(state_of(|license| license.exp = now - 14 * DAY + 1), "grace");
         assert_eq!(state_of(|license| license.exp = now - 14 * DAY), "expired");
         assert_eq!(state_of(|license| license.nbf = now + 1), "invalid");
+        assert_eq!(state_of(|license| license.nbf = now), "valid");
         assert_eq!(state_of(|license| license.sys.push('X')), "wrong_system");
         assert_eq!(state_of(|license| license.v = 2), "invalid");
     }
@@ -374,6 +375,7 @@ mod tests {
         let expired = old.issue(&License { iat: 1, exp: 2, ..license() });
         let renewed = new.issue(&license());
         assert_eq!(trusted_keys.evaluate([renewed.as_str(), expired.as_str()], SYSTEM, NOW).as_str(), "valid");
+        assert_eq!(trusted_keys.evaluate([expired.as_str(), renewed.as_str()], SYSTEM, NOW).as_str(), "valid");
         assert_eq!(trusted_keys.evaluate([expired.as_str()], SYSTEM, NOW).as_str(), "expired");
         assert_eq!(trusted_keys.evaluate([], SYSTEM, NOW).as_str(), "missing");
         let untrusted = issuer().issue(&license());
@@ -381,6 +383,18 @@ mod tests {
             trusted_keys.evaluate([untrusted.as_str()], SYSTEM, NOW),
             LicenseState::Invalid("the license is not signed by a trusted key")
         );
+    }
+
+    #[test]
+    fn of_licenses_issued_at_the_same_time_the_last_one_is_used() {
+        let issuer = issuer();
+        let trusted_keys = TrustedKeys::parse(&[issuer.public_key()]).expect("valid");
+        let [first, second] =
+            ["small", "large"].map(|plan| issuer.issue(&License { plan: plan.to_owned(), ..license() }));
+        let state = trusted_keys.evaluate([first.as_str(), second.as_str()], SYSTEM, NOW);
+        assert_eq!(state.license().map(|license| license.plan.as_str()), Some("large"));
+        assert_eq!(LicenseState::Invalid("unsigned").license(), None);
+        assert_eq!(LicenseState::WrongSystem(license()).license(), Some(&license()));
     }
 
     #[test]
