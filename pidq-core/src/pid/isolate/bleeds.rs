@@ -62,17 +62,17 @@ pub(super) fn behind(
     Ok(found)
 }
 
-/// Returns the first bleed that branches off a junction, other than towards `before`.
+/// Returns the first bleed that branches off a junction, other than towards `others`.
 pub(super) fn bleed_at(
     drawing: &Drawing<'_>,
     junction: NodeId,
-    before: NodeId,
+    others: [NodeId; 2],
     charge: ChargeFn<'_>,
 ) -> Result<Option<NodeId>> {
     if drawing.topology.roles[junction as usize] != Role::Junction {
         return Ok(None);
     }
-    for next in neighbors(drawing, junction, charge)?.into_iter().filter(|next| *next != before) {
+    for next in neighbors(drawing, junction, charge)?.into_iter().filter(|next| !others.contains(next)) {
         if is_installed_bleed(drawing, next, junction, charge)? {
             return Ok(Some(next));
         }

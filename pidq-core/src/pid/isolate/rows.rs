@@ -226,7 +226,7 @@ impl<'a> Isolation<'_, 'a> {
             return Ok("positive");
         }
         let behind = self.behind(node, self.node_at(from), charge)?;
-        Ok(match (behind.second, behind.bleed, self.bleed_before(from, charge)?) {
+        Ok(match (behind.second, behind.bleed, self.bleed_before(from, node, charge)?) {
             (Some(_), Some(_), _) => "double_block_bleed",
             (Some(_), None, _) => "double_block",
             // A bleed on the side of the pressure proves nothing.
@@ -235,10 +235,10 @@ impl<'a> Isolation<'_, 'a> {
         })
     }
 
-    /// Returns the bleed at the last item before a barrier.
-    fn bleed_before(&self, step: u32, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+    /// Returns the bleed at the last item before a barrier. A bleed that is a barrier does not prove itself.
+    fn bleed_before(&self, step: u32, barrier: NodeId, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
         let Some(Step { node, from, .. }) = self.steps.get(step as usize) else { return Ok(None) };
-        bleed_at(self.drawing, *node, self.node_at(*from), charge)
+        bleed_at(self.drawing, *node, [self.node_at(*from), barrier], charge)
     }
 
     /// Returns, by barrier, the relief devices that it cuts off.
