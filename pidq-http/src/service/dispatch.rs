@@ -368,23 +368,22 @@ fn add_common_headers<S>(service: &ServiceState<S>, context: &RequestContext, he
     let mut set_default = |name: HeaderName, value: HeaderValue| {
         headers.entry(name).or_insert(value);
     };
-    let text = HeaderValue::from_static;
     if let Ok(id) = HeaderValue::from_str(&context.head.id) {
         set_default(ids::REQUEST_ID, id);
     }
-    set_default(X_CONTENT_TYPE_OPTIONS, text("nosniff"));
+    set_default(X_CONTENT_TYPE_OPTIONS, const { HeaderValue::from_static("nosniff") });
     if context.access.needs_token() {
-        set_default(CACHE_CONTROL, text("private, no-cache"));
+        set_default(CACHE_CONTROL, const { HeaderValue::from_static("private, no-cache") });
     } else {
-        set_default(CACHE_CONTROL, text("no-store"));
+        set_default(CACHE_CONTROL, const { HeaderValue::from_static("no-store") });
     }
     if context.head.secure {
-        set_default(STRICT_TRANSPORT_SECURITY, text("max-age=31536000"));
+        set_default(STRICT_TRANSPORT_SECURITY, const { HeaderValue::from_static("max-age=31536000") });
     }
     if context.close {
-        set_default(CONNECTION, text("close"));
+        set_default(CONNECTION, const { HeaderValue::from_static("close") });
     }
-    service.headers.iter().for_each(|(name, value)| set_default(name.clone(), text(value)));
+    service.headers.iter().for_each(|(name, value)| set_default(name.clone(), HeaderValue::from_static(value)));
     if !context.rate_decisions.is_empty() {
         for (name, value) in RateDecision::headers(&context.rate_decisions) {
             if let Ok(value) = HeaderValue::try_from(value) {
@@ -392,17 +391,17 @@ fn add_common_headers<S>(service: &ServiceState<S>, context: &RequestContext, he
             }
         }
     }
-    headers.append(VARY, text(vary_header(context)));
+    headers.append(VARY, vary_header(context));
     cors::add_headers(service, &context.head, headers);
 }
 
 /// Returns the request headers that the response depends on. A handler may add others.
-fn vary_header(context: &RequestContext) -> &'static str {
+fn vary_header(context: &RequestContext) -> HeaderValue {
     match (context.negotiates, context.access.needs_token()) {
-        (false, false) => "Accept-Encoding",
-        (false, true) => "Accept-Encoding, Authorization",
-        (true, false) => "Accept-Encoding, Accept",
-        (true, true) => "Accept-Encoding, Authorization, Accept",
+        (false, false) => const { HeaderValue::from_static("Accept-Encoding") },
+        (false, true) => const { HeaderValue::from_static("Accept-Encoding, Authorization") },
+        (true, false) => const { HeaderValue::from_static("Accept-Encoding, Accept") },
+        (true, true) => const { HeaderValue::from_static("Accept-Encoding, Authorization, Accept") },
     }
 }
 
