@@ -4,6 +4,7 @@ mod activity;
 mod connection;
 mod io_timeout;
 mod listener;
+mod own_wake;
 mod proxy_protocol;
 mod request_framing;
 mod shutdown;

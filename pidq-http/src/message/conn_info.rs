@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 
 use crate::message::vectored::PendingTail;
 
@@ -41,6 +41,10 @@ pub(crate) struct ConnActivity {
     pub open: AtomicI64,
     /// Progress counter.
     pub progress: AtomicU64,
+    /// Number of attempts to write.
+    pub writes: AtomicU64,
+    /// True while a write waits for the client.
+    pub is_write_pending: AtomicBool,
     /// Rest of the response that is being written.
     pub tail: Arc<PendingTail>,
 }
@@ -48,5 +52,10 @@ pub(crate) struct ConnActivity {
 impl ConnActivity {
     pub fn record_progress(&self) {
         self.progress.fetch_add(1, Relaxed);
+    }
+
+    /// Counts a write. Hot: only the task of the connection does so.
+    pub fn record_write(&self) {
+        self.writes.store(self.writes.load(Relaxed) + 1, Relaxed);
     }
 }

@@ -1,11 +1,13 @@
 //! Connection handling from the first byte to the end: protocol detection, timeouts, and the watchdog.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::server::conn::{http1, http2};
@@ -18,6 +20,7 @@ use tokio::time::{Instant, interval, sleep, timeout};
 
 use super::Phase;
 use super::io_timeout::TimeoutIo;
+use super::own_wake::OnOwnWake;
 use super::proxy_protocol::{self, Origin};
 use super::request_framing::FramingMonitor;
 use crate::limits::Limits;
@@ -79,9 +82,11 @@ impl<S: Send + Sync + 'static> Connection<S> {
         let metrics = &self.service.0.info.metrics;
         metrics.connections.inc();
         let mut phases = self.phases.clone();
+        let stopping = OnOwnWake::new(async move { drop(phases.wait_for(|phase| *phase == Phase::Stopping).await) });
         let ended = tokio::select! {
+            biased;
             ended = self.serve(stream) => ended,
-            _ = phases.wait_for(|phase| *phase == Phase::Stopping) => Ok(()),
+            () = stopping => Ok(()),
         };
         if let Err(reason) = ended {
             metrics.connection_failed(reason);
@@ -172,7 +177,7 @@ impl<S: Send + Sync + 'static> Connection<S> {
         match protocol {
             Protocol::Http1 => {
                 let connection = http1_builder(limits).serve_connection(io, service);
-                let watchdog = Watchdog::new(limits, &activity);
+                let watchdog = Watchdog { head_timeout: Some(limits.head_timeout), ..Watchdog::new(limits, &activity) };
                 Box::pin(self.drive(connection, http1::Connection::graceful_shutdown, watchdog)).await
             }
             Protocol::Http2 => {
@@ -188,28 +193,42 @@ impl<S: Send + Sync + 'static> Connection<S> {
         &self,
         connection: C,
         finish: fn(Pin<&mut C>),
-        mut watchdog: Watchdog<'_>,
+        watchdog: Watchdog<'_>,
     ) -> Result<(), &'static str> {
-        let mut shutdown_signal = pin!(self.shutdown_signal(watchdog.activity));
-        let mut ticks = interval((watchdog.write_timeout / 8).max(Duration::from_millis(10)));
+        let must_finish = AtomicBool::new(false);
+        let mut supervision = pin!(OnOwnWake::new(self.supervise(watchdog, &must_finish)));
         let mut connection = pin!(connection);
+        poll_fn(|cx| {
+            if let Poll::Ready(reason) = supervision.as_mut().poll(cx) {
+                return Poll::Ready(Err(reason));
+            }
+            if must_finish.load(Relaxed) {
+                must_finish.store(false, Relaxed);
+                finish(connection.as_mut());
+            }
+            connection.as_mut().poll(cx).map_err(|error| reason(&error))
+        })
+        .await
+    }
+
+    /// Sets `must_finish` when the server stops or the connection is idle. Returns the reason why the connection must end
+    /// at once.
+    async fn supervise(&self, mut watchdog: Watchdog<'_>, must_finish: &AtomicBool) -> &'static str {
+        let mut shutdown_signal = pin!(self.shutdown_signal(watchdog.activity));
+        let mut ticks = interval(watchdog.interval());
         let mut finishing = false;
         loop {
-            tokio::select! {
-                ended = connection.as_mut() => return ended.map_err(|error| reason(&error)),
-                () = shutdown_signal.as_mut(), if !finishing => {
-                    finishing = true;
-                    finish(connection.as_mut());
-                }
+            let must_finish_now = tokio::select! {
+                () = shutdown_signal.as_mut(), if !finishing => true,
                 _ = ticks.tick() => match watchdog.check() {
-                    ConnState::Active => {}
-                    ConnState::Idle if finishing => {}
-                    ConnState::Idle => {
-                        finishing = true;
-                        finish(connection.as_mut());
-                    }
-                    ConnState::Expired(reason) => return Err(reason),
+                    ConnState::Active => false,
+                    ConnState::Idle => true,
+                    ConnState::Expired(reason) => return reason,
                 }
+            };
+            if must_finish_now && !finishing {
+                finishing = true;
+                must_finish.store(true, Relaxed);
             }
         }
     }
@@ -227,13 +246,18 @@ impl<S: Send + Sync + 'static> Connection<S> {
     }
 }
 
-/// Watchdog for conditions hyper does not detect: stalled streams and idle HTTP/2 connections.
+/// Watchdog for conditions that hyper does not detect, such as stalled streams and idle HTTP/2 connections, and for the
+/// time of request heads, for which hyper would start and remove a timer per request.
 struct Watchdog<'a> {
     activity: &'a ConnActivity,
     write_timeout: Duration,
     idle_timeout: Option<Duration>,
+    /// Timeout for a request head of HTTP/1, and for the wait for it.
+    head_timeout: Option<Duration>,
     /// Progress counter, and the time of its last change.
     last_progress: (u64, Instant),
+    /// Counters of progress and writes, and the time since which no request is open and they are unchanged.
+    head_awaited: ((u64, u64), Instant),
 }
 
 enum ConnState {
@@ -248,14 +272,25 @@ impl<'a> Watchdog<'a> {
             activity,
             write_timeout: limits.write_timeout,
             idle_timeout: None,
+            head_timeout: None,
             last_progress: (0, Instant::now()),
+            head_awaited: ((0, 0), Instant::now()),
         }
+    }
+
+    /// Returns the interval of the checks: a timeout is a quarter longer at most.
+    fn interval(&self) -> Duration {
+        let shortest = self.head_timeout.map_or(self.write_timeout, |timeout| timeout.min(self.write_timeout));
+        (shortest / 8).max(Duration::from_millis(10))
     }
 
     fn check(&mut self) -> ConnState {
         let idle_time = self.since_progress();
         if self.activity.in_flight.load(Relaxed) > 0 && idle_time > self.write_timeout {
             return ConnState::Expired("write_timeout");
+        }
+        if self.head_timeout.is_some_and(|timeout| self.since_head_awaited() > timeout) {
+            return ConnState::Expired("timeout");
         }
         match self.idle_timeout {
             Some(limit) if self.activity.open.load(Relaxed) > 0 || idle_time < limit => ConnState::Active,
@@ -274,6 +309,16 @@ impl Watchdog<'_> {
             self.last_progress = (progress, Instant::now());
         }
         self.last_progress.1.elapsed()
+    }
+
+    /// Returns the time since which a request head is awaited: since the last request and the last write of its response.
+    fn since_head_awaited(&mut self) -> Duration {
+        let counters = (self.activity.progress.load(Relaxed), self.activity.writes.load(Relaxed));
+        let is_busy = self.activity.open.load(Relaxed) > 0 || self.activity.is_write_pending.load(Relaxed);
+        if is_busy || counters != self.head_awaited.0 {
+            self.head_awaited = (counters, Instant::now());
+        }
+        self.head_awaited.1.elapsed()
     }
 }
 
@@ -300,8 +345,8 @@ async fn detect_protocol(stream: &mut TcpStream) -> io::Result<(Protocol, Vec<u8
 fn http1_builder(limits: &Limits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_timeout)
+        // The watchdog checks the time of a head.
+        .header_read_timeout(None)
         .max_headers(limits.header_limit)
         .max_header_size(limits.head_size)
         .max_buf_size(64 << 10);

@@ -3,6 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -44,9 +45,12 @@ impl<T> TimeoutIo<T> {
     /// Returns the result of a write, or an error if the write is pending for too long.
     fn enforce_timeout<R>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if written.is_ready() {
-            self.write_timer = None;
+            if self.write_timer.take().is_some() {
+                self.activity.is_write_pending.store(false, Relaxed);
+            }
             return written;
         }
+        self.activity.is_write_pending.store(true, Relaxed);
         let write_timeout = self.write_timeout;
         let timer = self.write_timer.get_or_insert_with(|| Box::pin(sleep(write_timeout)));
         ready!(timer.as_mut().poll(cx));
@@ -76,6 +80,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimeoutIo<T> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.inner).poll_write(cx, bytes);
+        this.activity.record_write();
         this.enforce_timeout(cx, written)
     }
 
@@ -89,6 +94,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimeoutIo<T> {
             Some(tail) => Pin::new(&mut this.inner).poll_write_vectored(cx, &tail.extended(bytes, this.max_write)),
             None => Pin::new(&mut this.inner).poll_write_vectored(cx, bytes),
         };
+        this.activity.record_write();
         this.enforce_timeout(cx, written)
     }
 
@@ -111,7 +117,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for TimeoutIo<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::atomic::AtomicUsize;
 
     use http_body_util::{BodyExt, Full};
     use hyper::client::conn::http1 as client;

@@ -74,6 +74,33 @@ async fn slow_heads_time_out() {
 }
 
 #[tokio::test]
+async fn the_head_of_a_second_request_times_out() {
+    let start = "GET /things/1 HTTP/1.1\r\nHost: x\r\n\r\nGET /things/1 HTTP/1.1\r\nHost: x\r\nX: ";
+    let (response, duration) = drip(&server_with_short_timeouts(), start, b'y').await;
+    assert_eq!((status(&response), response.matches("HTTP/1.1").count()), (200, 1));
+    assert!(duration < Duration::from_secs(2), "{duration:?}");
+}
+
+/// The time of a head runs neither while a handler works nor while the client reads.
+#[tokio::test]
+async fn responses_may_take_longer_than_a_head() {
+    let mut app = app();
+    app.limits.head_timeout = Duration::from_millis(300);
+    let server = Server::start(app);
+    let slow = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert_eq!(server.raw(slow.repeat(2)).await.matches("200 OK").count(), 2);
+    let mut stream = TcpStream::from_std(socket(&server, 64 << 10)).expect("a socket");
+    stream.write_all(b"GET /big HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    let (mut total, mut part) = (0, vec![0; 32 << 10]);
+    while total < 8 << 20 {
+        sleep(Duration::from_millis(3)).await;
+        let read = stream.read(&mut part).await.expect("it is open");
+        assert_ne!(read, 0, "closed after {total} bytes");
+        total += read;
+    }
+}
+
+#[tokio::test]
 async fn slow_bodies_time_out_with_408() {
     let head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n";
     let (response, duration) = drip(&server_with_short_timeouts(), head, b' ').await;
@@ -84,7 +111,7 @@ async fn slow_bodies_time_out_with_408() {
 #[tokio::test]
 async fn clients_that_stop_reading_are_disconnected() {
     let server = server_with_short_timeouts();
-    let socket = socket(&server);
+    let socket = socket(&server, 4096);
     let mut stream = TcpStream::from_std(socket).expect("a socket");
     stream.write_all(b"GET /big HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
     sleep(Duration::from_millis(1500)).await;
@@ -94,9 +121,9 @@ async fn clients_that_stop_reading_are_disconnected() {
 }
 
 /// Returns a socket with a small receive buffer.
-fn socket(server: &Server) -> std::net::TcpStream {
+fn socket(server: &Server, buffer_size: usize) -> std::net::TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
-    socket.set_recv_buffer_size(4096).expect("an option");
+    socket.set_recv_buffer_size(buffer_size).expect("an option");
     socket.connect(&server.address.into()).expect("the server listens");
     socket.set_nonblocking(true).expect("an option");
     socket.into()
