@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_rows_are_told_by_their_lines() {
+    fn malformed_rows_are_named_by_their_lines() {
         let long = rows("a,b\n1,2,3\n4,5\n", Notation::Csv);
         assert!(long[0].starts_with("2 has 3 cells, but the header has 2"), "{long:?}");
         assert_eq!(long[1..], [r#"3 {"a":4,"b":5}"#]);
