@@ -63,6 +63,7 @@ mod timestamp;
 mod token_cache;
 mod tokens;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::database::{Database, DatabaseError, Migration};
@@ -148,7 +149,7 @@ pub struct Identities {
     passwords: PasswordHasher,
     throttle: Throttle,
     token_cache: TokenCache,
-    providers: Vec<Provider>,
+    providers: Vec<Arc<Provider>>,
     first_password: Option<FirstPassword>,
 }
 
@@ -172,7 +173,7 @@ impl Identities {
 
     /// Also accepts the tokens of an identity provider.
     pub fn with_provider(mut self, provider: Provider) -> Identities {
-        self.providers.push(provider);
+        self.providers.push(Arc::new(provider));
         self
     }
 
@@ -184,13 +185,14 @@ impl Identities {
 
     /// Returns the issuers of the identity providers.
     pub fn issuers(&self) -> Vec<&str> {
-        self.providers.iter().map(Provider::issuer).collect()
+        self.providers.iter().map(|provider| provider.issuer()).collect()
     }
 
-    /// Fetches the keys of the identity providers, and logs why if that fails: the setting may be wrong.
-    pub async fn prefetch_provider_keys(&self, now: Timestamp) {
-        for provider in &self.providers {
-            provider.prefetch_keys(now).await;
+    /// Spawns tasks that fetch the keys of the identity providers, and log why if that fails: the setting may be wrong.
+    /// Requires a tokio runtime.
+    pub fn spawn_prefetch_of_provider_keys(&self, now: Timestamp) {
+        for provider in self.providers.iter().cloned() {
+            tokio::spawn(async move { provider.prefetch_keys(now).await });
         }
     }
 

@@ -90,7 +90,9 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
             let listeners = CommonSettings(settings).listeners()?;
             let app = open(settings).await?;
             let background_tasks = BackgroundTasks::spawn(&app, settings, &listeners, &shutdown)?;
-            tokio::spawn(prefetch_provider_keys(Arc::clone(&app.state)));
+            if let Some(accounts) = &app.state.access.accounts {
+                accounts.identities.spawn_prefetch_of_provider_keys(Timestamp::now());
+            }
             for listener in &listeners {
                 listener.listen()?;
                 tracing::info!(address = %listener.address()?, "listening");
@@ -114,12 +116,6 @@ async fn run(role: ProcessRole, settings: &Settings) -> Result<(), OpenError> {
                 }
             }
         }
-    }
-}
-
-async fn prefetch_provider_keys(platform: Arc<Platform>) {
-    if let Some(accounts) = &platform.access.accounts {
-        accounts.identities.prefetch_provider_keys(Timestamp::now()).await;
     }
 }
 

@@ -89,7 +89,9 @@ pub fn start_background_tasks(
     }
     tokio::spawn(reload_on_hangup(server.clone(), signal(SignalKind::hangup())?));
     tokio::spawn(purge_expired_tokens(server.clone()));
-    tokio::spawn(prefetch_provider_keys(server.clone()));
+    if let Some(identities) = &server.identities {
+        identities.spawn_prefetch_of_provider_keys(Timestamp::now());
+    }
     if !server.is_first_start {
         tokio::spawn(compare_client_secret(server.clone(), FirstAccounts::from_settings(settings)?));
     }
@@ -128,12 +130,6 @@ async fn reload_on_hangup(server: Arc<Server>, mut hangup_signals: Signal) {
 async fn compare_client_secret(server: Arc<Server>, first: FirstAccounts) {
     if let Some(identities) = &server.identities {
         first.warn_about_client_secret(identities).await;
-    }
-}
-
-async fn prefetch_provider_keys(server: Arc<Server>) {
-    if let Some(identities) = &server.identities {
-        identities.prefetch_provider_keys(Timestamp::now()).await;
     }
 }
 
