@@ -1,5 +1,7 @@
 //! Roles of nodes for the flow through a plant, and the classes that define them.
 
+mod other_languages;
+
 use regex::{Regex, RegexBuilder};
 
 use crate::limits::MAX_REGEX_SIZE;
@@ -349,8 +351,20 @@ const SEVERAL_WAYS: &[&str] = &[
 ];
 
 /// Words of valves with more than two ports: a full port is the bore of a valve.
-const SEVERAL_PORTS: &[&str] =
-    &["3_port", "4_port", "5_port", "6_port", "five_port", "six_port", "_l_port", "_t_port", ".l_port", ".t_port"];
+const SEVERAL_PORTS: &[&str] = &[
+    "3_port",
+    "4_port",
+    "5_port",
+    "6_port",
+    "five_port",
+    "six_port",
+    "_l_port",
+    "_t_port",
+    ".l_port",
+    ".t_port",
+    "_l_pattern",
+    ".l_pattern",
+];
 
 /// Returns whether a class of a valve, in snake_case, is one that does not close all its ways.
 pub(super) fn has_several_ways(class: &str) -> bool {
@@ -400,7 +414,7 @@ const UNKNOWN_CLASSES: &[&str] = &["unknown", "unclassified", "undefined", "unid
 
 /// Returns whether a class in snake_case, without its namespace, is that of a valve whose type is not stated.
 pub(super) fn is_unspecified_valve(class: &str) -> bool {
-    Is(UNSPECIFIED_VALVES).matches(class) || Is(UNKNOWN_CLASSES).matches(class)
+    [UNSPECIFIED_VALVES, UNKNOWN_CLASSES, other_languages::HAND_VALVES].iter().any(|words| Is(words).matches(class))
 }
 
 /// Items in a pipe that never close it. They have no role in the flow, but their class is known. Items of other
@@ -461,8 +475,8 @@ pub(crate) enum TagLetters {
 
 /// Letters of the tags of valves that open or close by themselves.
 const SELF_ACTING_LETTERS: &[&str] = &[
-    "NRV", "CHV", "CHK", "CKV", "PSV", "PRV", "TRV", "TSV", "PSE", "SRV", "PVRV", "PVSV", "VRV", "BPV", "EFV", "XFV",
-    "EXFV",
+    "NRV", "CHV", "CHK", "CK", "CKV", "PSV", "PRV", "TRV", "TSV", "PSE", "SRV", "PVRV", "PVSV", "VRV", "BPV", "EFV",
+    "XFV", "EXFV",
 ];
 
 /// Letters of the tags of other valves with an actuator. `TSO` is a tight shut-off.
@@ -586,19 +600,17 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             ]),
             Has(&["blanking_plate", "blind_plate", "goggle", "removable_spool", "spool_removable"]),
             Last(&["blind", "spacer", "spacer_ring", "ring_spacer"]),
+            Last(other_languages::BLINDS),
         ],
     ),
     (Role::OpenEnd, &[Has(&["drilled_blind", "vented_blind"])]),
     (
         Role::PositiveBarrier,
-        &[Last(&[
-            "blind_flange",
-            "blank_flange",
-            "flange_blind",
-            "flange_blank",
-            "removed_spool",
-            "removed_spool_piece",
-        ])],
+        &[
+            Last(&["blind_flange", "blank_flange", "flange_blind", "flange_blank"]),
+            Last(&["removed_spool", "removed_spool_piece"]),
+            Is(other_languages::BLIND_FLANGES),
+        ],
     ),
     // Equipment and parts that are named after relief, and relieve nothing themselves.
     (
@@ -646,6 +658,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["psv", "prv", "tsv", "pvsv", "pvrv", "prd", "overflow_valve"]),
             // Not the valve of a truck that is unloaded.
             Is(&["unloading_valve"]),
+            Last(other_languages::RELIEF_DEVICES),
         ],
     ),
     (
@@ -655,6 +668,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Valve(&["check", "foot"]),
             Has(&["check_valve", "checkvalve", "non_return", "nonreturn", "backflow", "back_flow", "valve.check"]),
             InValve(&["check_", "_check", "one_way", "oneway"]),
+            Last(other_languages::CHECK_VALVES),
         ],
     ),
     // By hand, whatever else operates valves.
@@ -727,6 +741,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "pilot_",
                 "power_",
             ]),
+            Last(other_languages::ACTUATED_VALVES),
             InValve(&["sdv_", "xv_", "esd_", "esdv_", "rosov_", "onoff_", "gas_over_oil"]),
             // Valves by the letters of their tags. As a tag, HV is often a hand valve; as a class, it is not stated.
             Last(&[
@@ -740,7 +755,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             InValve(SEVERAL_WAYS),
             InValve(&["mixing", "selector", "transfer", "switching"]),
             InValve(SEVERAL_PORTS),
-            Begins(&["l_port_", "t_port_"]),
+            Begins(&["l_port_", "t_port_", "l_pattern_"]),
+            Last(other_languages::VALVES_OF_SEVERAL_WAYS),
         ],
     ),
     (
@@ -775,6 +791,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "sample",
                 "manifold",
             ]),
+            Is(other_languages::HAND_VALVES),
             Last(&["stopcock", "stop_cock", "plug_cock", "flush_bottom_valve"]),
             // A plug or a needle alone is not a valve.
             Is(&["ball", "gate", "globe", "butterfly"]),
