@@ -2,7 +2,7 @@
 //! the sections between emergency shutdown valves.
 
 use pidq::Graph;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::drawing_notation::drawing;
 use crate::graph::{check_document, check_graph, evaluate};
@@ -369,4 +369,66 @@ fn a_third_pipe_of_a_barrier_to_nowhere_is_a_gap() {
     check_document(&plant(both), answer, r#"["unknown",[["v",false]],[["dangling_edge","v"]]]"#);
     // The other pipe of a barrier is outside.
     check_document(&plant(r#"{"from": "v", "to": "gone"}"#), answer, r#"["yes",[["v",true]],[]]"#);
+}
+
+/// Returns, by barrier of a pump, its method in `isolate`, and its bleed and whether its proof is certain in the plan.
+fn bleed_of(branch: &str) -> Value {
+    let plant = format!("T-1 → V-1 → J-1 → V-2 → P-1 → V-3 → T-2; {branch}");
+    let graph = Graph::from_json(drawing(&plant)).expect("a drawing is JSON");
+    let query = r#"[
+        isolate("P-1").barriers | filter(.node.id == "V-2") | map(.method) | first(),
+        isolationPlan("P-1").barriers | filter(.node.id == "V-2") | map([.bleed.id, .certain]) | first()
+    ]"#;
+    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{plant}: {error}"))
+}
+
+#[test]
+fn a_bleed_lets_something_out() {
+    let proved = json!(["double_block_bleed", ["V-9", true]]);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → O-1"), proved);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → C-1"), proved);
+    assert_eq!(bleed_of("J-1 → V-9(closed)"), proved);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → CK-1 → O-1"), proved);
+    let unproved = json!(["single", [null, true]]);
+    // The root valve of a gauge, a purge connection, a branch into equipment.
+    assert_eq!(bleed_of("J-1 → V-9 → I-1(node_classification=instrument.pressure_gauge)"), unproved);
+    assert_eq!(bleed_of("O-1 → CK-1 → V-9(closed) → J-1"), unproved);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → CK-1 — O-1"), unproved);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → T-9"), unproved);
+}
+
+#[test]
+fn a_bleed_to_another_sheet_is_named_and_not_certain() {
+    let proved = json!(["double_block_bleed", ["V-9", false]]);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → X-1(service=to flare header)"), proved);
+    assert_eq!(bleed_of("J-1 → V-9(closed, description=closed drain) → X-1"), proved);
+    let unproved = json!(["single", [null, true]]);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → X-1"), unproved, "another consumer");
+    assert_eq!(bleed_of("X-1(service=flare gas) → V-9(closed) → J-1"), unproved, "flow from the other sheet");
+    // One on the sheet is taken first.
+    let both = "J-1 → J-2 → V-2; J-2 → V-8(closed) → X-1(service=flare); J-1 → V-9(closed) → O-1";
+    let plant = format!("T-1 → V-1 → J-1; {both} → P-1 → V-3 → T-2").replace("O-1 → P-1", "O-1; V-2 → P-1");
+    let graph = Graph::from_json(drawing(&plant)).expect("a drawing is JSON");
+    let query = r#"isolationPlan("P-1").barriers | filter(.node.id == "V-2") | map(.bleed.id) | first()"#;
+    assert_eq!(evaluate(&graph, query, "{}").expect("a plan"), json!("V-9"));
+}
+
+#[test]
+fn a_chamber_without_nozzles_is_a_data_gap() {
+    let mut plant: Value = serde_json::from_str(&drawing("T-1 → V-1 → E-1.A; E-1.B → V-2 → T-2")).expect("JSON");
+    let chamber = json!({"id": "E-1/tube", "node_classification": "equipment_component.chamber", "parent_id": "E-1"});
+    plant["pid_graph"]["nodes"].as_array_mut().expect("nodes").push(chamber);
+    let graph = Graph::from_json(plant.to_string()).expect("a drawing is JSON");
+    let query = r#"isolate("E-1/tube") | [.isolated, (.data_gaps | map([.kind, .at.id]))]"#;
+    let found = evaluate(&graph, query, "{}").expect("an isolation");
+    assert_eq!(found, json!(["unknown", [["no_nozzle_in_chamber", "E-1/tube"]]]));
+}
+
+#[test]
+fn the_other_sides_of_a_chamber_are_told() {
+    let plant = "T-1 → V-1 → E-1.A@tube; E-1.B@tube → V-2 → T-2; X-1 → E-1.C@shell; E-1.D@shell → X-2";
+    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
+    let query = r#"isolate("E-1/tube") | [.isolated, (.uncertain | map([.reason, .at.id])), (.inside | map(.id))]"#;
+    let found = evaluate(&graph, query, "{}").expect("an isolation");
+    assert_eq!(found, json!(["unknown", [["other_side", "E-1/shell"]], ["E-1/tube", "E-1.A", "E-1.B"]]));
 }

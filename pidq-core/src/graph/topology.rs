@@ -338,9 +338,9 @@ impl Topology {
     }
 
     /// Returns whether a node is an off-page connector whose continuation is not in the drawing. On joined sheets, a
-    /// connector leads to its partner.
+    /// connector leads to its partner; several pipes of one sheet that meet at a connector all leave the sheet there.
     pub fn is_sheet_end(&self, node: NodeId) -> bool {
-        self.roles[node as usize] == Role::OffPage && self.flow_degree(node) < 2
+        self.roles[node as usize] == Role::OffPage && (self.flow_degree(node) < 2 || !self.is_joined(node))
     }
 
     /// Returns whether an edge connects the off-page connectors of two sheets. On one sheet, a pipe may lead from one

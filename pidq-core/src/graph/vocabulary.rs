@@ -585,6 +585,22 @@ pub const FLARE_EQUIPMENT: &[&str] = &[
 pub const FLARE_DRUMS: &[&str] =
     &["knock_out", "knockout", "ko_drum", "k_o_drum", "kod", "seal_drum", "blowdown_drum", "blow_down_drum"];
 
+/// Words of connectors and branches into which something is drained or vented.
+pub const BLEED_WORDS: &[&str] = &[
+    "atmosphere",
+    "bleed",
+    "blowdown",
+    "drain",
+    "drainage",
+    "drains",
+    "flare",
+    "sewer",
+    "slop",
+    "slops",
+    "vent",
+    "vents",
+];
+
 /// Parts of the classes of valves that close when the flow through them is high.
 pub const EXCESS_FLOW: &[&str] = &["excess_flow"];
 

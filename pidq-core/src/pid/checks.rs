@@ -884,7 +884,7 @@ fn leaves_drawing(
 ) -> Result<bool> {
     let (degree, role) = (drawing.topology.flow_degree(node), drawing.topology.roles[node as usize]);
     if degree > 1 || role == Role::OffPage || role.closes() {
-        return Ok(degree < 2 && role == Role::OffPage);
+        return Ok(drawing.topology.is_sheet_end(node));
     }
     Ok(degree < expected_pipe_count(drawing, node) || missing.ends_at_missing_side(drawing, node, charge)?)
 }

@@ -12,6 +12,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, Topology};
+use crate::graph::vocabulary;
 use crate::value::Value;
 
 /// A branch that leads to nothing: the item it leaves, its items, and its class.
@@ -110,6 +111,12 @@ fn words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
     texts.map(|text| format!(" {}", snake_case(text))).collect()
 }
 
+/// Returns whether words at an item state that it drains or vents: those of a bleed, a drain, a flare.
+pub(crate) fn names_bleed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let words = words_of(drawing, node) + &service_of(drawing, node);
+    words.split(|c: char| !c.is_alphabetic()).any(|word| vocabulary::BLEED_WORDS.contains(&word))
+}
+
 /// Returns whether a nozzle is a manhole or handhole.
 pub(crate) fn is_manhole(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
@@ -168,8 +175,8 @@ pub(crate) fn is_bleed_valve(
     Ok(drawing.topology.roles[node as usize] == Role::Barrier && is_bleed(drawing, node, before, charge)?)
 }
 
-/// Returns whether a valve, reached from one side, leads to nothing: a drain, a vent or a bleed.
-pub(crate) fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+/// Returns whether a valve, reached from one side, leads to nothing.
+fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     const MAX_STEPS: usize = 10;
     let topology = &drawing.topology;
     let (mut node, mut before) = (valve, before);

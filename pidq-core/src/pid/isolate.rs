@@ -270,12 +270,16 @@ impl<'p, 'a> Isolation<'p, 'a> {
             missing_ends: segments::MissingEnds::default(),
         };
         for target in &targets.items {
-            isolation.include(*target, visitor)?;
+            match targets.sides.get(target) {
+                Some(ports) => isolation.include_side(*target, ports, visitor)?,
+                None => isolation.include(*target, visitor)?,
+            }
             if targets.has_group && is_unknown(drawing, *target) {
                 isolation.note("unknown_class", *target);
             }
         }
-        for target in &targets.items {
+        // A side is not open to the rest of its equipment.
+        for target in targets.items.iter().filter(|target| !targets.sides.contains_key(*target)) {
             isolation.include_parts(*target, visitor)?;
         }
         for at in 0..isolation.steps.len() {
@@ -329,6 +333,58 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.open_to_owner(step, owner, visitor)?;
         }
         self.include_with_state(item, own_step);
+        Ok(())
+    }
+
+    /// Adds a chamber and its nozzles to the volume; branches start at them.
+    fn include_side<V: Visitor>(&mut self, chamber: NodeId, ports: &[NodeId], visitor: &mut V) -> Result<()> {
+        visitor.charge(1 + ports.len() as u64)?;
+        self.visited.insert(chamber);
+        self.inside.push(chamber);
+        let topology = &self.drawing.topology;
+        for port in ports.iter().copied() {
+            if !self.visited.insert(port) {
+                continue;
+            }
+            self.inside.push(port);
+            if topology.flow_degree(port) > 0 {
+                self.begin_branch(port);
+            } else if self.is_unused_port(port) {
+                self.gaps.push(DataGap { kind: "unconnected_nozzle", at: port, edge: NONE });
+            }
+        }
+        let mut equipment: Vec<NodeId> = ports.iter().filter_map(|port| topology.owner(*port)).collect();
+        equipment.dedup();
+        equipment.retain(|equipment| !self.targets.contains(equipment));
+        for equipment in equipment {
+            self.note_other_sides(chamber, equipment, visitor)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the sides of equipment beside a chamber that is isolated: the wall between them may leak. If a nozzle states no
+    /// side, the chamber may be open to it, such as that of a boot.
+    fn note_other_sides<V: Visitor>(&mut self, chamber: NodeId, equipment: NodeId, visitor: &mut V) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let ports = topology.ports.nodes(equipment);
+        visitor.charge(1 + ports.len() as u64)?;
+        let mut seen: HashSet<NodeId> = [chamber].into();
+        let mut is_open = false;
+        for port in ports.iter().copied().chain([equipment]).filter(|port| topology.flow_degree(*port) > 0) {
+            let side = topology.zone(port);
+            if side == NONE {
+                self.note_unstated_side(port);
+                is_open = true;
+            } else if !self.targets.contains(&side) && seen.insert(side) {
+                // A side may be named by a field only.
+                let at = if (side as usize) < topology.node_count() { side } else { port };
+                self.note("other_side", at);
+            }
+        }
+        if is_open {
+            let step = self.begin_branch(chamber);
+            self.open_to_owner(step, equipment, visitor)?;
+        }
         Ok(())
     }
 
@@ -759,6 +815,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
         let node = self.steps[step as usize].node;
         self.inside.push(node);
         let degree = self.drawing.topology.flow_degree(node);
+        // Several pipes of the sheet meet at a connector: the branch leaves the sheet, and goes on by the others.
+        if self.drawing.topology.is_sheet_end(node) {
+            self.open.push(OpenBranch { step, kind: "off_page_connector", at: node });
+        }
         if degree < pipe_count(self.drawing, node) || degree < 2 && self.continues_undrawn(node, visitor)? {
             self.gaps.push(DataGap { kind: "free_port", at: node, edge: NONE });
             self.open.push(OpenBranch { step, kind: "free_port", at: node });

@@ -116,7 +116,7 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Resu
         let degree = topology.flow_degree(node);
         let role = topology.roles[node as usize];
         let is_open = role == Role::OpenEnd
-            || role == Role::OffPage && topology.is_sheet_end(node)
+            || topology.is_sheet_end(node)
             || dangling.contains(&node)
             || !topology.is_equipment(node) && degree < pipe_count(drawing, node)
             || role == Role::Port && topology.owner(node).is_none() && degree < 2;

@@ -5,6 +5,7 @@
 
 use hashbrown::HashSet;
 
+use super::bleeds::BleedEnd;
 use super::{Barrier, Isolation, Step};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -43,6 +44,8 @@ struct Proof {
     bleed_position: Option<&'static str>,
     cuts_off: Vec<NodeId>,
     is_source: bool,
+    /// The barrier is certain, and the drawing shows where its bleed ends.
+    is_certain: bool,
 }
 
 impl Proof {
@@ -109,7 +112,7 @@ impl<'a> Isolation<'_, 'a> {
         let behind = self.behind(node, self.node_at(from), charge)?;
         let between = behind.second.and(behind.bleed);
         let (bleed, bleed_position) = match between {
-            Some(bleed) => (Some(bleed), Some("between")),
+            Some((bleed, _)) => (Some(bleed), Some("between")),
             None => {
                 let nearest = self.nearest_bleed(node, bleeds, charge)?;
                 (nearest, nearest.map(|_| "volume"))
@@ -131,6 +134,7 @@ impl<'a> Isolation<'_, 'a> {
             },
             bleed,
             bleed_position,
+            is_certain: self.is_barrier_certain(node) && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
             cuts_off,
             is_source: flow.nodes(node).iter().any(is_inside),
         })
@@ -190,7 +194,7 @@ impl<'a> Isolation<'_, 'a> {
             Datum::node(proof.bleed),
             proof.bleed_position.map_or(Datum::Null, Datum::Word),
             Datum::Nodes(proof.cuts_off.clone()),
-            Datum::Bool(self.is_barrier_certain(proof.node)),
+            Datum::Bool(proof.is_certain),
         ]
     }
 }

@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::bleeds::{bleed_at, is_bleed, neighbors};
+use super::bleeds::{BleedEnd, bleed_at, bleed_end, neighbors};
 use super::relief_lost::Protection;
 use super::{Barrier, DataGap, Isolation, OpenBranch, Step, Uncertainty};
 use crate::error::Result;
@@ -141,7 +141,7 @@ impl<'a> Isolation<'_, 'a> {
         let mut bleeds = Vec::new();
         for barrier in &self.barriers {
             let Step { node, from, .. } = self.steps[barrier.step as usize];
-            if is_bleed(self.drawing, node, self.node_at(from), charge)? {
+            if bleed_end(self.drawing, node, self.node_at(from), charge)? == Some(BleedEnd::OnSheet) {
                 bleeds.push(node);
             }
         }

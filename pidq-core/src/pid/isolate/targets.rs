@@ -1,6 +1,6 @@
 //! Items that an isolation starts from: an item itself, or what belongs to a line, a segment, a loop or another group.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::parts::Parts;
 use crate::error::Result;
@@ -9,6 +9,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::pid::pipe_lines::Members;
 use crate::pid::{ChargeFn, loop_parts};
 use crate::value::Value;
@@ -20,6 +21,8 @@ pub(super) struct Targets {
     pub items: Vec<NodeId>,
     /// Items at the ends of the pipes of a line that do not belong to it: they may be its barriers.
     pub ends: Vec<NodeId>,
+    /// Sides of equipment among the items: chambers, each with the nozzles that are in it.
+    pub sides: HashMap<NodeId, Vec<NodeId>>,
     /// Some items belong to a group that was named, and were not named themselves.
     pub has_group: bool,
     /// Nodes from which no isolation can start, with the kind of data gap.
@@ -33,6 +36,10 @@ pub(super) fn targets(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<
     let mut found = Targets { parts: Parts::collect(drawing, charge)?, ..Targets::default() };
     let mut members = None;
     for node in nodes {
+        if is_chamber(drawing, *node) {
+            add_side(drawing, *node, &mut found, charge)?;
+            continue;
+        }
         if is_in_pipe(drawing, *node) || is_item(drawing, *node) {
             found.items.push(*node);
             continue;
@@ -48,6 +55,28 @@ pub(super) fn targets(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<
     found.items.retain(|item| seen.insert(*item));
     found.ends.retain(|end| !items.contains(end) && seen.insert(*end));
     Ok(found)
+}
+
+/// Returns whether a node is a chamber of equipment: a part of it that has no pipes and no ports of its own.
+fn is_chamber(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    !is_in_pipe(drawing, node)
+        && drawing.topology.roles[node as usize] != Role::Equipment
+        && drawing.class_has_word(node, vocabulary::CHAMBERS)
+}
+
+/// Adds one side of equipment; a data gap if the drawing puts no nozzle in it.
+fn add_side(drawing: &Drawing<'_>, chamber: NodeId, found: &mut Targets, charge: ChargeFn<'_>) -> Result<()> {
+    let topology = &drawing.topology;
+    charge(topology.node_count() as u64)?;
+    let is_in_chamber = |port: &NodeId| topology.zone(*port) == chamber && topology.owner(*port).is_some();
+    let ports: Vec<NodeId> = (0..topology.node_count() as u32).filter(is_in_chamber).collect();
+    if ports.is_empty() {
+        found.missing.push(("no_nozzle_in_chamber", chamber));
+        return Ok(());
+    }
+    found.items.push(chamber);
+    found.sides.insert(chamber, ports);
+    Ok(())
 }
 
 /// Returns whether a pipe is connected to a node or to one of its ports.

@@ -244,7 +244,7 @@ fn add_item(
         section.items.push(node);
     }
     section.uncertainties.extend(possible.get(&node).map(|reason| (*reason, node, NONE)));
-    if topology.roles[node as usize] == Role::OffPage && topology.flow_degree(node) < 2 {
+    if topology.is_sheet_end(node) {
         section.continues.push(node);
         section.uncertainties.push(("off_page_connector", node, NONE));
     }
