@@ -435,6 +435,69 @@ const ROWS: &[Row] = &[
         &["RV-1 open:", "RV-2 open:"],
         &[],
     ),
+    // Equipment that takes in what is relieved, and has no way out.
+    row(
+        "two vessels that relieve into each other",
+        "D-1 → RV-1 → D-2 → RV-2 → D-1; D-1 → V-1 → X-1; D-2 → V-2 → X-2",
+        &["RV-1 unknown: receiver_not_relieved D-2", "RV-2 unknown: receiver_not_relieved D-1"],
+        &["warning D-2?", "warning D-1?"],
+    ),
+    row(
+        "two vessels that relieve into each other, one of them also to the atmosphere",
+        "D-1 → RV-1 → D-2 → RV-2 → D-1; D-2 → RV-3 → O-1",
+        &["RV-1 open:", "RV-2 open:", "RV-3 open:"],
+        &[],
+    ),
+    row(
+        "two vessels that relieve into each other, one of them with a vent that is locked open",
+        "D-1 → RV-1 → D-2 → RV-2 → D-1; D-1 → V-1(lo) → X-1",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "a vessel that relieves into two that relieve into each other",
+        "D-1 → RV-1 → D-2 → RV-2 → D-3 → RV-3 → D-2",
+        &[
+            "RV-1 unknown: receiver_not_relieved D-2",
+            "RV-2 unknown: receiver_not_relieved D-3",
+            "RV-3 unknown: receiver_not_relieved D-2",
+        ],
+        &["warning D-2?", "warning D-3?", "warning D-2?"],
+    ),
+    row(
+        "a vessel whose own device is blocked",
+        "D-1 → RV-1 → D-2 → RV-2 → V-1(closed) → O-1",
+        &["RV-1 unknown: receiver_not_relieved D-2", "RV-2 blocked: closed_valve V-1"],
+        &["warning D-2?", "error V-1"],
+    ),
+    row(
+        "a heater that relieves into an expansion tank that is open to the loop alone",
+        "P-1 → V-1 → E-1(node_classification=equipment.fired_heater) → V-2 → J-1 → P-1; T-1 → V-3(lo) → J-1; \
+         E-1 → RV-1 → T-1",
+        &["RV-1 unknown: receiver_not_relieved T-1"],
+        &["warning T-1?"],
+    ),
+    row(
+        "a heater that relieves into an expansion tank with a relief device",
+        "P-1 → V-1 → E-1(node_classification=equipment.fired_heater) → V-2 → J-1 → P-1; T-1 → V-3(lo) → J-1; \
+         E-1 → RV-1 → T-1 → RV-2 → O-1",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "a second stage that relieves into the suction drum of the first one",
+        "X-1 → V-1 → D-1 → P-1(node_classification=equipment.compressor) → D-2 → \
+         P-2(node_classification=equipment.compressor) → J-1 → V-2 → X-2; J-1 → RV-1 → D-1",
+        &["RV-1 unknown: receiver_not_relieved D-1"],
+        &["warning D-1?"],
+    ),
+    row(
+        "a second stage that relieves into the suction drum of the first one, which is relieved",
+        "X-1 → V-1 → D-1 → P-1(node_classification=equipment.compressor) → D-2 → \
+         P-2(node_classification=equipment.compressor) → J-1 → V-2 → X-2; J-1 → RV-1 → D-1 → RV-2 → O-1",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
     row(
         "a closed drain of the device itself",
         "D-1 → RV-1 → J-1 → O-1; RV-1 → V-1(closed) → O-2",

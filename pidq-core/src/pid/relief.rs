@@ -11,15 +11,17 @@ mod machines;
 pub(crate) mod paths;
 pub(crate) mod protected;
 pub(crate) mod tails;
+mod ways_out;
 
 use std::collections::VecDeque;
 
 use hashbrown::{HashMap, HashSet};
 
 use self::items::{Cause, Effect, Flow, cause_at, direction, pipe_cause};
-use self::paths::{Search, path_back};
+use self::paths::{Branches, Search, path_back};
 use self::protected::{EquipmentSide, Protected};
 use self::tails::{Tails, Way};
+use self::ways_out::Outlets;
 use super::ChargeFn;
 use super::dead_ends::{is_bleed_valve, neighbors};
 use super::valve_state::{Installation, has_blind_position, has_position, installation};
@@ -29,7 +31,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::topology::Direction;
 use crate::graph::vocabulary;
 use crate::value::Value;
 
@@ -136,8 +138,8 @@ pub(crate) struct ReliefPath {
     pub sides: Vec<Side>,
     pub state: PathState,
     pub reasons: Vec<Reason>,
-    /// Ways of outlets to machines, which are judged last: a machine may be the one that the device protects.
-    to_machines: Vec<(Start, Vec<NodeId>)>,
+    /// Ways of outlets to equipment, which is judged last: it may be what the device protects, or lead back to it.
+    to_equipment: Vec<(Start, Vec<NodeId>)>,
 }
 
 impl ReliefPath {
@@ -148,7 +150,7 @@ impl ReliefPath {
             sides: Vec::new(),
             state: PathState::Open,
             reasons: Vec::new(),
-            to_machines: Vec::new(),
+            to_equipment: Vec::new(),
         };
         let found = sides_of(drawing, device, charge)?;
         let cause = match installation(drawing, device) {
@@ -172,8 +174,12 @@ impl ReliefPath {
             let start = Start::new(drawing, device, *first, *kind);
             path.add_side(drawing, &start, &avoided, tails, charge)?;
         }
-        for (start, route) in std::mem::take(&mut path.to_machines) {
-            path.add_machine(drawing, &start, &route, &avoided, charge)?;
+        for (start, route) in std::mem::take(&mut path.to_equipment) {
+            if route.last().is_some_and(|end| machines::is_machine(drawing, *end)) {
+                path.add_machine(drawing, &start, &route, &avoided, charge)?;
+            } else {
+                path.add_receiver(drawing, &start, &route, tails, charge)?;
+            }
         }
         Ok(path)
     }
@@ -406,7 +412,7 @@ impl ReliefPath {
         (shared, ends): (&[usize], &[NodeId]),
         charge: ChargeFn<'_>,
     ) -> Result<()> {
-        let starts = [(start.device, start.first)];
+        let starts = [[start.device, start.first]];
         let Some((limit, route)) = best_route(drawing, &found.ways, &starts, start.flow, false, charge)? else {
             return Ok(());
         };
@@ -442,9 +448,7 @@ impl ReliefPath {
             self.add(drawing, start.reason(Cause::OffSheet, route, true));
         }
         if start.kind == SideKind::Outlet && drawing.topology.is_equipment(*end) {
-            if machines::is_machine(drawing, *end) {
-                self.to_machines.push((*start, route.into()));
-            }
+            self.to_equipment.push((*start, route.into()));
             self.add_behind(drawing, start, route, charge)?;
         }
         Ok(())
@@ -511,6 +515,38 @@ impl ReliefPath {
         Ok(())
     }
 
+    /// Adds equipment into which the device discharges and that has no way out itself. A machine that the device protects
+    /// may take in from it what it discharged.
+    fn add_receiver(
+        &mut self,
+        drawing: &Drawing<'_>,
+        start: &Start,
+        route: &[NodeId],
+        tails: &mut Tails,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let topology = &drawing.topology;
+        let Some(port) = route.last().copied() else { return Ok(()) };
+        let receiver = (topology.equipment_or_self(port), topology.zone(port));
+        let is_judged = |reason: &Reason| {
+            (reason.behind == Some(receiver.0) || reason.at == receiver.0) && reason.state() != PathState::Open
+        };
+        if self.reasons.iter().any(is_judged) || protected::is_driven(drawing, receiver.0) {
+            return Ok(());
+        }
+        if tails.ways_out.has_way_out(drawing, receiver, charge)? {
+            return Ok(());
+        }
+        let protected = Protected::find(drawing, self, charge)?.equipment;
+        let feeds = ways_out::exits(drawing, receiver, charge)?.sides;
+        charge((feeds.len() * protected.len()) as u64)?;
+        let is_own = |side: &EquipmentSide| drawing.raises_pressure(side.0) && protected.contains(side);
+        if !feeds.iter().any(is_own) {
+            self.add(drawing, Reason { at: receiver.0, ..start.reason(Cause::ReceiverNotRelieved, route, true) });
+        }
+        Ok(())
+    }
+
     /// Handles a side that leads to no end: closed if all its branches are, else lost.
     fn add_lost(
         &mut self,
@@ -544,26 +580,14 @@ impl ReliefPath {
         if protected::is_driven(drawing, equipment) {
             return Ok(());
         }
-        let ports = topology.ports.nodes(equipment);
-        charge(ports.len() as u64)?;
-        let exits: Vec<NodeId> = ports.iter().copied().chain([equipment]).collect();
-        let avoided: HashSet<NodeId> = exits.iter().copied().chain([start.device]).collect();
-        let down = topology.table(EdgeFilter::Flow, Direction::Down);
-        let (mut starts, mut bleeds) = (Vec::new(), Vec::new());
-        for exit in exits.iter().filter(|exit| topology.zone(**exit) == topology.zone(port)) {
-            charge(down.degree(*exit) as u64)?;
-            for first in down.nodes(*exit).iter().filter(|first| !avoided.contains(*first)) {
-                let ways = if is_bleed_valve(drawing, *first, *exit, charge)? { &mut bleeds } else { &mut starts };
-                ways.push((*exit, *first));
-            }
-        }
-        let mut search = Search::new(drawing, &avoided);
-        search.direction = Direction::Down;
-        search.skips_relief = false;
-        let mut found = best_route(drawing, &search, &starts, Flow::FromDevice, true, charge)?;
+        let mut outlets = Outlets::find(drawing, (equipment, topology.zone(port)), charge)?;
+        outlets.ports.insert(start.device);
+        outlets.ways.retain(|[_, first]| *first != start.device);
+        let search = Search::new(drawing, &outlets.ports).towards(Direction::Down).along(Branches::MainAndRelief);
+        let mut found = best_route(drawing, &search, &outlets.ways, Flow::FromDevice, true, charge)?;
         if found.is_none() {
             // A valve to the atmosphere that is the only way out is no bleed.
-            found = best_route(drawing, &search, &bleeds, Flow::FromDevice, true, charge)?;
+            found = best_route(drawing, &search, &outlets.bleeds, Flow::FromDevice, true, charge)?;
         }
         let Some((limit, exit)) = found else {
             if drawing.class_has_word(equipment, vocabulary::FLARE_DRUMS) {
@@ -664,39 +688,65 @@ impl Start {
         avoided: &'p HashSet<NodeId>,
         charge: ChargeFn<'_>,
     ) -> Result<Found<'p, 'a>> {
-        let mut search = Search::new(drawing, avoided);
-        search.ends_at_open_ends = self.kind != SideKind::Inlet;
-        let directions: &[Direction] = match self.flow {
-            Flow::FromDevice => &[Direction::Down, Direction::Both],
-            _ => &[Direction::Both],
-        };
-        // A relief valve follows a rupture disc in series, whatever drains the pipe between them.
-        let is_before_valve = drawing.class_has(self.device, vocabulary::RUPTURE_DISCS);
-        let skips: [(bool, bool); 4] = match self.kind {
-            SideKind::Outlet if !is_before_valve => [(true, true), (true, false), (false, true), (false, false)],
-            _ => [(true, true), (false, true), (true, false), (false, false)],
-        };
         let mut path = Vec::new();
-        for direction in directions {
-            for (skips_relief, skips_bleeds) in skips {
-                search.direction = *direction;
-                (search.skips_relief, search.skips_bleeds) = (skips_relief, skips_bleeds);
+        for direction in self.directions() {
+            for branches in self.branches(drawing) {
+                let search = self.search_along(drawing, avoided, *direction, *branches);
                 path = search.path_to_end(self.first, charge)?;
                 if path.last().is_some_and(|last| search.is_end(*last)) {
-                    let is_against_flow = *direction == Direction::Both && directions.len() > 1;
-                    let mut ways = search.past_open(items::is_closed);
-                    let open_path = ways.path_to_end(self.first, charge)?;
-                    if open_path.last().is_some_and(|last| ways.is_end(*last)) {
-                        path = open_path;
-                    } else {
-                        ways.is_closed = None;
-                    }
-                    return Ok(Found { search, ways, path, has_end: true, is_against_flow });
+                    let is_against_flow = self.flow == Flow::FromDevice && *direction == Direction::Both;
+                    return self.found(search, path, is_against_flow, charge);
                 }
             }
         }
+        let search = self.search_along(drawing, avoided, Direction::Both, Branches::All);
         let ways = search.avoiding(avoided);
         Ok(Found { search, ways, path, has_end: false, is_against_flow: false })
+    }
+
+    /// Returns the directions in which the ends are searched, one after the other.
+    fn directions(&self) -> &'static [Direction] {
+        match self.flow {
+            Flow::FromDevice => &[Direction::Down, Direction::Both],
+            _ => &[Direction::Both],
+        }
+    }
+
+    /// Returns the branches along which the ends are searched, one after the other.
+    fn branches(&self, drawing: &Drawing<'_>) -> &'static [Branches] {
+        use Branches::{All, Main, MainAndBleeds, MainAndRelief};
+        // A relief valve follows a rupture disc in series, whatever drains the pipe between them.
+        let is_before_valve = drawing.class_has(self.device, vocabulary::RUPTURE_DISCS);
+        match self.kind {
+            SideKind::Outlet if !is_before_valve => &[Main, MainAndBleeds, MainAndRelief, All],
+            _ => &[Main, MainAndRelief, MainAndBleeds, All],
+        }
+    }
+
+    fn search_along<'p, 'a>(
+        &self,
+        drawing: &'p Drawing<'a>,
+        avoided: &'p HashSet<NodeId>,
+        direction: Direction,
+        branches: Branches,
+    ) -> Search<'p, 'a> {
+        let search = Search::new(drawing, avoided).towards(direction).along(branches);
+        if self.kind == SideKind::Inlet { search.from_inlet() } else { search }
+    }
+
+    /// Returns what a search has found by a path to an end: past nothing that is closed, if that leads to an end too.
+    fn found<'p, 'a>(
+        &self,
+        search: Search<'p, 'a>,
+        path: Vec<NodeId>,
+        is_against_flow: bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<Found<'p, 'a>> {
+        let open = search.past_open(items::is_closed);
+        let open_path = open.path_to_end(self.first, charge)?;
+        let is_open = open_path.last().is_some_and(|last| open.is_end(*last));
+        let (ways, path) = if is_open { (open, open_path) } else { (search.past_all(), path) };
+        Ok(Found { search, ways, path, has_end: true, is_against_flow })
     }
 
     /// Returns what may be wrong at a position of a path that starts at this side.
@@ -883,7 +933,7 @@ const LIMITS: &[Limit] = &[
 fn best_route(
     drawing: &Drawing<'_>,
     search: &Search<'_, '_>,
-    starts: &[(NodeId, NodeId)],
+    starts: &[[NodeId; 2]],
     flow: Flow,
     stops_at_relief: bool,
     charge: ChargeFn<'_>,
@@ -900,15 +950,15 @@ fn best_route(
 fn route_within(
     drawing: &Drawing<'_>,
     search: &Search<'_, '_>,
-    starts: &[(NodeId, NodeId)],
+    starts: &[[NodeId; 2]],
     (flow, limit): (Flow, Limit),
     stops_at_relief: bool,
     charge: ChargeFn<'_>,
 ) -> Result<Option<Vec<NodeId>>> {
     let roles = &drawing.topology.roles;
-    let mut before: HashMap<NodeId, NodeId> = starts.iter().map(|(_, first)| (*first, NONE)).collect();
-    let outside: HashMap<NodeId, NodeId> = starts.iter().map(|(from, first)| (*first, *from)).collect();
-    let mut queue: VecDeque<NodeId> = starts.iter().map(|(_, first)| *first).collect();
+    let mut before: HashMap<NodeId, NodeId> = starts.iter().map(|[_, first]| (*first, NONE)).collect();
+    let outside: HashMap<NodeId, NodeId> = starts.iter().map(|[from, first]| (*first, *from)).collect();
+    let mut queue: VecDeque<NodeId> = starts.iter().map(|[_, first]| *first).collect();
     let mut off_sheet = None;
     while let Some(node) = queue.pop_front() {
         charge(1)?;

@@ -5,7 +5,7 @@
 
 use hashbrown::HashSet;
 
-use super::paths::{Search, is_end};
+use super::paths::{Branches, Search, is_end};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
@@ -21,7 +21,7 @@ use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_po
 use crate::pid::{ChargeFn, joints};
 
 /// Passage of an item or a side, as the drawing states it.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Effect {
     /// Open, and nobody can close it.
     Open,
@@ -91,6 +91,8 @@ pub(crate) enum Cause {
     NoOutlet,
     /// Equipment of a flare without an outlet.
     NoWayOut,
+    /// Equipment whose own relief, or all ways out of it, are closed or lead only back.
+    ReceiverNotRelieved,
     DeviceNotInstalled,
     UnknownDeviceStatus,
 }
@@ -163,6 +165,12 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::NoInlet, "no_inlet", Effect::Unknown, "has no inlet from anything that it protects"),
     (Cause::NoOutlet, "no_outlet", Effect::Unknown, "has no outlet to where it discharges"),
     (Cause::NoWayOut, "no_way_out", Effect::Unknown, "has no outlet to anything"),
+    (
+        Cause::ReceiverNotRelieved,
+        "receiver_not_relieved",
+        Effect::Unknown,
+        "takes in the relief flow and has no way out but back to where it comes from, or a closed one",
+    ),
     (Cause::DeviceNotInstalled, "device_not_installed", Effect::Closed, "is not installed"),
     (
         Cause::UnknownDeviceStatus,
@@ -442,8 +450,7 @@ fn leads_elsewhere(
             return Ok(flow == Flow::FromDevice);
         }
         let avoided = HashSet::from([before]);
-        let mut search = Search::new(drawing, &avoided);
-        search.skips_relief = false;
+        let search = Search::new(drawing, &avoided).along(Branches::MainAndRelief);
         let next = search.continuations(node, charge)?;
         let [only] = next.as_slice() else { return Ok(false) };
         let is_valve_of_several_ways =

@@ -88,8 +88,7 @@ pub(super) fn own_suctions(
     let is_own = |machine: NodeId| {
         drawing.raises_pressure(machine) && protected.iter().any(|(equipment, _)| *equipment == machine)
     };
-    let mut search = Search::new(drawing, avoided);
-    search.direction = Direction::Down;
+    let search = Search::new(drawing, avoided).towards(Direction::Down);
     let before = search.predecessors(first, charge)?;
     let mut found: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
     for end in search.ends(first, charge)? {

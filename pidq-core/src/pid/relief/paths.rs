@@ -15,20 +15,37 @@ use crate::pid::dead_ends::{is_bleed_valve, neighbors};
 /// Test whether an item is closed, or the pipe that leads to it from another one; the latter may be [`NONE`].
 pub(super) type ClosedTest = fn(&Drawing<'_>, [NodeId; 2], ChargeFn<'_>) -> Result<bool>;
 
+/// Branches that a search follows: others lead nowhere.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Branches {
+    /// Neither other relief devices nor the drains, vents and bleeds of a branching.
+    Main,
+    MainAndBleeds,
+    MainAndRelief,
+    All,
+}
+
+impl Branches {
+    fn has_bleeds(self) -> bool {
+        matches!(self, Branches::MainAndBleeds | Branches::All)
+    }
+
+    fn has_relief(self) -> bool {
+        matches!(self, Branches::MainAndRelief | Branches::All)
+    }
+}
+
 /// Search from a side of a relief device, up to equipment and the ends of the sheet.
 pub(crate) struct Search<'p, 'a> {
     drawing: &'p Drawing<'a>,
     /// Items that are not entered: the device, and the first items of its sides.
     avoided: &'p HashSet<NodeId>,
-    pub(super) direction: Direction,
+    direction: Direction,
+    branches: Branches,
     /// An open end is an end: of an outlet, but not of an inlet.
-    pub(super) ends_at_open_ends: bool,
-    /// Other relief devices lead nowhere.
-    pub(super) skips_relief: bool,
-    /// Drains, vents and bleeds of a branching lead nowhere.
-    pub(super) skips_bleeds: bool,
+    ends_at_open_ends: bool,
     /// Test for items and pipes that are closed and therefore lead nowhere; `None` to pass them too.
-    pub(super) is_closed: Option<ClosedTest>,
+    is_closed: Option<ClosedTest>,
 }
 
 impl<'p, 'a> Search<'p, 'a> {
@@ -38,11 +55,25 @@ impl<'p, 'a> Search<'p, 'a> {
             drawing,
             avoided,
             direction: Direction::Both,
+            branches: Branches::Main,
             ends_at_open_ends: true,
-            skips_relief: true,
-            skips_bleeds: true,
             is_closed: None,
         }
+    }
+
+    /// Returns the same search in a direction.
+    pub(super) fn towards(self, direction: Direction) -> Search<'p, 'a> {
+        Search { direction, ..self }
+    }
+
+    /// Returns the same search along some branches.
+    pub(super) fn along(self, branches: Branches) -> Search<'p, 'a> {
+        Search { branches, ..self }
+    }
+
+    /// Returns the same search for what an inlet leads to: an open end protects nothing.
+    pub(super) fn from_inlet(self) -> Search<'p, 'a> {
+        Search { ends_at_open_ends: false, ..self }
     }
 
     /// Returns the same search with other items that are not entered.
@@ -56,6 +87,11 @@ impl<'p, 'a> Search<'p, 'a> {
     /// Returns the same search past nothing that is closed by a test.
     pub fn past_open(&self, is_closed: ClosedTest) -> Search<'p, 'a> {
         Search { is_closed: Some(is_closed), ..*self }
+    }
+
+    /// Returns the same search past what is closed too.
+    pub fn past_all(&self) -> Search<'p, 'a> {
+        Search { is_closed: None, ..*self }
     }
 
     /// Returns whether a path ends at an item: at equipment, where the sheet ends, at an open end.
@@ -73,7 +109,7 @@ impl<'p, 'a> Search<'p, 'a> {
             return Ok(Vec::new());
         }
         let around = neighbors(self.drawing, node, charge)?;
-        let is_branching = self.skips_bleeds && around.len() > 2;
+        let is_branching = !self.branches.has_bleeds() && around.len() > 2;
         let downstream = (self.direction != Direction::Both).then(|| self.leads_to(node));
         let mut next = Vec::with_capacity(around.len());
         for other in around.into_iter().filter(|other| !self.avoided.contains(other)) {
@@ -96,7 +132,7 @@ impl<'p, 'a> Search<'p, 'a> {
 
     /// Returns whether an item is not entered, from another one or from [`NONE`].
     fn is_skipped(&self, [before, node]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
-        let is_relief = self.skips_relief && self.drawing.topology.roles[node as usize] == Role::Relief;
+        let is_relief = !self.branches.has_relief() && self.drawing.topology.roles[node as usize] == Role::Relief;
         match self.is_closed.filter(|_| !is_relief) {
             Some(is_closed) => is_closed(self.drawing, [before, node], charge),
             None => Ok(is_relief),
@@ -202,7 +238,7 @@ impl<'p, 'a> Search<'p, 'a> {
 pub(crate) fn is_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     match topology.roles[node as usize] {
-        Role::OffPage => topology.flow_degree(node) < 2,
+        Role::OffPage => topology.is_sheet_end(node),
         Role::OpenEnd => true,
         _ => topology.is_equipment(node),
     }

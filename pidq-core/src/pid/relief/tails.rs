@@ -9,6 +9,7 @@ use super::copy_cost;
 use super::items::{Flow, cause_at};
 use super::paths::Search;
 use super::protected::may_block;
+use super::ways_out::WaysOut;
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::drawing::Drawing;
@@ -23,6 +24,8 @@ pub(crate) struct Tails {
     /// By item: its tail; `None` if more than one way leads on, or none to an end.
     known: HashMap<NodeId, Option<Tail>>,
     lists: Vec<List>,
+    /// Equipment into which devices discharge.
+    pub(super) ways_out: WaysOut,
     /// True to keep no tail, so that each device is searched by itself.
     #[cfg(test)]
     is_disabled: bool,
@@ -101,8 +104,7 @@ impl Tails {
     /// Returns the tail of an item, and keeps those of all items behind it.
     fn tail(&mut self, drawing: &Drawing<'_>, first: NodeId, charge: ChargeFn<'_>) -> Result<Option<Tail>> {
         let none = HashSet::new();
-        let mut search = Search::new(drawing, &none);
-        search.direction = Direction::Down;
+        let search = Search::new(drawing, &none).towards(Direction::Down);
         let (mut items, mut node) = (Vec::new(), first);
         let rest = loop {
             charge(1)?;
