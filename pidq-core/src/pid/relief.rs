@@ -731,7 +731,7 @@ impl Start {
         branches: Branches,
     ) -> Search<'p, 'a> {
         let search = Search::new(drawing, avoided).towards(direction).along(branches);
-        if self.kind == SideKind::Inlet { search.from_inlet() } else { search }
+        if self.kind == SideKind::Inlet { search.past_open_ends() } else { search }
     }
 
     /// Returns what a search has found by a path to an end: past nothing that is closed, if that leads to an end too.

@@ -72,7 +72,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Returns the same search for what an inlet leads to: an open end protects nothing.
-    pub(super) fn from_inlet(self) -> Search<'p, 'a> {
+    pub(super) fn past_open_ends(self) -> Search<'p, 'a> {
         Search { ends_at_open_ends: false, ..self }
     }
 
