@@ -432,6 +432,7 @@ impl<'p> Checker<'p> {
             ("sum" | "average", []) => self.check_aggregate(call, input, Kinds::STRING | Kinds::CONTAINERS),
             ("prod" | "min" | "max", []) => self.check_aggregate(call, input, Kinds::OBJECT),
             ("in", [value, list]) => self.check_membership(call, *value, *list),
+            ("add" | "subtract" | "multiply", [a, b]) => self.check_arithmetic(call, a.kinds, b.kinds),
             (name, [a, b]) if COMPARISONS.contains(&name) => self.check_comparison(call, name, *a, *b),
             _ => {}
         }
@@ -452,8 +453,24 @@ impl<'p> Checker<'p> {
             true => Vec::new(),
             false => self.search.nearest(&key.name, self.types.keys(holder).into_iter()),
         };
-        let help = similar.first().map(|similar| format!("did you mean `.{similar}`?"));
+        let help = match similar.first() {
+            Some(similar) => Some(format!("did you mean `.{similar}`?")),
+            None => self.other_fields(&key.name, holder).map(|fields| format!("did you mean {fields}?")),
+        };
         self.warn("PQW01", format!("no object here has a field `{}`", key.name), key.span, help);
+    }
+
+    /// Returns the paths one level down that end in a field, such as `.node.tag` of a row, or the fields whose names
+    /// contain its name, such as `.node_classification` for `.class`.
+    fn other_fields(&mut self, name: &str, holder: Type) -> Option<String> {
+        let below = self.types.fields_below(holder, name);
+        let names = match below.is_empty() && !self.search.is_exhausted() {
+            true => self.search.containing(name, self.types.keys(holder).into_iter()),
+            false => Vec::new(),
+        };
+        let paths = below.into_iter().chain(names.into_iter().map(str::to_owned)).map(|path| format!("`.{path}`"));
+        let paths: Vec<String> = paths.collect();
+        (!paths.is_empty()).then(|| paths.join(", "))
     }
 
     /// PQW07.
@@ -553,6 +570,30 @@ impl<'p> Checker<'p> {
             call.span,
             Some(help),
         );
+    }
+
+    /// PQW21: an operator of jq that works on arrays or objects there, and on their texts or on no number here.
+    fn check_arithmetic(&mut self, call: &Call, a: Kinds, b: Kinds) {
+        // An item at an index may be missing.
+        let is_one = |found: Kinds, kinds: Kinds| found.intersects(kinds) && found.is_only(kinds | Kinds::MISSING);
+        let are_both = |kinds: Kinds| is_one(a, kinds) && is_one(b, kinds);
+        let (message, help) = match call.function.row().name() {
+            "add" if are_both(Kinds::ARRAY) => {
+                ("`+` joins two arrays as texts", "the items of both are `[.a, .b] | flatten()`")
+            }
+            "add" if are_both(Kinds::OBJECT) => {
+                ("`+` joins two objects as texts", "the properties of both are `merge(.a, .b)`")
+            }
+            "subtract" if are_both(Kinds::ARRAY) => (
+                "`-` subtracts numbers, not arrays",
+                "the items that another array lacks are `let({b: .b}, .a | filter(get() not in $b))`",
+            ),
+            "multiply" if are_both(Kinds::OBJECT) => {
+                ("`*` multiplies numbers, not objects", "the properties of both, at any depth, are `mergeDeep(.a, .b)`")
+            }
+            _ => return,
+        };
+        self.warn("PQW21", message.into(), call.span, Some(help.into()));
     }
 
     // PQW02.
@@ -710,7 +751,8 @@ fn failure(call: &Call, found: Kinds) -> Error {
     };
     let error = Error::new(code, message).with_span(call.span).with_label(format!("always gets {found}"));
     match found.is_only(Kinds::OBJECT) {
-        true => error.with_help("the items of an object are `values()`"),
+        true => error
+            .with_help("the values of an object are `values()`; with their keys, `entries()`; `pickBy()` keeps some"),
         false => error,
     }
 }

@@ -524,8 +524,8 @@ pub struct Warning {
     /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
     /// piped value not read, `PQW15` parameter not read, `PQW16` side of equipment not stated,
     /// `PQW17` direction that `sort` does not know, `PQW18` count that is no whole number, `PQW19`
-    /// item or pipe passed that may not be there, `PQW20` step of `reduce` or `scan` that is constant. Of a drawing, the
-    /// codes of `validate`, such as `G020`.
+    /// item or pipe passed that may not be there, `PQW20` step of `reduce` or `scan` that is constant, `PQW21`
+    /// arithmetic with arrays or objects. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,
     /// The message, one line.
     pub message: String,

@@ -743,12 +743,20 @@ impl DocumentKeys<'_> {
     }
 
     fn unknown_field(&mut self, name: &str, span: Span) -> Warning {
-        let other_keys = self.graph.keys().filter(|key| *key != name);
-        let similar = if self.search.is_exhausted() { Vec::new() } else { self.search.nearest(name, other_keys) };
         let warning = Warning::new("PQW01", format!("no object had a field `{name}`")).with_span(span);
-        match similar.first() {
-            Some(similar) => warning.with_help(format!("did you mean `.{similar}`?")),
-            None => warning,
+        if self.search.is_exhausted() {
+            return warning;
+        }
+        let other_keys = || self.graph.keys().filter(|key| *key != name);
+        let mut similar = self.search.nearest(name, other_keys());
+        similar.truncate(1);
+        if similar.is_empty() {
+            similar = self.search.containing(name, other_keys());
+        }
+        let paths: Vec<String> = similar.iter().map(|key| format!("`.{key}`")).collect();
+        match paths.is_empty() {
+            true => warning,
+            false => warning.with_help(format!("did you mean {}?", paths.join(", "))),
         }
     }
 }

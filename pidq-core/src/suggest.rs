@@ -1,5 +1,6 @@
 //! "Did you mean" suggestions: similar names, functions of other languages, and those of features that were left out.
 
+mod drawing_names;
 mod jq_names;
 
 /// Functions of each feature, whether or not this program has it.
@@ -55,6 +56,17 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
     similar.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
+/// Returns the names that contain `part`, ignoring case, at most three, in the given order. A short part is in too many.
+pub(crate) fn containing<'n>(part: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    const MIN_LEN: usize = 4;
+    const MAX_LEN: usize = 64;
+    if !(MIN_LEN..=MAX_LEN).contains(&part.len()) {
+        return Vec::new();
+    }
+    let part = part.to_lowercase();
+    known.filter(|name| name.len() <= 4 * MAX_LEN && name.to_lowercase().contains(&part)).take(3).collect()
+}
+
 /// Repeated searches for similar names with a limit on the total number of names compared, so that the time does not
 /// depend on the query and the document.
 pub(crate) struct BoundedSearch {
@@ -74,8 +86,17 @@ impl BoundedSearch {
 
     /// As [`nearest`], among the names that the limit still allows.
     pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+        nearest(name, self.limited(known))
+    }
+
+    /// As [`containing`], among the names that the limit still allows.
+    pub fn containing<'n>(&mut self, part: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+        containing(part, self.limited(known))
+    }
+
+    fn limited<'n>(&mut self, known: impl Iterator<Item = &'n str>) -> impl Iterator<Item = &'n str> {
         let mut next = || self.left.checked_sub(1).map(|left| self.left = left);
-        nearest(name, known.map_while(|known| next().map(|()| known)))
+        known.map_while(move |known| next().map(|()| known))
     }
 }
 
@@ -366,9 +387,19 @@ const FOREIGN_NAMES: &[ForeignName] = &[
         help: "to join arrays by key, use `innerJoin()` or `leftJoin()`",
     },
     ForeignName {
-        names: &["except", "difference"],
+        names: &["except", "difference", "minus"],
         function: "antiJoin",
-        help: "the items without a partner are `antiJoin()`",
+        help: "the items that another list lacks are `let({b: .b}, .a | filter(get() not in $b))`; by a key, `antiJoin()`",
+    },
+    ForeignName {
+        names: &["intersect", "intersection"],
+        function: "semiJoin",
+        help: "the items that two lists share are `let({b: .b}, .a | filter(get() in $b))`; by a key, `semiJoin()`",
+    },
+    ForeignName {
+        names: &["union"],
+        function: "uniq",
+        help: "the items of two lists, each once, are `[.a, .b] | flatten() | uniq()`",
     },
     ForeignName {
         names: &["upstreamof"],
@@ -379,8 +410,10 @@ const FOREIGN_NAMES: &[ForeignName] = &[
 
 /// Returns the function for a name of another language.
 pub(crate) fn foreign_name(name: &str) -> Option<&'static ForeignName> {
-    let find =
-        |name: &str| FOREIGN_NAMES.iter().chain(jq_names::COUNTERPARTS).find(|entry| entry.names.contains(&name));
+    let find = |name: &str| {
+        let entries = FOREIGN_NAMES.iter().chain(jq_names::COUNTERPARTS).chain(drawing_names::DRAWING_NAMES);
+        entries.into_iter().find(|entry| entry.names.contains(&name))
+    };
     // `IN` and `in` of jq are two functions.
     find(name).or_else(|| find(&name.to_lowercase()))
 }
@@ -404,7 +437,7 @@ pub(crate) fn nearest_foreign_name(name: &str) -> Option<&'static ForeignName> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BoundedSearch, nearest, nearest_foreign_name};
+    use super::{BoundedSearch, containing, nearest, nearest_foreign_name};
 
     #[test]
     fn misspelled_names_of_other_languages_are_found() {
@@ -440,6 +473,16 @@ mod tests {
         check("a", &["", "A", "b", "ab"], &["A", "ab"]);
         check("ab", &["b", "ba", "ac", "xy"], &["b", "ba", "ac"]);
         check("ä", &["Ä", "ö"], &["Ä"]);
+    }
+
+    #[test]
+    fn names_that_contain_a_part_are_found() {
+        let known = ["node_classification", "piping_class", "tag", "Class"];
+        let check = |part: &str, found: &[&str]| assert_eq!(containing(part, known.into_iter()), found, "{part}");
+        check("class", &["node_classification", "piping_class", "Class"]);
+        check("PIPING", &["piping_class"]);
+        check("tag", &[]);
+        check("classes", &[]);
     }
 
     #[test]

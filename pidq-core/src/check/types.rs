@@ -208,6 +208,28 @@ impl<'p> Types<'p> {
         }
     }
 
+    /// Returns the paths of a field in the objects directly below an object, such as `node.tag` for `tag`: at most three,
+    /// of the first hundred properties. Without a document, items of the drawing may have any field.
+    pub fn fields_below(&self, object: Type, name: &str) -> Vec<String> {
+        let holders = self.keys(object).into_iter().take(100);
+        if self.guide.is_none() {
+            let items = holders.filter(|holder| ["node", "item", "at"].contains(holder));
+            return items.map(|holder| format!("{holder}.{name}")).collect();
+        }
+        let paths = holders.filter(|holder| self.has(self.field(object, holder), name));
+        paths.take(3).map(|holder| format!("{holder}.{name}")).collect()
+    }
+
+    /// Returns true if objects of this type are known to have a field.
+    fn has(&self, object: Type, name: &str) -> bool {
+        match (self.built_contents(object), self.guide.as_ref().zip(object.guide_node())) {
+            _ if !object.kinds.intersects(Kinds::OBJECT) => false,
+            (Some(BuiltContents::Record(fields)), _) => fields.iter().any(|(known, _)| known == name),
+            (_, Some((guide, node))) => matches!(guide.field(node, name), Lookup::Found(..)),
+            _ => false,
+        }
+    }
+
     fn follow(&self, step: Option<Lookup>) -> Type {
         match step {
             Some(Lookup::Found(node, kinds)) => self.at(node).with(kinds),

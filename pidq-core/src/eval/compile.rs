@@ -605,7 +605,7 @@ impl<'n> Compiler<'n> {
         };
         let Some(Node::Object(entries)) = entries else {
             let error = Error::new(Code::OptionsExpected, format!("options expected in `{}`", function.signature()));
-            return Err(error.with_span(arg.span).with_help("write `{name: value}` as the last argument"));
+            return Err(error.with_span(arg.span).with_help(options_help(known, &arg.node)));
         };
         for (key, value) in entries {
             let spec = known.iter().find(|spec| *spec.name == *key.name);
@@ -937,6 +937,9 @@ fn surplus_help(function: &Function, args: &[Expr]) -> String {
         ("map", [_, ..]) if args.iter().all(|arg| arg.head() == Some("get")) => {
             "for several values, use an array or an object: `map([.a, .b])`, `pick(.a, .b)`".into()
         }
+        ("groupBy" | "countBy" | "keyBy" | "uniqBy", [_, ..]) if args.iter().all(|arg| arg.head() == Some("get")) => {
+            format!("several keys are one list: `{}([.a, .b])`", function.name)
+        }
         ("sum" | "prod" | "min" | "max" | "average", [arg]) if arg.head() == Some("get") => {
             format!("the array comes through the pipe; for a field of each item, write `map(.a) | {}()`", function.name)
         }
@@ -956,7 +959,12 @@ fn uncomputed_key(key: &Expr) -> Option<Warning> {
 fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
     let message = format!("A constant expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
-    error.with_help("write a number or a string, or use a parameter or a name bound by `let`: `$name`")
+    error.with_help(match (function.name, param.name) {
+        ("sort", "direction") => {
+            "several keys are one list: `sortBy([.a, .b])`; a direction is `\"desc\"` or a `$name`"
+        }
+        _ => "write a number or a string, or use a parameter or a name bound by `let`: `$name`",
+    })
 }
 
 fn option_constant_expected(function: &Function, spec: &OptionSpec, span: Span) -> Error {
@@ -1174,6 +1182,17 @@ fn unknown_option(name: &str, span: Span, known: &[OptionSpec]) -> Error {
     let error = Error::new(Code::UnknownOption, format!("unknown option \"{name}\"")).with_span(span);
     let error = error.with_label("unknown option").with_help(format!("{guess}(known: {})", known.join(", ")));
     error.with_suggestions(similar.into_iter().map(str::to_owned).collect())
+}
+
+/// Returns the help for another value in place of options. A second item is where the walk is meant to end.
+fn options_help(known: &[OptionSpec], found: &Node) -> &'static str {
+    let is_walk = known.iter().any(|spec| spec.name == "until");
+    match found {
+        Node::String(_) if is_walk => {
+            "a walk ends at an item with `{until: .tag == \"P-101\"}`; the items between two are `between(\"T-101\", \"P-101\")`"
+        }
+        _ => "write `{name: value}` as the last argument",
+    }
 }
 
 fn path_help(arg: &Expr) -> String {

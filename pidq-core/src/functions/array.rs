@@ -100,11 +100,14 @@ pub(super) fn list(input: Value<'_>) -> Result<Array<'_>> {
     input.as_array().ok_or_else(|| array_expected(input))
 }
 
+const ITEMS_OF_OBJECT: &str =
+    "the values of an object are `values()`; with their keys, `entries()`; `pickBy()` keeps some";
+
 /// Returns the error for an input that is not an array.
 pub(super) fn array_expected(input: Value<'_>) -> Error {
     let error = Error::new(Code::ArrayExpected, "Array expected").with_label(format!("got {}", describe(input)));
     match input {
-        Value::Object(_) => error.with_help("the items of an object are `values()`"),
+        Value::Object(_) => error.with_help(ITEMS_OF_OBJECT),
         Value::Null | Value::Undefined => error.with_help("check the path before it: a missing property is null"),
         _ => error,
     }

@@ -479,7 +479,9 @@ fn not_a_node<'a>(drawing: &Drawing<'a>, value: Value<'a>) -> Error {
     let error = Error::new(Code::NotANode, format!("{} is not a node of the graph", describe_value(value)));
     match drawing.edge_of(value) {
         Some(_) => error.with_help("the ends of an edge are `endpoints()`"),
-        None => error.with_help("pipe a node, an id, a tag, or an array of them"),
+        None => error.with_help(
+            "pipe a node, an id, a tag, or an array of them, as in `\"P-101\" | downstream()` or `\"T-101\" | paths(\"P-101\")`",
+        ),
     }
 }
 
@@ -513,6 +515,9 @@ fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
     let alphanumeric_tag = alphanumeric(tag_text);
     let mut similar: Vec<&str> = tags().filter(|tag| alphanumeric(tag) == alphanumeric_tag).collect();
     similar.extend(suggest::nearest(tag_text, tags()));
+    if similar.is_empty() {
+        similar = suggest::containing(tag_text, tags());
+    }
     let mut seen = HashSet::new();
     similar.retain(|tag| seen.insert(*tag));
     similar.truncate(3);

@@ -70,7 +70,11 @@ pub(super) const COUNTERPARTS: &[ForeignName] = &[
         function: "flatten",
         help: "a list of one value, or the list itself, is `[.a] | flatten()`",
     },
-    ForeignName { names: &["path"], function: "valuePaths", help: "the paths of nested values are `valuePaths()`" },
+    ForeignName {
+        names: &["path"],
+        function: "valuePaths",
+        help: "the paths of nested values are `valuePaths()`; those between items of a drawing, `paths(\"T-1\", \"P-1\")`",
+    },
     ForeignName { names: &["recurse_down"], function: "descendants", help: "all nested values are `descendants()`" },
     ForeignName {
         names: &["fromstream", "truncate_stream"],

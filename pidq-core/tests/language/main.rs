@@ -5,6 +5,7 @@ mod dates;
 mod joins;
 mod jq;
 mod json_text;
+mod messages;
 mod nested;
 mod regex;
 mod sequences;

@@ -106,13 +106,9 @@ const FOREIGN_SYNTAX: &[ForeignSyntax] = &[
         replacement: None,
     },
     ForeignSyntax { before: "", after: "# ", help: "a comment begins with `//`", replacement: Some("// ") },
-    ForeignSyntax {
-        before: "{",
-        after: "(",
-        help: "an object with a computed key is `[{key: .a, value: .b}] | fromEntries()`",
-        replacement: None,
-    },
 ];
+
+const COMPUTED_KEY: &str = "an object with a computed key is `[{key: .a, value: .b}] | fromEntries()`";
 
 /// Constants of other languages.
 const FOREIGN_CONSTANTS: &[(&str, &str)] =
@@ -329,6 +325,9 @@ impl ParseFailure<'_> {
     /// `[0]`, `["a"]`, `[*]`, `[]` after a value or a dot.
     fn index(&self) -> Option<Hint> {
         let inner = self.remaining().strip_prefix('[').filter(|_| self.code != Code::ValueExpected)?;
+        if self.code == Code::KeyExpected {
+            return hint(COMPUTED_KEY);
+        }
         let end = inner.find(']')?;
         let (inside, after) = (inner[..end].trim(), &inner[end..]);
         if matches!(inside, "" | "*") {
@@ -406,6 +405,9 @@ impl ParseFailure<'_> {
             };
             return hint_with_len(found.len(), help);
         }
+        if after.trim_start().starts_with(':') && self.before().trim_end().ends_with(['(', ',']) {
+            return hint_with_len(found.len(), format!("names with values are an object in braces: `{{{found}: …}}`"));
+        }
         self.hyphen(found)
             .or_else(|| self.call_without_parentheses(found))
             .or_else(|| self.bare_path(found.len()))
@@ -481,6 +483,9 @@ impl ParseFailure<'_> {
     fn letter(&self) -> Option<Hint> {
         matches!(self.code, Code::PropertyExpected | Code::KeyExpected).then_some(())?;
         let rest = self.remaining();
+        if rest.starts_with('(') && self.code == Code::KeyExpected {
+            return hint(COMPUTED_KEY);
+        }
         if rest.starts_with('.') && self.code == Code::KeyExpected {
             return hint("an object needs keys, `{tag: .tag}`; `pick(.tag)` keeps the field names");
         }
@@ -663,11 +668,21 @@ pub(super) fn unclosed_bracket(text: &str, open: usize) -> String {
     let bracket = text.get(open..=open).unwrap_or_default();
     let location = crate::error::Location::new(text, open);
     let rest = text.get(open..).unwrap_or_default();
-    let comment = if without_comments(rest).len() < rest.len() { "; `//` begins a comment" } else { "" };
+    let comment = match without_comments(rest).len() < rest.len() {
+        true if hides_value(rest) => "; `//` begins a comment: to replace null, write `coalesce(.a, 0)`",
+        true => "; `//` begins a comment",
+        false => "",
+    };
     match text.contains('\n') {
         true => format!("the `{bracket}` in line {}, column {} is not closed{comment}", location.line, location.column),
         false => format!("the `{bracket}` in column {} is not closed{comment}", location.column),
     }
+}
+
+/// Returns true if a value follows the last `//`, as in jq's `.a // "default"`.
+fn hides_value(text: &str) -> bool {
+    let (_, content) = text.rsplit_once("//").unwrap_or_default();
+    content.trim_start().starts_with(|c: char| c.is_ascii_digit() || "\".[{$".contains(c))
 }
 
 /// PQW12: jq's `.a // "default"`. Warns if a comment contains a value rather than words.
@@ -846,7 +861,15 @@ mod tests {
         check_help("\"//\" + /* é */ // é\n", "nothing follows `+`");
         check_help("//nodes", "the query is only a comment; `get()` returns the input");
         check_help(" /* a */ ", "the query is only a comment; `get()` returns the input");
-        check_help("map(.b // 0)", "the `(` in column 4 is not closed; `//` begins a comment");
+        check_help(
+            "map(.b // 0)",
+            "the `(` in column 4 is not closed; `//` begins a comment: to replace null, write `coalesce(.a, 0)`",
+        );
+        check_help("map(.b // the default)", "the `(` in column 4 is not closed; `//` begins a comment");
+        check_help("{[.a]: 1}", COMPUTED_KEY);
+        check_help("{a: 1, (.b): 2}", COMPUTED_KEY);
+        check_help("downstream(\"T-1\", pass: \"zone\")", "names with values are an object in braces: `{pass: …}`");
+        check_help("let(x: 1, $x)", "names with values are an object in braces: `{x: …}`");
         check_help(" ", "the query is empty; `get()` returns the input");
     }
 }
