@@ -204,7 +204,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "shortestPath",
         params: FROM_TO,
-        summary: "The path with the fewest steps, or the lowest sum of a weight, as `{nodes, edges, length, cost}`.",
+        summary: "The path with the fewest steps, or the lowest sum of a weight, as `{nodes, edges, length, cost}`; null if there is none.",
         example: r#"shortestPath("T-101", "PROD") | .length => 9"#,
         body: Body::Piped(shortest_path),
     },

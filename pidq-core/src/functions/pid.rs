@@ -169,7 +169,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "instrumentIndex",
         params: ATTRIBUTES,
-        summary: "One row for each instrument: its measured variable, its loop, and the items it is attached to.",
+        summary: "One row for each instrument: its measured variable, its loop (by its tag, if it belongs to none), and the items it is attached to.",
         example: r#"instrumentIndex() | map([.tag, .variable, .loop]) | first() => ["FT-101","flow","F-101"]"#,
         body: Body::Piped(|cx, input, args| list_report(cx, input, args, &lists::INSTRUMENTS)),
     },
@@ -218,8 +218,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "loops",
         params: &[],
-        summary: "The loops, and instruments without a loop grouped by their tags. `kind`: control, indication, trip or safety.",
-        example: r#"loops() | map([.loop, .kind, .closed]) => [["F-101","control",true],["T-101","indication",false],["L-201","indication",false]]"#,
+        summary: "The loops, and instruments without a loop grouped by their tags: `node` is null then. `kind`: control, indication, trip or safety.",
+        example: r#"loops() | map([.loop, .kind, .closed, .node.id]) => [["F-101","control",true,"l1"],["T-101","indication",false,null],["L-201","indication",false,null]]"#,
         body: Body::Piped(|cx, _, _| {
             drawing_report(cx, |drawing, charge| {
                 let loops = Loops::find(drawing, charge)?;

@@ -25,14 +25,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "match",
         params: PARAMS,
-        summary: "The first match of a pattern: the matched string and its capture groups; null if there is none.",
-        example: r#"match("P-101", "([A-Z])-([0-9]+)") => {"value":"P-101","groups":["P","101"]}"#,
+        summary: "The first match of a pattern: the matched string, its capture groups, and the named ones in `namedGroups`; null if there is none.",
+        example: r#"[match("P-101", "([A-Z])-([0-9]+)"), match("P-101", "(?<no>[0-9]+)").namedGroups.no] => [{"value":"P-101","groups":["P","101"]},"101"]"#,
         body: Body::Search(first_match),
     },
     Function {
         name: "matchAll",
         params: PARAMS,
-        summary: "All matches of a pattern.",
+        summary: "All matches of a pattern, each as the result of `match`.",
         example: r#"matchAll("1-2", "[0-9]") => [{"value":"1"},{"value":"2"}]"#,
         body: Body::Search(all_matches),
     },

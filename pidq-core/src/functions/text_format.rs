@@ -28,7 +28,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "format",
         params: &[Param::text_template(&TEMPLATE)],
-        summary: "A text with the fields that a template names: `{a.b}`, `{.}` for the value itself, `{a:.2}` with two decimals; `{{` is a brace.",
+        summary: "A text with the fields that a template names: `{a.b}`, `{.}` for the value itself, `{a:.2}` with two decimals; null is empty, `{{` a brace.",
         example: r#"{tag: "P-1", kw: 7.456} | format("{tag}: {kw:.1} kW") => "P-1: 7.5 kW""#,
         body: Body::Piped(format_text),
     },

@@ -5,6 +5,7 @@ mod dates;
 mod joins;
 mod jq;
 mod json_text;
+mod manual_lists;
 mod messages;
 mod nested;
 mod regex;
