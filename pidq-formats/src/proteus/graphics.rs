@@ -181,12 +181,12 @@ impl<'p, 't> Collector<'p, 't> {
             self.add_attributes(&mut shape, *element);
             if !elements.is_empty() {
                 self.drawn_shapes.insert(name.clone());
-                shape.add("elements", Json::Array(elements));
+            } else if shape.is_empty() {
+                continue;
             }
+            shape.add("elements", Json::Array(elements));
             // The names of shapes are unique.
-            if !shape.is_empty() {
-                shapes.add(name, Json::Object(shape));
-            }
+            shapes.add(name, Json::Object(shape));
         }
         shapes
     }

@@ -123,7 +123,12 @@ impl<'a> Sheet<'a> {
 /// Returns the shapes of a sheet: name, elements.
 fn shapes<'a>(graphics: Object<'a>) -> impl Iterator<Item = (&'a str, Array<'a>)> {
     let shapes = graphics.get("shapes").and_then(Value::as_object);
-    let elements = |shape: Value<'a>| shape.as_object()?.get("elements")?.as_array();
+    // A shape without elements may be blank on purpose. One that only has attributes names a symbol of a library.
+    let elements = |shape: Value<'a>| {
+        let shape = shape.as_object()?;
+        let elements = shape.get("elements")?.as_array()?;
+        (!elements.is_empty() || shape.get("attributes").is_none()).then_some(elements)
+    };
     let all = shapes.into_iter().flat_map(|shapes| shapes.iter());
     all.filter_map(move |(name, shape)| Some((name, elements(shape)?)))
 }

@@ -643,6 +643,17 @@ fn a_nozzle_beside_the_top_of_a_vessel_starts_at_the_dished_head() {
 }
 
 #[test]
+fn a_shape_that_only_has_attributes_is_replaced_by_a_symbol() {
+    let shape = |members: &str| {
+        let metadata = UP.replace("\"S\": {\"elements\"", &format!("\"X\": {{{members}}}, \"S\": {{\"elements\""));
+        let svg = draw(&sheet(&metadata, r#"{"type": "use", "shape": "X", "at": [20, 20]}"#));
+        svg.contains("M-10 -7V7L10 -7V7Z")
+    };
+    assert!(shape(r#""attributes": [{"name": "RegistrationNumber", "value": "X1"}], "elements": []"#));
+    assert!(!shape(r#""elements": []"#), "it is blank");
+}
+
+#[test]
 fn a_highlighted_item_is_marked_without_its_labels() {
     let label = r#"{"type": "circle", "center": [20, 20], "radius": 4}, {"type": "group", "role": "label", "elements": [
         {"type": "polyline", "points": [20, 20, 80, 40]}, {"type": "text", "text": "EL: 1", "at": [80, 40], "height": 2}]}"#;
