@@ -245,6 +245,15 @@ const ROWS: &[Row] = &[
         NO,
         NO,
     ),
+    row(
+        "a ball valve that its description says to have an L port",
+        "T-1 → V-1(description=L-port) → P-1 → V-2 → T-2",
+        r#""P-1""#,
+        &["V-2"],
+        &["equipment:T-1"],
+        NO,
+        NO,
+    ),
     // Valves that something in the drawing calls no hand valve.
     row(
         "a word that is unknown before the type of a valve",

@@ -42,18 +42,23 @@ fn is_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.class_has(node, vocabulary::VALVE_DRIVES) && !drawing.class_has(node, vocabulary::HAND_DRIVES)
 }
 
-/// Returns the roles of valves that are all that a description of an item says: `shutdown valve`. One that names another
-/// valve too, such as `bypass of control valve`, is about the purpose.
+/// Returns the roles of valves that are all that a description of an item says: `shutdown valve`, or the ports of one, such as
+/// `L-port`. One that names another valve too, such as `bypass of control valve`, is about the purpose.
 pub(crate) fn described_roles(drawing: &Drawing<'_>, node: NodeId) -> impl Iterator<Item = Role> {
-    const MAX_WORDS: usize = 4;
-    let names_valve_alone = |text: &&str| {
-        let text = snake_case(text.trim());
-        text.ends_with("_valve")
-            && text.split('_').count() <= MAX_WORDS
-            && !text.split('_').any(|word| vocabulary::PURPOSE_WORDS.contains(&word))
-    };
+    let config = &drawing.topology.config;
     let described = texts(drawing, node, Names::Description).filter(|text| text.len() <= MAX_CLASS);
-    described.filter(names_valve_alone).filter_map(|text| drawing.topology.config.role_of(text.trim()))
+    described.map(|text| snake_case(text.trim())).filter(|text| is_about_item(text)).filter_map(|text| {
+        match text.ends_with("_valve") {
+            true => config.role_of(&text),
+            false => config.role_of_valve(&text).filter(|role| *role == Role::MultiWay),
+        }
+    })
+}
+
+/// Returns whether a description in snake_case is short and names no purpose.
+fn is_about_item(text: &str) -> bool {
+    const MAX_WORDS: usize = 4;
+    text.split('_').count() <= MAX_WORDS && !text.split('_').any(|word| vocabulary::PURPOSE_WORDS.contains(&word))
 }
 
 /// Returns whether a text that describes a valve or its operator, or another class of it, names a drive.
