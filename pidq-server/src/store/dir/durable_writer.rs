@@ -7,7 +7,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::graph_files::TEMP_PREFIX;
@@ -128,31 +128,31 @@ impl DurableWriter {
     /// # Errors
     /// `insufficient-storage`, `read-only`.
     pub fn recover(&self) -> Result<()> {
-        let mut health = lock(&self.health);
-        let DiskHealth::Failed(reason, files) = &mut *health else { return Ok(()) };
-        if let Err(error) = self.probe(files) {
-            let reason = format!("{reason}; retry failed: {error}");
-            return Err(if is_full(&error) { Error::InsufficientStorage(reason) } else { Error::ReadOnly(reason) });
+        let health = lock(&self.health);
+        match *health {
+            DiskHealth::Failed(..) => self.probe_if_unhealthy(health),
+            DiskHealth::Healthy | DiskHealth::Full(_) => Ok(()),
         }
-        *health = DiskHealth::Healthy;
-        drop(health);
-        (self.events)(&Event::Writable);
-        Ok(())
     }
 
     pub fn state(&self) -> StoreState {
-        match self.recover().and_then(|()| self.recover_space()) {
+        match self.probe_if_unhealthy(lock(&self.health)) {
             Ok(()) => StoreState::Writable,
             Err(error) => StoreState::ReadOnly(error.to_string()),
         }
     }
 
-    /// Checks a disk that was full: a probe file must fit.
-    fn recover_space(&self) -> Result<()> {
-        let mut health = lock(&self.health);
-        let DiskHealth::Full(reason) = &*health else { return Ok(()) };
-        if let Err(error) = self.probe(&[]) {
-            return Err(Error::InsufficientStorage(format!("{reason}; retry failed: {error}")));
+    /// Returns to health if a probe file can be written, after a failure or on a disk that was full.
+    fn probe_if_unhealthy(&self, mut health: MutexGuard<'_, DiskHealth>) -> Result<()> {
+        let (reason, is_space_missing, probed) = match &*health {
+            DiskHealth::Healthy => return Ok(()),
+            DiskHealth::Full(reason) => (reason, true, self.probe(&[])),
+            DiskHealth::Failed(reason, files) => (reason, false, self.probe(files)),
+        };
+        if let Err(error) = probed {
+            let reason = format!("{reason}; retry failed: {error}");
+            let is_full = is_space_missing || is_full(&error);
+            return Err(if is_full { Error::InsufficientStorage(reason) } else { Error::ReadOnly(reason) });
         }
         *health = DiskHealth::Healthy;
         drop(health);
