@@ -524,6 +524,7 @@ fn every_example_of_the_help_works() {
     }
     write_file(&folder, "valves.pidq", ".a | map(.b)\n");
     write_file(&folder, "events.ndjson", "{\"message\":\"started\"}\n{\"message\":\"stopped\"}\n");
+    write_file(&folder, "pumps.csv", "tag,kw\nP-101,15\nP-102,7.5\n");
     let commands =
         ["", "query", "fmt", "check", "explain", "functions", "repl", "conformance-stdio", "completions", "man"];
     for command in commands {

@@ -159,14 +159,14 @@ impl Plant {
     }
 
     fn is_end(&self, node: usize) -> bool {
-        self.is_equipment(node) || self.kinds[node] == OpenEnd || self.kinds[node] == OffPage && self.degree(node) < 2
+        self.is_equipment(node) || matches!(self.kinds[node], OpenEnd | OffPage)
     }
 
     fn leads_to_nothing(&self, node: usize, before: usize, steps: usize) -> bool {
         let next: Vec<usize> = self.neighbors(node).into_iter().filter(|next| *next != before).collect();
         match next.as_slice() {
-            _ if steps == 0 => false,
-            [] => !self.is_equipment(node) && self.kinds[node] != OffPage,
+            _ if steps == 0 || self.kinds[node] == OffPage => false,
+            [] => !self.is_equipment(node),
             [only] => {
                 self.kinds[*only] != Relief
                     && !self.is_equipment(*only)
@@ -436,8 +436,11 @@ fn step(
         OpenEnd => {
             found.open.insert(("open_end".into(), node));
         }
-        OffPage if plant.degree(node) < 2 => {
+        OffPage => {
             found.open.insert(("off_page_connector".into(), node));
+            if plant.degree(node) > 1 {
+                found.inside.insert(node);
+            }
         }
         _ if plant.is_hand_valve(node) && (!plant.is_used_last(node) || used_last.contains(&node)) => {
             found.barriers.insert(node);

@@ -132,6 +132,7 @@ impl RateDecision {
 
 /// Adds an item with its parameters to a structured list (RFC 9651). Hot: once per response, into one string.
 fn add_item(list: &mut String, name: &str, parameters: [(&str, u64); 2]) {
+    let mut numbers = itoa::Buffer::new();
     list.push_str(if list.is_empty() { "\"" } else { ", \"" });
     list.push_str(name);
     list.push('"');
@@ -139,23 +140,8 @@ fn add_item(list: &mut String, name: &str, parameters: [(&str, u64); 2]) {
         list.push(';');
         list.push_str(key);
         list.push('=');
-        push_number(list, value);
+        list.push_str(numbers.format(value));
     }
-}
-
-/// Appends a number. Formatting with `write!` takes twice as many instructions.
-fn push_number(text: &mut String, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    text.push_str(str::from_utf8(&digits[start..]).unwrap_or_default());
 }
 
 /// Returns whole seconds, rounded up, so that a retry is not too early.
@@ -239,15 +225,6 @@ mod tests {
         let [(_, policy), (_, state)] = RateDecision::headers(&[decision("uploads", 120), decision("user", 600)]);
         assert_eq!(policy, "\"uploads\";q=120;w=60, \"user\";q=600;w=60");
         assert_eq!(state, "\"uploads\";r=119;t=1, \"user\";r=599;t=1");
-    }
-
-    #[test]
-    fn numbers_are_decimal() {
-        for number in [0, 7, 10, 60, 1_234_567_890, u64::MAX] {
-            let mut text = "=".to_owned();
-            push_number(&mut text, number);
-            assert_eq!(text, format!("={number}"));
-        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Message framing between parent and sandboxed child: a magic number, a length-prefixed JSON header, then bytes.
 //!
-//! A reply has a body with a length prefix, and attachments, of which each has one; their number precedes them. The body of a request is streamed as chunks, each with a length prefix; the
-//! length 0 ends it.
+//! A reply has a body with a length prefix, and attachments, of which each has one; their number precedes them. The body of a
+//! request is streamed as chunks, each with a length prefix; the length 0 ends it.
 
 use std::io::{self, Read, Write};
 
