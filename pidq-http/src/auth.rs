@@ -191,7 +191,8 @@ impl Identities {
     /// Spawns tasks that fetch the keys of the identity providers, and log why if that fails: the setting may be wrong.
     /// Requires a tokio runtime.
     pub fn spawn_prefetch_of_provider_keys(&self, now: Timestamp) {
-        for provider in self.providers.iter().cloned() {
+        for provider in &self.providers {
+            let provider = Arc::clone(provider);
             tokio::spawn(async move { provider.prefetch_keys(now).await });
         }
     }

@@ -102,7 +102,8 @@ mod tests {
     #[tokio::test]
     async fn a_future_that_moves_to_another_task_wakes_that_one() {
         let mut gated = OnOwnWake::new(tokio::time::sleep(Duration::from_millis(20)));
-        poll_fn(|cx| Poll::Ready(assert!(Pin::new(&mut gated).poll(cx).is_pending()))).await;
+        let is_pending = poll_fn(|cx| Poll::Ready(Pin::new(&mut gated).poll(cx).is_pending())).await;
+        assert!(is_pending);
         let waited = tokio::time::timeout(Duration::from_secs(20), tokio::spawn(gated)).await;
         assert!(matches!(waited, Ok(Ok(()))));
     }

@@ -105,7 +105,7 @@ impl<R: Read> TableRows<R> {
         self.reader.get_mut().limit = position.saturating_add(MAX_ROW);
         let is_read = self.reader.read_byte_record(&mut self.record).map_err(|error| RowError::Io(error.into()))?;
         self.find_line();
-        let last_cell = self.record.iter().last().unwrap_or_default();
+        let last_cell = self.record.iter().next_back().unwrap_or_default();
         let is_at_end = self.reader.get_ref().is_at_end;
         if !is_read || is_at_end && self.record.len() == 1 && last_cell == &END[1..] {
             return Ok(false);
@@ -225,9 +225,12 @@ fn without_escapes(text: &str) -> String {
     unescaped + rest
 }
 
+/// Bytes of a table: what was read to find the delimiter, the rest, and the end of the last row.
+type Input<R> = Chain<Chain<Cursor<Vec<u8>>, BufReader<R>>, &'static [u8]>;
+
 /// Source of a table, which counts its bytes.
 struct Source<R> {
-    reader: Chain<Chain<Cursor<Vec<u8>>, BufReader<R>>, &'static [u8]>,
+    reader: Input<R>,
     /// Number of bytes that were read.
     read: u64,
     /// Offsets of the line ends that were read, except those before the current row.
@@ -240,7 +243,7 @@ struct Source<R> {
 }
 
 impl<R> Source<R> {
-    fn new(reader: Chain<Chain<Cursor<Vec<u8>>, BufReader<R>>, &'static [u8]>) -> Source<R> {
+    fn new(reader: Input<R>) -> Source<R> {
         Source { reader, read: 0, line_ends: VecDeque::new(), lines: 0, limit: MAX_ROW, is_at_end: false }
     }
 }
