@@ -159,14 +159,21 @@ impl Plant {
     }
 
     fn is_end(&self, node: usize) -> bool {
-        self.is_equipment(node) || matches!(self.kinds[node], OpenEnd | OffPage)
+        self.is_equipment(node) || self.kinds[node] == OpenEnd || self.is_sheet_end(node)
+    }
+
+    /// Returns whether a connector leads to another sheet: all but those between two pipes that join another connector.
+    fn is_sheet_end(&self, node: usize) -> bool {
+        let goes_on = |other: usize| self.kinds[other] == OffPage && self.degree(other) > 1;
+        let is_joined = || self.neighbors(node).into_iter().any(goes_on);
+        self.kinds[node] == OffPage && (self.degree(node) < 2 || !is_joined())
     }
 
     fn leads_to_nothing(&self, node: usize, before: usize, steps: usize) -> bool {
         let next: Vec<usize> = self.neighbors(node).into_iter().filter(|next| *next != before).collect();
         match next.as_slice() {
-            _ if steps == 0 || self.kinds[node] == OffPage => false,
-            [] => !self.is_equipment(node),
+            _ if steps == 0 || self.is_sheet_end(node) => false,
+            [] => !self.is_equipment(node) && self.kinds[node] != OffPage,
             [only] => {
                 self.kinds[*only] != Relief
                     && !self.is_equipment(*only)
@@ -436,7 +443,7 @@ fn step(
         OpenEnd => {
             found.open.insert(("open_end".into(), node));
         }
-        OffPage => {
+        OffPage if plant.is_sheet_end(node) => {
             found.open.insert(("off_page_connector".into(), node));
             if plant.degree(node) > 1 {
                 found.inside.insert(node);
