@@ -93,7 +93,7 @@ pub(crate) struct PageSize(#[schemars(range(min = 1, max = MAX_PAGE_SIZE))] u64)
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[allow(dead_code, reason = "only describes a parameter")]
-pub(crate) struct Position(#[schemars(range(min = 0, max = i32::MAX))] u64);
+pub(crate) struct Position(#[schemars(range(min = 0, max = u32::MAX))] u64);
 
 /// Seconds of waiting.
 #[derive(JsonSchema)]
