@@ -1,5 +1,7 @@
-//! Ctrl-C while it is meant for a query of the prompt or for another program, not for this process.
+//! Ctrl-C while it is meant for a query of the prompt or for another program, not for this process. Except on Unix, it always
+//! ends this process.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
@@ -7,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use pidq::Cancel;
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
+#[cfg(unix)]
+use signal_hook::{consts::SIGINT, flag};
 
 /// Interval between the looks at the flag that the signal sets.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -28,16 +30,23 @@ impl Handler {
         HANDLER.get_or_init(|| Handler::register().ok()).as_ref()
     }
 
-    fn register() -> std::io::Result<Handler> {
+    #[cfg(unix)]
+    fn register() -> io::Result<Handler> {
         let handler = Handler { ends_process: Arc::new(AtomicBool::new(true)), is_interrupted: Arc::default() };
         flag::register_conditional_default(SIGINT, handler.ends_process.clone())?;
         flag::register(SIGINT, handler.is_interrupted.clone())?;
         Ok(handler)
     }
+
+    #[cfg(not(unix))]
+    fn register() -> io::Result<Handler> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// Runs another program and waits for it, without ending this process when the user presses Ctrl-C. The program itself gets
 /// the signal.
+#[cfg(unix)]
 pub fn with_program<T>(run: impl FnOnce() -> T) -> T {
     with_ctrl_c(false, run)
 }

@@ -3,10 +3,10 @@
 //! The output is held until it is complete, and then passed to the pager in a file. After a query the pager replaces this
 //! process, so that the terminal and the shell have to do with one process only; the prompt waits for it.
 
-#[cfg(unix)]
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
+#[cfg(unix)]
 use super::interrupt;
 
 /// Output of this size is written as it comes.
