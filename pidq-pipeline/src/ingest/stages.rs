@@ -200,6 +200,9 @@ impl DocumentJob {
 /// Takes the boxes of the words of the pages that have positions.
 fn page_words(extracted: &mut Extracted) -> Vec<PageWordsRecord> {
     let encoded = std::mem::take(&mut extracted.page_words);
+    if encoded.is_empty() {
+        return Vec::new();
+    }
     let code_points = CodePoints::new(&extracted.text);
     let record = |((page, words), number): ((&Page, Vec<u8>), i64)| {
         let char_range = (code_points.char_offset(page.start) as i64, code_points.char_offset(page.end) as i64);
