@@ -51,6 +51,7 @@ use commands::{
 };
 use failure::{Result, Status};
 use option_file::Parsed;
+use pidq::Dialect;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -259,7 +260,10 @@ fn print_usage_error(message: &clap::Error) -> Status {
             Some(feature) => failure::warn(&format!(
                 "this program was built without `pidq {word}`; install it with `cargo install pidq --features {feature}`\n"
             )),
-            None => suggest_query_command(word),
+            None => {
+                suggest_query_command(word);
+                suggest_function(word);
+            }
         }
     }
     if message.kind() == ErrorKind::UnknownArgument && is_top_level_option() {
@@ -286,6 +290,13 @@ const SERVICE_COMMANDS: &[(&str, &str)] = &[
 /// Returns the feature that adds a subcommand to the program.
 fn missing_feature(word: &str) -> Option<&'static str> {
     SERVICE_COMMANDS.iter().find(|(name, _)| *name == word).map(|(_, feature)| *feature)
+}
+
+/// Names the description of a function of the language whose name is given as a subcommand, as in `pidq help isolate`.
+fn suggest_function(word: &str) {
+    if Dialect::standard().functions().any(|function| function.name() == word) {
+        failure::warn(&format!("`{word}` is a function of the query language: `pidq functions {word}` describes it\n"));
+    }
 }
 
 const QUERY_HINT: &str = "to run a query on a file, use `pidq query QUERY FILE`\n";

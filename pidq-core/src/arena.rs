@@ -128,15 +128,13 @@ impl Cell {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct ContainerId(pub u32);
 
-/// Placement of the items of an array in the input.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Layout {
-    /// No guarantee.
-    Loose,
-    /// All items are containers, and each but the last is followed directly by its comma.
-    CommaFollows,
-    /// As `CommaFollows`, and each comma is followed directly by the next item.
-    Compact,
+/// Bytes of the items of an array in the input, if all of them are containers, and each but the last is followed directly
+/// by its comma.
+#[derive(Debug)]
+pub(crate) struct ItemSpans {
+    pub spans: Box<[Span]>,
+    /// Each comma is followed directly by the next item.
+    pub is_compact: bool,
 }
 
 /// Position of a container's children, and its bytes in the input.
@@ -296,6 +294,29 @@ impl Arena {
         }
     }
 
+    /// Returns the length of a string in bytes, and 0 for null; `None` for other cells.
+    #[inline]
+    pub fn text_or_null_len(&self, cell: Cell) -> Option<usize> {
+        match cell.kind() {
+            Kind::Source(_, len) => Some(usize::from(len)),
+            Kind::Symbol(_) | Kind::Text(_) => Some(self.string(cell).len()),
+            Kind::Null => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Returns the sixteen bytes of the input that begin with a string, and its length; `None` for a longer string, and
+    /// for one that is not stored as a part of the input.
+    #[inline]
+    pub fn short_block(&self, cell: Cell) -> Option<(&[u8; 16], usize)> {
+        match cell.kind() {
+            Kind::Source(start, len @ 0..=16) => {
+                Some((self.source.as_bytes()[start as usize..].first_chunk()?, usize::from(len)))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns a string with its quotes from the input, if it has no escapes.
     pub fn quoted(&self, cell: Cell) -> Option<&str> {
         let raw = match cell.kind() {
@@ -320,18 +341,15 @@ impl Arena {
         (lexeme.value, self.slice(lexeme.span))
     }
 
-    /// Returns the layout of the items of an array: the loosest layout of any two adjacent items.
-    pub fn layout(&self, id: ContainerId) -> Layout {
-        let span = |item: &Cell| match item.kind() {
-            Kind::Array(child) | Kind::Object(child) => Some(self.container(child).span),
-            _ => None,
-        };
-        let between = |pair: &[Cell]| match (span(&pair[0]), span(&pair[1])) {
-            (Some(one), Some(next)) if next.start == one.end + 1 => Layout::Compact,
-            (Some(one), Some(_)) if self.source().as_bytes()[one.end as usize] == b',' => Layout::CommaFollows,
-            _ => Layout::Loose,
-        };
-        self.items(id).windows(2).map(between).min().unwrap_or(Layout::Loose)
+    /// Returns the bytes of the items of an array; `None` for other items or another layout.
+    pub fn item_spans(&self, id: ContainerId) -> Option<ItemSpans> {
+        let span = |item: &Cell| Some(self.container(item.array_id().or(item.object_id())?).span);
+        let spans: Box<[Span]> = self.items(id).iter().map(span).collect::<Option<_>>()?;
+        let is_compact = spans.windows(2).all(|pair| pair[1].start == pair[0].end + 1);
+        // Reads a byte of each item, which are far apart.
+        let has_comma = |pair: &[Span]| self.source.as_bytes()[pair[0].end as usize] == b',';
+        let is_followed = is_compact || spans.windows(2).all(has_comma);
+        is_followed.then_some(ItemSpans { spans, is_compact })
     }
 
     /// Returns the path from the root to a container, such as `.pid_graph.nodes[17]`.

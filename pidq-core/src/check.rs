@@ -15,7 +15,7 @@ use crate::eval::plan::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
 use crate::graph::Graph;
 use crate::limits::Limits;
-use crate::suggest::BoundedSearch;
+use crate::suggest::{self, BoundedSearch};
 use crate::value::{compare, prototype};
 
 use data_guide::DataGuide;
@@ -470,7 +470,7 @@ impl<'p> Checker<'p> {
         };
         let paths = below.into_iter().chain(names.into_iter().map(str::to_owned)).map(|path| format!("`.{path}`"));
         let paths: Vec<String> = paths.collect();
-        (!paths.is_empty()).then(|| paths.join(", "))
+        (!paths.is_empty()).then(|| suggest::alternatives(&paths))
     }
 
     /// PQW07.

@@ -21,7 +21,7 @@ mod run_warnings;
 mod scratch;
 pub(crate) mod text_template;
 pub(crate) mod vectorized;
-mod vectorized_arrays;
+mod vectorized_containers;
 mod vectorized_filter;
 mod vectorized_pipe;
 

@@ -29,7 +29,7 @@ pub(crate) mod walk;
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
-use crate::arena::{Arena, ContainerId, Layout, load};
+use crate::arena::{Arena, ContainerId, ItemSpans, load};
 use crate::error::{Code, Error, Result, Warning};
 use crate::limits::{Limits, MAX_DOCUMENT_DEPTH};
 use crate::value::{Array, Value, write};
@@ -200,9 +200,9 @@ impl Graph {
         self.columns.get_or_init(|| Columns::new(&self.arena)).get(&self.arena, list, path)
     }
 
-    /// Returns the layout of an array's items in the source.
-    pub(crate) fn layout(&self, list: ContainerId) -> Layout {
-        self.columns.get_or_init(|| Columns::new(&self.arena)).layout(&self.arena, list)
+    /// Returns the bytes of an array's items in the source, if they can be copied with their commas.
+    pub(crate) fn item_spans(&self, list: ContainerId) -> Option<&ItemSpans> {
+        self.columns.get_or_init(|| Columns::new(&self.arena)).item_spans(&self.arena, list)
     }
 
     /// Upper bound of [`Graph::size`] in bytes once all tables and caches are built. Used for cache accounting.

@@ -756,7 +756,7 @@ impl DocumentKeys<'_> {
         let paths: Vec<String> = similar.iter().map(|key| format!("`.{key}`")).collect();
         match paths.is_empty() {
             true => warning,
-            false => warning.with_help(format!("did you mean {}?", paths.join(", "))),
+            false => warning.with_help(format!("did you mean {}?", suggest::alternatives(&paths))),
         }
     }
 }

@@ -56,15 +56,65 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
     similar.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Returns the names that contain `part`, ignoring case, at most three, in the given order. A short part is in too many.
+/// Returns the names that contain `part`, ignoring case, at most three, in the given order: only those that have it as a
+/// word, such as `component_class` for `class`, if there are any. A short part is in too many.
 pub(crate) fn containing<'n>(part: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     const MIN_LEN: usize = 4;
     const MAX_LEN: usize = 64;
+    const MAX_FOUND: usize = 3;
     if !(MIN_LEN..=MAX_LEN).contains(&part.len()) {
         return Vec::new();
     }
     let part = part.to_lowercase();
-    known.filter(|name| name.len() <= 4 * MAX_LEN && name.to_lowercase().contains(&part)).take(3).collect()
+    let (mut with_word, mut others) = (Vec::new(), Vec::new());
+    for name in known.filter(|name| name.len() <= 4 * MAX_LEN && name.to_lowercase().contains(&part)) {
+        let found = if has_word(name, &part) { &mut with_word } else { &mut others };
+        found.push(name);
+        if with_word.len() == MAX_FOUND {
+            break;
+        }
+    }
+    let mut found = if with_word.is_empty() { others } else { with_word };
+    found.truncate(MAX_FOUND);
+    found
+}
+
+/// Returns true if a name in snake case or camel case has a word, which is in lower case.
+fn has_word(name: &str, word: &str) -> bool {
+    let is_word = |(start, _): (usize, &str)| {
+        let (before, rest) = name.split_at(start);
+        let after = &rest[word.len()..];
+        let starts = !before.ends_with(char::is_alphanumeric) || rest.starts_with(char::is_uppercase);
+        starts && !after.starts_with(char::is_lowercase)
+    };
+    // Only ASCII letters keep their positions in lower case.
+    name.is_ascii() && name.to_ascii_lowercase().match_indices(word).any(is_word)
+}
+
+/// Returns a list of alternatives such as `a, b or c`.
+pub(crate) fn alternatives(names: &[String]) -> String {
+    match names {
+        [others @ .., second_last, last] => {
+            let others: String = others.iter().map(|name| format!("{name}, ")).collect();
+            format!("{others}{second_last} or {last}")
+        }
+        names => names.concat(),
+    }
+}
+
+/// Other names for options, and the options.
+const OPTION_NAMES: &[(&[&str], &str)] = &[
+    (&["stop", "stopat", "end", "target", "to"], "until"),
+    (&["exclude", "except", "skip", "without", "block"], "avoid"),
+    (&["maxdepth", "hops", "levels"], "depth"),
+    (&["max", "maxresults"], "limit"),
+    (&["direction"], "dir"),
+];
+
+/// Returns the option that another name stands for.
+pub(crate) fn option_of(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    OPTION_NAMES.iter().find(|(names, _)| names.contains(&&*name)).map(|(_, option)| *option)
 }
 
 /// Repeated searches for similar names with a limit on the total number of names compared, so that the time does not
@@ -437,7 +487,7 @@ pub(crate) fn nearest_foreign_name(name: &str) -> Option<&'static ForeignName> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BoundedSearch, containing, nearest, nearest_foreign_name};
+    use super::{BoundedSearch, alternatives, containing, has_word, nearest, nearest_foreign_name};
 
     #[test]
     fn misspelled_names_of_other_languages_are_found() {
@@ -479,10 +529,34 @@ mod tests {
     fn names_that_contain_a_part_are_found() {
         let known = ["node_classification", "piping_class", "tag", "Class"];
         let check = |part: &str, found: &[&str]| assert_eq!(containing(part, known.into_iter()), found, "{part}");
-        check("class", &["node_classification", "piping_class", "Class"]);
+        check("class", &["piping_class", "Class"]);
+        check("classi", &["node_classification"]);
         check("PIPING", &["piping_class"]);
         check("tag", &[]);
         check("classes", &[]);
+    }
+
+    #[test]
+    fn words_begin_after_an_underscore_or_with_a_capital_letter() {
+        let check = |name: &str, is_found: bool| assert_eq!(has_word(name, "class"), is_found, "{name}");
+        for name in ["class", "sub_class", "class_2", "nodeClass", "ClassName", "class2"] {
+            check(name, true);
+        }
+        for name in ["subclass", "node_classification", "classes", "2class", "größe_class"] {
+            check(name, false);
+        }
+    }
+
+    #[test]
+    fn alternatives_are_a_list() {
+        let check = |names: &[&str], text: &str| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            assert_eq!(alternatives(&names), text);
+        };
+        check(&[], "");
+        check(&["a"], "a");
+        check(&["a", "b"], "a or b");
+        check(&["a", "b", "c"], "a, b or c");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) mod write;
 
 use std::fmt;
 
-use crate::arena::{Arena, Cell, ContainerId, Kind, Layout};
+use crate::arena::{Arena, Cell, ContainerId, ItemSpans, Kind};
 use crate::error::Result;
 
 pub(crate) use keys::{Index, KeyIndex, KeyLookup, Keys};
@@ -356,8 +356,8 @@ pub(crate) struct Rows<'a> {
     pub arena: &'a Arena,
     pub base: ContainerId,
     pub rows: &'a [u32],
-    /// Layout of the items of the stored array in the input, as far as it is known.
-    pub layout: Layout,
+    /// Bytes of the items of the stored array in the input, if they are known and can be copied with their commas.
+    pub spans: Option<&'a ItemSpans>,
 }
 
 /// Values of a document, or numbers and booleans, in one slice.

@@ -39,7 +39,8 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>> {
 /// Prints a hint when reading from a terminal, which would look like a hang.
 fn warn_about_terminal() {
     if io::stdin().is_terminal() {
-        failure::warn("reading the document from the terminal; end it with Ctrl-D\n");
+        let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
+        failure::warn(&format!("reading the document from the terminal; end it with {end}\n"));
     }
 }
 

@@ -108,6 +108,11 @@ fn functions_are_described() {
     let all = json(&["functions", "--format", "json"]);
     let one = json(&["functions", "groupBy", "--format", "json"]);
     assert_eq!(one["signature"], "groupBy(key)");
+    let expand = String::from_utf8(pidq(&["functions", "expand"], "").stdout).expect("UTF-8");
+    assert!(
+        expand.contains("\nOptions:\n") && expand.contains("\n  pass    \"none\", \"zone\" or \"any\"\n"),
+        "{expand}"
+    );
     assert!(all["functions"].as_array().is_some_and(|rows| rows.contains(&one)));
 }
 
@@ -348,6 +353,8 @@ fn common_mistakes_get_a_suggestion() {
     wrong(&["query", "--arg", "x=1", "$x", PLANT], "the value as the next word");
     wrong(&["functions", "=>"], "`pidq functions` lists all functions");
     wrong(&["man", "nosuch"], "`pidq --help`");
+    wrong(&["help", "isolate"], "`pidq functions isolate` describes it");
+    wrong(&["isolate", PLANT], "`pidq functions isolate` describes it");
     wrong(&["export", PLANT], "--format: proteus, dexpi, json, node-link, graphml");
     wrong(
         &["export", PLANT, "--format", "csv-graph", "-o", PLANT],

@@ -29,6 +29,16 @@ fn a_warning_is_printed_once_for_all_documents() {
     assert_eq!(shown.matches("PQW01").count(), 1, "{shown}");
 }
 
+#[test]
+fn a_field_that_no_object_has_is_reported_once() {
+    let rows = r#"[{"tag":"a","node":{"kw":1}},{"tag":"b"}]"#;
+    // The run reads only the second `.kw`, and the check finds both.
+    let shown = String::from_utf8_lossy(&pidq(&["query", "map(if(.tag == 1, .kw, .kw))"], rows).stderr).into_owned();
+    assert_eq!(shown.matches("PQW01").count(), 1, "{shown}");
+    // The help is that of the check.
+    assert!(shown.contains("did you mean `.node.kw`?"), "{shown}");
+}
+
 /// Results that the reference gives, too.
 #[test]
 fn results_of_likely_mistakes_come_with_a_warning() {

@@ -86,6 +86,9 @@ fn only_exchangers_and_vessels_with_chambers_have_several_sides() {
     }
     // One side is drawn.
     assert!(!warns("T-1 → E-1.A; E-1.B → T-2"));
+    // The other side has no pipe on this sheet.
+    assert!(warns("T-1 → E-1.A; E-1.B → T-2; E-1.C ⇢ I-1"));
+    assert!(!warns("D-1(node_classification=equipment.vessel); T-1 → D-1.A; D-1.B → T-2; D-1.C ⇢ I-1"));
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn an_isolation_past_nozzles_without_a_side_is_not_certain() {
     let valves = |plant: &str| {
         plant.replace("→ T-2", "→ V-2 → T-2").replace("→ T-4", "→ V-4 → T-4").replace("T-3 →", "T-3 → V-3 →")
     };
-    assert_eq!(judged(&valves(STATED)), json!([true, []]));
+    assert_eq!(judged(&valves(STATED)), json!([false, [["other_side", "E-1/cold"]]]));
     assert_eq!(judged(&valves(PARTLY)), json!([false, [["unstated_side", "E-1.C"], ["unstated_side", "E-1.D"]]]));
     let all = json!([["unstated_side", "E-1.B"], ["unstated_side", "E-1.C"], ["unstated_side", "E-1.D"]]);
     assert_eq!(judged(&valves(NONE)), json!([false, all]));
@@ -142,7 +145,8 @@ fn a_volume_that_grows_through_exchangers_by_side_leaves_the_other_side_out() {
         answer(plant, &query)
     };
     assert_eq!(barriers(""), json!([["V-2", "V-3", "V-4"], true]));
-    assert_eq!(barriers(r#", pass: "zone""#), json!([["V-2"], true]));
+    // The wall between the sides may leak.
+    assert_eq!(barriers(r#", pass: "zone""#), json!([["V-2"], false]));
     assert_eq!(barriers(r#", pass: "any""#), json!([["V-2", "V-3", "V-4"], true]));
 }
 
@@ -170,4 +174,32 @@ fn a_relief_device_behind_a_side_that_is_not_stated_is_no_certain_safeguard() {
     assert_eq!(safeguards(own_device), expected);
     let beyond = "T-1.N → V-1 → D-1.A; D-1.B → E-1.A; E-1.B → RV-1 → O-1; T-3.N → V-3 → E-1.C; E-1.D → V-4 → T-4.N";
     assert_eq!(safeguards(beyond)[0], json!(["T-1.N", ["RV-1?"]]));
+}
+
+#[test]
+fn the_wall_to_a_side_that_a_branch_does_not_reach_makes_an_isolation_uncertain() {
+    let isolated = |rest: &str, pass: &str| {
+        let plant = format!("D-1 → E-1.A@hot; E-1.B@hot → V-2 → T-2; {rest}");
+        answer(&plant, &format!(r#"isolate("D-1", {{pass: "{pass}"}}) | [.isolated, (.uncertain | map(.reason))]"#))
+    };
+    assert_eq!(isolated("T-3 → E-1.C@cold; E-1.D@cold → T-4", "zone"), json!(["unknown", ["other_side"]]));
+    assert_eq!(isolated("D-1 → E-1.C@cold; E-1.D@cold → V-4 → T-4", "zone"), json!(["yes", []]));
+    assert_eq!(isolated("D-1 → V-3 → T-3", "zone"), json!(["yes", []]));
+}
+
+#[test]
+fn a_section_with_an_exchanger_is_certain_if_its_sides_are_stated() {
+    let uncertain = |sides: [&str; 2]| {
+        let [hot, cold] = sides;
+        let plant = format!(
+            "T-1 → SDV-1 → E-1.A{hot}; E-1.B{hot} → SDV-2 → T-2; T-3 → SDV-3 → E-1.C{cold}; E-1.D{cold} → SDV-4 → T-4"
+        );
+        let query =
+            r#"inventorySections() | filter("E-1" in (.equipment | map(.id))) | map(.uncertain | map(.reason))"#;
+        answer(&plant, query)
+    };
+    assert_eq!(uncertain(["@hot", "@cold"]), json!([[], []]));
+    let unstated = |count: usize| vec!["unstated_side"; count];
+    assert_eq!(uncertain(["@hot", ""]), json!([unstated(2), unstated(4)]));
+    assert_eq!(uncertain(["", ""]), json!([unstated(4)]));
 }

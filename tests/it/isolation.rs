@@ -173,9 +173,10 @@ fn a_plan_closes_relief_valves_last_and_verifies_each_barrier() {
         plant,
         r#"isolationPlan("D-1").steps | map([.step, .action, .node.id, .at.id])"#,
         &one_line(
-            r#"[[1,"close","V-2",null],[2,"lock","V-2",null],[3,"close","V-4",null],[4,"lock","V-4",null],
-            [5,"open_bleed","V-6",null],[6,"close","V-3",null],[7,"lock","V-3",null],
-            [8,"verify","V-2","V-5"],[9,"verify","V-4","V-6"],[10,"verify","V-3","V-6"]]"#,
+            r#"[[1,"close","V-1",null],[2,"lock","V-1",null],[3,"close","V-2",null],[4,"lock","V-2",null],
+            [5,"close","V-4",null],[6,"lock","V-4",null],
+            [7,"open_bleed","V-6",null],[8,"close","V-3",null],[9,"lock","V-3",null],[10,"open_bleed","V-5",null],
+            [11,"verify","V-2","V-5"],[12,"verify","V-4","V-6"],[13,"verify","V-3","V-6"]]"#,
         ),
     );
     check_graph(
@@ -183,6 +184,12 @@ fn a_plan_closes_relief_valves_last_and_verifies_each_barrier() {
         r#"isolationPlan("D-1").barriers | map([.node.id, .method, .second.id, .bleed.id, .bleed_position, .cuts_off | map(.id)])"#,
         r#"[["V-2","double_block_bleed","V-1","V-5","between",[]],["V-4","single",null,"V-6","volume",[]],["V-3","single",null,"V-6","volume",["RV-1"]]]"#,
     );
+    // A second valve that is drawn closed is checked, and one that is locked open stays so.
+    let block = |second: &str| plant.replace("T-1 → V-1 →", &format!("T-1 → V-1({second}) →"));
+    let first =
+        r#"isolationPlan("D-1") | [(.steps | map([.action, .node.id]) | first()), (.barriers | first() | .bleed.id)]"#;
+    check_graph(&block("closed"), first, r#"[["check_closed","V-1"],"V-5"]"#);
+    check_graph(&block("cso"), first, r#"[["close","V-2"],"V-6"]"#);
     // A bleed behind a check valve does not show a leak of the barrier.
     let checked = "P-1 → CK-1 → V-1 → T-1; P-1 → J-1 → V-2 → O-1; J-1 → V-3 → T-2";
     check_graph(
@@ -395,6 +402,138 @@ fn a_bleed_lets_something_out() {
     assert_eq!(bleed_of("O-1 → CK-1 → V-9(closed) → J-1"), unproved);
     assert_eq!(bleed_of("J-1 → V-9(closed) → CK-1 — O-1"), unproved);
     assert_eq!(bleed_of("J-1 → V-9(closed) → T-9"), unproved);
+    // A blind, a valve or a trap behind the bleed: nothing may come out, whatever is before it.
+    for between in [
+        "SB-9(closed)",
+        "SB-9",
+        "V-8",
+        "Y-9(node_classification=control_valve)",
+        "Y-9(node_classification=steam_trap)",
+        "Y-9(node_classification=foo)",
+    ] {
+        assert_eq!(bleed_of(&format!("J-1 → V-9(closed) → {between} → O-1")), unproved, "{between}");
+    }
+    assert_eq!(bleed_of("J-1 → V-9(closed) → SB-9(open) → O-1"), proved);
+    assert_eq!(bleed_of("J-1 → SB-9(closed) → V-9(closed) → O-1"), unproved);
+    // A pipe that leads inwards, a connection for a supply.
+    assert_eq!(bleed_of("J-1 → V-9(closed); O-1 → V-9"), unproved);
+    assert_eq!(bleed_of("V-9(closed) → J-1; V-9 → O-1"), unproved);
+    for class in ["loading_arm", "quick_coupling", "hose", "filling_connection", "nitrogen_cylinder", "utility_station"]
+    {
+        let branch = |service: &str| format!("J-1 → V-9(closed) → O-1(node_classification={class}, service={service})");
+        assert_eq!(bleed_of(&branch("truck")), unproved, "{class}");
+        assert_eq!(bleed_of(&branch("drain to truck")), proved, "{class}");
+    }
+}
+
+#[test]
+fn a_blind_or_a_flange_of_a_volume_is_no_bleed() {
+    for branch in ["D-1 → C-1", "D-1 → SB-1(closed) → V-9 → O-1", "D-1 → SB-1(closed) → O-1"] {
+        let plant = format!("{branch}; D-1 → V-2 → T-2");
+        check_graph(&plant, r#"bleeds("D-1") | map(.id)"#, "[]");
+        check_graph(&plant, r#"isolationPlan("D-1").steps | filter(.action == "open_bleed") | size()"#, "0");
+    }
+}
+
+#[test]
+fn a_plan_relies_on_relief_devices_and_check_valves_and_closes_none() {
+    let steps = r#"isolationPlan("D-1", {acceptRelief: true, acceptOneWay: true}).steps | map([.action, .node.id])"#;
+    let expected = |device: &str| {
+        format!(r#"[["rely_on","{device}"],["close","V-2"],["lock","V-2"],["verify","{device}"],["verify","V-2"]]"#)
+    };
+    check_graph("D-1 → RV-1 → X-1; D-1 → V-2 → T-2", steps, &expected("RV-1"));
+    check_graph("D-1 → CK-1 → X-1; D-1 → V-2 → T-2", steps, &expected("CK-1"));
+}
+
+#[test]
+fn a_relief_device_that_opens_inwards_too_is_no_barrier() {
+    let query = r#"isolate("D-1", {acceptRelief: true}) |
+        [.isolated, (.barriers | map(.node.id)), (.uncertain | map([.reason, .at.id]))]"#;
+    let plant = |class: &str| format!("D-1 → Y-1(node_classification={class}) → X-1; D-1 → V-2 → T-2");
+    for class in ["vacuum_breaker", "breather_valve", "conservation_vent", "vacuum_relief_valve"] {
+        check_graph(&plant(class), query, r#"["no",["V-2"],[["relief_direction","Y-1"]]]"#);
+    }
+    check_graph(&plant("safety_valve"), query, r#"["unknown",["Y-1","V-2"],[["accepted_relief","Y-1"]]]"#);
+}
+
+#[test]
+fn a_plan_closes_the_valve_of_a_supply_and_opens_it_for_no_proof() {
+    let plan = |arm: &str| {
+        let plant = format!("{arm}; D-1 → V-2 → T-2; D-1 → V-3 → C-1");
+        let graph = Graph::from_json(drawing(&plant)).expect("a drawing is JSON");
+        let query = r#"isolationPlan("D-1").steps | map([.action, .node.id])"#;
+        evaluate(&graph, query, "{}").expect("a plan")
+    };
+    let closed = json!([
+        ["close", "V-1"],
+        ["lock", "V-1"],
+        ["close", "V-2"],
+        ["lock", "V-2"],
+        ["open_bleed", "V-3"],
+        ["verify", "V-1"],
+        ["verify", "V-2"]
+    ]);
+    assert_eq!(plan("O-1(node_classification=loading_arm) → V-1 → D-1"), closed);
+    assert_eq!(plan("O-1 → V-1 → D-1"), closed);
+}
+
+#[test]
+fn an_extract_lacks_pipes_of_the_drawing() {
+    let plant = drawing("T-1 → V-1 → D-1 → V-2 → T-2");
+    let isolated =
+        |part: &str| format!(r#"withGraph({part}, isolate("D-1") | [.isolated, .uncertain | map(.reason)])"#);
+    check_document(&plant, &isolated("subgraph(nodes())"), r#"["unknown",["extract"]]"#);
+    check_document(&plant, r#"isolate("D-1").isolated"#, r#""yes""#);
+}
+
+#[test]
+fn an_end_of_a_pipe_among_the_targets_stays_open() {
+    let isolated = |targets: &str| {
+        format!("isolate({targets}) | [.isolated, .barriers | map(.node.id), .unresolved | map([.kind, .at.id])]")
+    };
+    let plant = drawing("X-1 → V-1 → D-1 → V-2 → O-1");
+    for (targets, expected) in [
+        (r#"["D-1", "X-1"]"#, json!(["no", ["V-2"], [["off_page_connector", "X-1"]]])),
+        (r#"["D-1", "O-1"]"#, json!(["no", ["V-1"], [["open_end", "O-1"]]])),
+        (r#""X-1""#, json!(["no", ["V-1"], [["off_page_connector", "X-1"]]])),
+        (r#""O-1""#, json!(["no", ["V-2"], [["open_end", "O-1"]]])),
+        (r#""D-1""#, json!(["yes", ["V-1", "V-2"], []])),
+    ] {
+        check_document(&plant, &isolated(targets), &expected.to_string());
+    }
+}
+
+#[test]
+fn a_locked_open_valve_closes_its_branch_although_another_one_stays_open_to_the_same_equipment() {
+    let isolated = r#"isolate("D-1") | [.barriers | map(.node.id), .unresolved | map(.at.id), .kept_open | map(.id)]"#;
+    let plant = |lock: &str| drawing(&format!("D-1.N1 → V-1({lock}) → T-1.N1; D-1.N2 → T-1.N2; D-1.N3 → V-3 → X-1"));
+    for lock in ["lock=locked_open", ""] {
+        check_document(&plant(lock), isolated, r#"[["V-1","V-3"],["T-1"],[]]"#);
+    }
+    // A way around it leads to the same nozzle.
+    let plant = drawing("D-1 → J-1 → V-1(lock=locked_open) → J-2 → T-1.N1; J-1 → J-2; D-1 → V-3 → X-1");
+    check_document(&plant, isolated, r#"[["V-3"],["T-1"],["V-1"]]"#);
+}
+
+#[test]
+fn a_condition_on_items_is_true_false_or_null() {
+    let plant = drawing("T-1 → V-1 → D-1 → V-2 → T-2");
+    let graph = Graph::from_json(&*plant).expect("a drawing is JSON");
+    for query in [
+        r#"isolate("D-1", {barriers: ["V-1"]})"#,
+        r#"isolate("D-1", {barriers: "V-1"})"#,
+        r#"isolate("D-1", {barriers: .id})"#,
+        r#"isolationPlan("D-1", {barriers: 1})"#,
+        r#"inventorySections({cut: "V-1"})"#,
+        r#"downstream("T-1", {avoid: ["V-1"]})"#,
+        r#"downstream("T-1", {until: "V-1"})"#,
+    ] {
+        let error = evaluate(&graph, query, "{}").expect_err(query);
+        assert!(error.contains("PQ1012"), "{query}: {error}");
+    }
+    let barriers = |condition: &str| format!("isolate(\"D-1\", {{barriers: {condition}}}).barriers | map(.kind)");
+    check_document(&plant, &barriers(r#".id == "V-1""#), r#"["barrier","barrier"]"#);
+    check_document(&plant, &barriers(".no_such_field"), r#"["barrier","barrier"]"#);
 }
 
 #[test]

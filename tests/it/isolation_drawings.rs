@@ -717,7 +717,7 @@ const ROWS: &[Row] = &[
         &["V-1", "V-2"],
         &[],
         YES,
-        YES,
+        NO,
     ),
     row(
         "both sides of an exchanger",
@@ -1185,13 +1185,13 @@ const ROWS: &[Row] = &[
         YES,
     ),
     row(
-        "the letters RV of hand valves",
+        "the letters RV of a root valve or a relief valve",
         "T-1 → V-1(tag=RV-7) → P-1 → V-2 → T-2",
         r#""P-1""#,
         &["V-1", "V-2"],
         &[],
         YES,
-        YES,
+        NO,
     ),
     row(
         "the letters MV of hand valves",
@@ -1709,7 +1709,7 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a remark that something was removed",
-        "T-1 → V-1(Remark=handwheel removed) → P-1 → V-2 → T-2",
+        "T-1 → V-1(Remark=bonnet removed) → P-1 → V-2 → T-2",
         r#""P-1""#,
         &["V-1", "V-2"],
         &[],

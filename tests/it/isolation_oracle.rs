@@ -358,7 +358,8 @@ struct Found {
     barriers: BTreeSet<usize>,
     internal: BTreeSet<usize>,
     inside: BTreeSet<usize>,
-    open: BTreeSet<(String, usize)>,
+    /// Kind, item and last item of the branch: the nozzle of equipment.
+    open: BTreeSet<(String, usize, usize)>,
     gaps: BTreeSet<(String, usize)>,
 }
 
@@ -368,9 +369,14 @@ fn isolated(plant: &Plant, target: usize, pass: Pass, used_last: &BTreeSet<usize
     let mut entered: BTreeSet<(usize, Option<u8>)> = BTreeSet::new();
     found.inside.insert(target);
     found.inside.extend(plant.nozzles(target));
+    match plant.kinds[target] {
+        OpenEnd => _ = found.open.insert(("open_end".into(), target, target)),
+        OffPage if plant.is_sheet_end(target) => _ = found.open.insert(("off_page_connector".into(), target, target)),
+        _ => {}
+    }
     if let Some(owner) = plant.owners[target] {
         if pass == Pass::None {
-            found.open.insert(("equipment".into(), owner));
+            found.open.insert(("equipment".into(), owner, target));
         } else {
             entered.insert((owner, plant.zones[target]));
         }
@@ -431,7 +437,7 @@ fn step(
         Equipment | Nozzle => {
             let equipment = plant.owners[node].unwrap_or(node);
             if pass == Pass::None {
-                found.open.insert(("equipment".into(), equipment));
+                found.open.insert(("equipment".into(), equipment, node));
             } else {
                 entered.insert((equipment, plant.zones[node]));
                 found.inside.insert(node);
@@ -441,10 +447,10 @@ fn step(
             found.barriers.insert(node);
         }
         OpenEnd => {
-            found.open.insert(("open_end".into(), node));
+            found.open.insert(("open_end".into(), node, node));
         }
         OffPage if plant.is_sheet_end(node) => {
-            found.open.insert(("off_page_connector".into(), node));
+            found.open.insert(("off_page_connector".into(), node, node));
             if plant.degree(node) > 1 {
                 found.inside.insert(node);
             }
@@ -455,7 +461,7 @@ fn step(
         _ => {
             found.inside.insert(node);
             if plant.is_inline(node) && plant.degree(node) < 2 {
-                found.open.insert(("free_port".into(), node));
+                found.open.insert(("free_port".into(), node, node));
                 found.gaps.insert(("free_port".into(), node));
             }
         }
@@ -490,7 +496,7 @@ fn add_gaps(plant: &Plant, target: usize, entered: &BTreeSet<(usize, Option<u8>)
 
 /// Returns the same from the engine.
 fn isolated_by_engine(graph: &Graph, target: usize, pass: Pass) -> Found {
-    let rows = ".barriers | map(.node.id), .internal | map(.id), .inside | map(.id), .unresolved | map([.kind, .at.id]), .data_gaps | map([.kind, .at.id]), .complete";
+    let rows = ".barriers | map(.node.id), .internal | map(.id), .inside | map(.id), .unresolved | map([.kind, .at.id, .path | last().id]), .data_gaps | map([.kind, .at.id]), .complete";
     let query = format!("isolate({target}{}) | [{rows}]", option(pass));
     let found = evaluate(graph, &query);
     let ids = |at: usize| serde_json::from_value::<Vec<usize>>(found[at].clone()).expect("ids");
@@ -498,12 +504,13 @@ fn isolated_by_engine(graph: &Graph, target: usize, pass: Pass) -> Found {
     for list in 0..3 {
         assert_eq!(ids(list).len(), ids(list).into_iter().collect::<BTreeSet<_>>().len(), "a node twice: {found}");
     }
-    assert_eq!(found[5] == true, pairs(3).is_empty() && pairs(4).is_empty());
+    let open: Vec<(String, usize, usize)> = serde_json::from_value(found[3].clone()).expect("open branches");
+    assert_eq!(found[5] == true, open.is_empty() && pairs(4).is_empty());
     Found {
         barriers: ids(0).into_iter().collect(),
         internal: ids(1).into_iter().collect(),
         inside: ids(2).into_iter().collect(),
-        open: pairs(3).into_iter().collect(),
+        open: open.into_iter().collect(),
         gaps: pairs(4).into_iter().collect(),
     }
 }

@@ -155,6 +155,28 @@ fn signals_pass_to_the_items_of_the_other_sheet() {
 }
 
 #[test]
+fn a_signal_without_a_direction_has_none_on_the_other_sheet() {
+    let signal = "edges() | filter(.id == \"joint#1.1\") | map(.direction)";
+    for at in 0..2 {
+        let mut sheets = [
+            sheet("A", "I-1 ⇢ X-1", &[("X-1", "B", "L")]),
+            sheet("B", "X-2 ⇢ CV-1; T-1 → CV-1 → T-2", &[("X-2", "A", "L")]),
+        ];
+        let ids = [["I-1", "X-1"], ["X-2", "CV-1"]];
+        let edges = sheets[at]["pid_graph"]["edges"].as_array_mut().expect("edges");
+        let edge = edges.iter_mut().find(|edge| edge["from"] == ids[at][0] && edge["to"] == ids[at][1]);
+        edge.expect("the signal")["direction"] = json!("unknown");
+        for (sheet, side) in [(0, "flow_out"), (1, "flow_in")] {
+            let nodes = sheets[sheet]["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+            let connector = nodes.iter_mut().find(|node| node["id"] == ["X-1", "X-2"][sheet]);
+            connector.expect("the connector")["node_classification"] =
+                json!(format!("reference.{side}_signal_off_page_connector"));
+        }
+        check(&sheets, signal, json!(["both"]));
+    }
+}
+
+#[test]
 fn the_same_size_in_inches_is_no_difference() {
     let query = "graph().metadata.joined.differences | map([.property, .from_value, .to_value])";
     for (from, to) in [(json!(100), json!("4\"")), (json!("DN 40"), json!("1 1/2 in")), (json!("NPS 2"), json!(50))] {
@@ -314,4 +336,46 @@ fn a_relief_path_and_a_section_across_a_contradicting_pair_are_not_certain() {
         with_pipes(sheet("B", "X-2 → O-1", &[("X-2", "A", "L")]), json!({"line": "2"})),
     ];
     check(&outlet, "reliefList() | map(.relief_path)", json!(["unknown", "unknown"]));
+}
+
+#[test]
+fn equipment_that_is_drawn_twice_is_not_isolated_for_certain_by_one_of_its_drawings() {
+    let isolated = r#"isolate("A#D-1") | [.isolated, (.uncertain | map([.reason, .at.id]))]"#;
+    let sheets = |other: &str| [sheet("A", "T-1 → V-1 → D-1 → V-2 → T-2", &[]), sheet("B", other, &[])];
+    check(&sheets("D-1 → O-1"), isolated, json!(["unknown", [["same_tag", "A#D-1"]]]));
+    check(&sheets("D-1.N1 → V-7 → T-7"), isolated, json!(["unknown", [["same_tag", "A#D-1"]]]));
+    for other in ["D-2 → O-1", "D-9(tag=D-1); D-2 → O-1", "D-9(tag=D-1, node_classification=equipment.motor) → T-9"]
+    {
+        check(&sheets(other), isolated, json!(["yes", []]));
+    }
+    // Tags are counted in each part of a plant; a pump is no vessel.
+    let tagged = |fields: &str| sheets(&format!("D-1({fields}) → O-1"));
+    check(&tagged("area=200"), isolated, json!(["unknown", [["same_tag", "A#D-1"]]]));
+    check(&tagged("node_classification=equipment.centrifugal_pump"), isolated, json!(["yes", []]));
+    for name in ["area", "Unit", "project_id", "qualified_tag"] {
+        let one = sheet("A", &format!("T-1 → V-1 → D-1({name}=100) → V-2 → T-2"), &[]);
+        let other = |value: &str| sheet("B", &format!("D-1({name}={value}) → O-1"), &[]);
+        check(&[one.clone(), other("200")], isolated, json!(["yes", []]));
+        check(&[one, other("100")], isolated, json!(["unknown", [["same_tag", "A#D-1"]]]));
+    }
+    // Equipment may be shown again on the sheet of another area.
+    let [mut one, mut other] = sheets("D-1 → O-1");
+    one["pid_graph"]["metadata"]["area"] = json!("100");
+    other["pid_graph"]["metadata"]["area"] = json!("200");
+    check(&[one, other], isolated, json!(["unknown", [["same_tag", "A#D-1"]]]));
+}
+
+#[test]
+fn a_pair_by_label_with_the_id_of_another_partner_is_uncertain() {
+    let sheets = |id: &str, status: &str| {
+        let mut sheets = two(json!({}), json!({}));
+        sheets[0]["pid_graph"]["nodes"][2]["cross_page"]["linked_persistent_id"] = json!("PB");
+        sheets[1]["pid_graph"]["nodes"][0]["persistent_id"] = json!(id);
+        sheets[1]["pid_graph"]["nodes"][0]["status"] = json!(status);
+        sheets
+    };
+    let isolated = r#"isolate("P-1") | [.isolated, (.uncertain | map(.reason) | uniq())]"#;
+    check(&sheets("PB", ""), isolated, json!(["yes", []]));
+    check(&sheets("PX", ""), isolated, json!(["unknown", ["joint_of_different_pipes"]]));
+    check(&sheets("PB", "future"), isolated, json!(["unknown", ["not_installed"]]));
 }

@@ -86,9 +86,9 @@ const CRATES: &[Crate] = &[
         name: "pidq-extract",
         source: "pidq-pipeline/extract/src",
         layers: &[
-            &["compound_file", "error", "ipc", "offsets", "program", "text_decoding", "word_boxes"],
-            &["archive", "conversion", "recognition", "sandbox", "text_sink"],
-            &["page_warnings", "sniff", "xml"],
+            &["attachment", "compound_file", "error", "ipc", "offsets", "program", "text_decoding", "word_boxes"],
+            &["archive", "conversion", "page_image", "recognition", "text_sink"],
+            &["page_warnings", "sandbox", "sniff", "xml"],
             &["formats"],
         ],
     },

@@ -681,7 +681,7 @@ const SAFEGUARDS: &str = "hazopNodes() | map(.safeguards | map([.item.id, .kind,
 #[test]
 fn safeguards_say_where_they_sense_and_act() {
     let plant = "T-1:tank → ESDV-1:control_valve → CK-1:check_valve → T-2:tank → _s:strainer → T-3:tank; \
-        T-3 → PSV-1:safety_valve → T-4:tank; _s ⇢ PZT-1 ⇢ PZS-1 ⇢ ESDV-1; T-2 → _f:flange → T-5:tank";
+        T-3 → PSV-1:safety_valve → T-4:open_end; _s ⇢ PZT-1 ⇢ PZS-1 ⇢ ESDV-1; T-2 → _f:flange → T-5:tank";
     // The tanks are connected without a valve, so the relief valve protects both.
     let tank = r#"["PSV-1","relief",null,null,"boundary",true]"#;
     let valves =
@@ -742,12 +742,76 @@ fn a_check_valve_with_an_open_bypass_is_not_certain() {
         "T-1:tank → P-1:pump → CK-1:check_valve → _a:tee → T-2:tank; T-1 → P-2:pump → CK-2:check_valve → _a";
     let row = |valve: &str| format!(r#"["{valve}","check_valve",null,null,"inside",true]"#);
     check(two_pumps, SAFEGUARDS, &format!("[[],[{},{}],[]]", row("CK-1"), row("CK-2")));
+    // The flow that one of them stops passes through the other.
+    let query = r#"hazopNodes() | map(.safeguards | map([.item.id, .certain])) | flatten()"#;
+    let opposite = "T-1:tank → _a:tee → CK-1:check_valve → _b:tee → T-2:tank; _b → CK-2:check_valve → _a";
+    check(opposite, query, r#"[["CK-1",false],["CK-2",false]]"#);
+    let parallel = "T-1:tank → _a:tee → CK-1:check_valve → _b:tee → T-2:tank; _a → CK-2:check_valve → _b";
+    check(parallel, query, r#"[["CK-1",true],["CK-2",true]]"#);
+    let removed = "T-1:tank → CK-1:check_valve(remarks=flapper removed) → T-2:tank";
+    check(removed, query, r#"[["CK-1",false]]"#);
+}
+
+#[test]
+fn a_vacuum_breaker_is_no_safeguard_against_overpressure() {
+    let query = r#"hazopNodes() | map(.safeguards | map([.item.id, .kind])) | flatten() | uniq()"#;
+    let plant = |device: &str| format!("T-1:tank → P-1:pump; O-1:open_end → _d:{device} → T-1");
+    for device in ["vacuum_breaker", "vacuum_relief_valve", "safety_valve(set_pressure=-0.02 barg)"] {
+        check(&plant(device), query, r#"[["_d","vacuum_relief"]]"#);
+    }
+    let both = "T-1:tank → P-1:pump; T-1 → _d:pressure_vacuum_relief_valve";
+    check(both, query, r#"[["_d","relief"]]"#);
+}
+
+#[test]
+fn a_shutdown_valve_that_may_not_close_is_no_certain_safeguard() {
+    let certain = |valve: &str, rest: &str| {
+        let plant = format!("T-1:tank → _v:shutdown_valve{valve} → T-2:tank{rest}");
+        let query = r#"hazopNodes() | map(.safeguards | filter(.kind == "shutdown_valve") | map(.certain)) | flatten() | uniq()"#;
+        evaluate(&document(&plant), query).to_string()
+    };
+    assert_eq!(certain("", "; PSHH-1 ⇢ _v"), "[true]");
+    assert_eq!(certain("(normal_position=LO)", "; PSHH-1 ⇢ _v"), "[false]");
+    assert_eq!(certain("(fail_action=fail last)", "; PSHH-1 ⇢ _v"), "[false]");
+    assert_eq!(certain("", "; PSHH-1 ⇢ _v; _v → T-3:tank"), "[false]");
+    assert_eq!(certain("", "; PSHH-1 ⇢ I-1:interlock(status=future) ⇢ _v"), "[false]");
+}
+
+#[test]
+fn a_section_that_a_shutdown_valve_may_not_close_is_not_certain() {
+    let reasons = |valve: &str, rest: &str| {
+        let plant =
+            format!("T-1:tank → ESDV-1:{valve} → T-2:tank{rest}; T-1 → SDV-2:shutdown_valve → X-1:off_page_connector");
+        let query =
+            r#"inventorySections() | map(.uncertain | filter(.at.id == "ESDV-1") | map(.reason)) | flatten() | uniq()"#;
+        evaluate(&document(&plant), query).to_string()
+    };
+    assert_eq!(reasons("shutdown_valve(fail_action=closed)", ""), "[]");
+    assert_eq!(reasons("shutdown_valve(fail_action=FO)", ""), r#"["fails_open"]"#);
+    assert_eq!(reasons("shutdown_valve(fail_action=fail last)", ""), r#"["fails_in_place"]"#);
+    assert_eq!(reasons("shutdown_valve(fail_action=FL)", ""), r#"["fails_in_place"]"#);
+    for fails in ["air to close", "ATC", "AFO", "drift open", "spring opens", "fails open on loss of air", "F.O."] {
+        assert_eq!(reasons(&format!("shutdown_valve(fail_action={fails})"), ""), r#"["fails_open"]"#, "{fails}");
+    }
+    for fails in ["FO/FC", "FO on air / FC on power", "FO?", "tbd", "indeterminate", "drift closed", "air to", "stops"]
+    {
+        let expected = r#"["unknown_fail_action"]"#;
+        assert_eq!(reasons(&format!("shutdown_valve(fail_action={fails})"), ""), expected, "{fails}");
+    }
+    for fails in ["FC", "air to open", "ATO", "FailClose", "valve closes on air failure", "spring return closed", "n/a"]
+    {
+        assert_eq!(reasons(&format!("shutdown_valve(fail_action={fails})"), ""), "[]", "{fails}");
+    }
+    assert_eq!(reasons("shutdown_valve(number_of_ports=tbd)", ""), r#"["unknown_ways"]"#);
+    assert_eq!(reasons("shutdown_valve(normal_position=LO)", ""), r#"["locked_open"]"#);
+    assert_eq!(reasons("shutdown_valve", "; ESDV-1 → T-3:tank"), r#"["several_pipes"]"#);
 }
 
 #[test]
 fn a_shutdown_valve_that_fails_open_is_not_certain() {
     let plant = |fails: &str| format!("T-1:tank → _v:shutdown_valve(fail_action={fails}) → T-2:tank; PSHH-1 ⇢ _v");
-    for (fails, is_certain) in [("closed", true), ("open", false), ("FO", false)] {
+    let rows = [("closed", true), ("open", false), ("FO", false), ("air to close", false), ("tbd", false)];
+    for (fails, is_certain) in rows {
         let query = r#"hazopNodes() | map(.safeguards | filter(.kind == "shutdown_valve") | map(.certain))"#;
         check(&plant(fails), query, &format!("[[{is_certain}]]"));
     }
@@ -788,6 +852,63 @@ fn a_safeguard_with_an_open_path_around_it_is_not_certain() {
     check(&opens, query, r#"["LSHH-1",true]"#);
     let arresters = plant("FA-1:flame_arrester", "FA-2:detonation_arrester", "");
     check(&arresters, query, r#"["FA-1",true,"FA-2",true]"#);
+}
+
+#[test]
+fn a_safeguard_with_a_line_without_a_valve_between_its_vessels_is_not_certain() {
+    let query = r#"hazopNodes() | map(.safeguards | filter(.item.id != "_n") | map([.item.id, .certain])) | flatten()
+        | uniq()"#;
+    let vessels = "T-1:tank; T-2:tank; LSHH-1 ⇢ SDV-1";
+    for (way, is_certain) in [
+        ("T-1 → T-2", false),
+        ("T-2 → _a:strainer → T-3:vessel → T-1", false),
+        ("T-1 → _v:gate_valve(normal_position=locked_open) → T-2", false),
+        ("T-1 → _v:gate_valve → T-2", true),
+        ("T-1 → _p:pump → T-2", true),
+        ("T-1 → _b:spectacle_blind → T-2", true),
+        ("T-1 → _b:spectacle_blind(position=open) → T-2", false),
+        ("T-1 → PDT-9:instrument → T-2", true),
+        ("T-1 → _n:check_valve → T-2", true),
+        ("T-1 → E-1:heat_exchanger → T-2", false),
+        ("T-1 → _x:vessel(status=future) → T-2", true),
+    ] {
+        let trip = format!("{vessels}; T-1 → SDV-1:shutdown_valve(fail_action=closed) → T-2; {way}");
+        check(&trip, query, &format!(r#"[["SDV-1",{is_certain}],["LSHH-1",{is_certain}]]"#));
+        let check_valve = format!("T-1:tank; T-2:tank; T-1 → CK-1:check_valve → T-2; {way}");
+        check(&check_valve, query, &format!(r#"[["CK-1",{is_certain}]]"#));
+    }
+    // What comes back to a pump has to pass through it.
+    let pump = "T-1:tank → P-1:pump → CK-1:check_valve → T-2:tank → T-1";
+    check(pump, query, r#"[["CK-1",true]]"#);
+    // The valves of its own line are open when it is in use.
+    let line = "T-1:tank → _a:gate_valve → CK-1:check_valve → _b:gate_valve{} → T-2:tank; T-1 → T-2";
+    check(&line.replace("{}", ""), query, r#"[["CK-1",false]]"#);
+    check(&line.replace("{}", "(normal_position=closed)"), query, r#"[["CK-1",true]]"#);
+}
+
+#[test]
+fn a_signal_leads_through_an_actuator_to_its_valve_and_through_an_unknown_item_not_for_certain() {
+    let rows = "loops() | map([.final_elements | map(.id), .closed, .certain])";
+    let valve = "T-1:tank → SDV-1:shutdown_valve(fail_action=closed) → T-2:tank";
+    let part = format!("{valve}; SDV-1 ⊃ _a:instrument.actuator; PSHH-1 ⇢ _i:interlock ⇢ _a");
+    check(&part, rows, r#"[[["SDV-1"],true,true]]"#);
+    check(&format!("{valve}; PSHH-1 ⇢ _x:foo ⇢ SDV-1"), rows, r#"[[["SDV-1"],true,false]]"#);
+    check(&format!("{valve}; PSHH-1 ⇢ _x:instrument.actuator ⇢ SDV-1"), rows, r#"[[["SDV-1"],true,true]]"#);
+}
+
+#[test]
+fn what_moves_the_valve_of_a_trip_too_is_no_sensor_of_it() {
+    let rows = r#"loops() | filter(.kind == "trip") | map([.closed, .gap, .sensors | map(.id)])"#;
+    let plant = |actuator: &str, rest: &str| {
+        format!(
+            "TT-1 ⇢ TIC-1 ⇢ _f:actuating_function ⇢ _a:{actuator} ⊳ TV-1:control_valve; T-1:tank → TV-1 → T-2:tank; \
+             I-2:interlock ⇢ _g:actuating_function ⇢ _a{rest}"
+        )
+    };
+    for actuator in ["actuating_system", "actuator", "positioner"] {
+        check(&plant(actuator, ""), rows, r#"[[false,"no_sensor",[]]]"#);
+        check(&plant(actuator, "; PSHH-3 ⇢ I-2"), rows, r#"[[true,null,["PSHH-3"]]]"#);
+    }
 }
 
 #[test]
@@ -868,6 +989,21 @@ fn a_section_whose_ends_may_not_work_is_not_certain() {
     check(&plant("_s:shutdown_valve(fail_action=closed)", "_r:safety_valve"), uncertain, "[]");
     check(&plant("_s:shutdown_valve(status=hold)", "_r:safety_valve"), uncertain, r#"[["unknown_status","_s"]]"#);
     check(&plant(shutdown, "_r:safety_valve(status=removed)"), uncertain, r#"[["not_installed","_r"]]"#);
+    for (stated, reason) in [
+        ("normal_position=locked closed", "locked_closed"),
+        ("fail_action=FC", "fails_closed"),
+        ("fail_action=air to open", "fails_closed"),
+        ("fail_action=FL", "fails_in_place"),
+        ("fail_action=tbd", "unknown_fail_action"),
+    ] {
+        let blowdown = format!("_b:blowdown_valve({stated})");
+        check(&plant(shutdown, &blowdown), uncertain, &format!(r#"[["{reason}","_b"]]"#));
+    }
+    for stated in ["normal_position=closed", "fail_action=FO", "fail_action=ATC"] {
+        check(&plant(shutdown, &format!("_b:blowdown_valve({stated})")), uncertain, "[]");
+    }
+    check(&plant(shutdown, "_x:piping_component.foo → _b:blowdown_valve"), uncertain, r#"[["unknown_class","_x"]]"#);
+    check(&plant(shutdown, "_x:reducer → _b:blowdown_valve"), uncertain, "[]");
     // Closed right before the device by which the section would be relieved.
     for device in ["_b:blowdown_valve", "_r:safety_valve"] {
         let closed = format!("_v:gate_valve(normal_position=closed) → {device}");

@@ -598,7 +598,7 @@ fn findings_have_codes_and_evidence() {
     findings("T-1 → J-1; T-2 → J-1; T-3 → J-1", r#""P106""#, r#"[["P106",["J-1"],["e1","e2","e3"]]]"#);
     findings("T-1 → X-1", r#""P107""#, r#"[["P107",["X-1"],[]]]"#);
     findings("T-1 → CV-1 → T-2; T-2 → CV-2(fail=open) → T-3", r#""P112""#, r#"[["P112",["CV-1"],[]]]"#);
-    findings("D-1 → V-1 → RV-1 → T-1", r#""relief_path_blocked""#, r#"[["P113",["RV-1","V-1"],["e2"]]]"#);
+    findings("D-1 → V-1 → RV-1 → O-1", r#""relief_path_blocked""#, r#"[["P113",["RV-1","V-1"],["e2"]]]"#);
     findings("T-1 → P-1 → V-1 → T-2; T-1 → P-2 → CK-1 → T-2", r#""P114""#, r#"[["P114",["P-1","T-2"],["e2","e3"]]]"#);
     findings("T-1 → J-1 → T-2; J-1 → S-1 → S-2", r#""P115""#, r#"[["P115",["S-1","S-2"],["e3","e4"]]]"#);
     check_graph("S-1 → S-2", r#"validate({rules: "Q"})"#, "PQ1012");
@@ -618,8 +618,9 @@ fn undecidable_findings_are_not_certain() {
     judged("P-1 → J-1 → CK-1 → T-1; J-1 → R-1", "P114", r#"[[["P-1","R-1"],["e1","e4"],false]]"#);
     judged("T-1 → RV-1 → X-1", "P113", r#"[[["RV-1","X-1"],["e2"],false]]"#);
     judged("T-1 → RV-1 → V-1 → X-1", "P113", r#"[[["RV-1","V-1"],["e2"],true]]"#);
-    judged("T-1 → RV-1 → T-2", "P113", "[]");
-    judged("T-1 → RV-1 → X-1 → X-2 → V-1 → T-2", "P113", r#"[[["RV-1","V-1"],["e2","e3","e4"],true]]"#);
+    judged("T-1 → RV-1 → O-2", "P113", "[]");
+    judged("T-1 → RV-1 → T-2", "P113", r#"[[["RV-1","T-2"],["e2"],false]]"#);
+    judged("T-1 → RV-1 → X-1 → X-2 → V-1 → O-2", "P113", r#"[[["RV-1","V-1"],["e2","e3","e4"],true]]"#);
     judged("T-1 → J-1 → T-2; J-1 → R-1", "P115", r#"[[["R-1"],["e3"],false]]"#);
     judged("T-1 → J-1 → T-2; J-1 → V-1", "P115", r#"[[["V-1"],["e3"],true]]"#);
 }

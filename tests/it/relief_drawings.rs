@@ -45,6 +45,12 @@ const ROWS: &[Row] = &[
         &["RV-1 unknown: not_locked_open V-1, continues_off_sheet X-1"],
         &["warning V-1"],
     ),
+    row(
+        "a device into which the pipes of both sides lead, whose outlet is not stated",
+        "D-1 → RV-1; D-2 → RV-1; D-2 → RV-2 → O-1",
+        &["RV-1 unknown: flow_direction D-1, flow_direction D-2", "RV-2 open:"],
+        &["warning D-1?", "warning D-2?"],
+    ),
     // Valves and blinds.
     row(
         "a closed valve in the inlet",
@@ -109,8 +115,38 @@ const ROWS: &[Row] = &[
     row(
         "a valve with an actuator",
         "D-1 → SDV-1(open) → RV-1 → O-1",
-        &["RV-1 open: actuated_valve SDV-1"],
+        &["RV-1 unknown: actuated_valve SDV-1"],
         &["warning SDV-1"],
+    ),
+    row(
+        "a valve with an actuator that opens or stays when it fails",
+        "D-1 → SDV-1(open, fail_action=FO) → RV-1 → V-1(open, actuator=motor, fail_action=FL) → O-1",
+        &["RV-1 open: actuated_valve SDV-1, actuated_valve V-1"],
+        &["warning SDV-1", "warning V-1"],
+    ),
+    row(
+        "a valve that is locked open and closes when its actuator fails",
+        "D-1 → V-1(lo, fail_action=FC) → RV-1 → O-1",
+        &["RV-1 unknown: actuated_valve V-1"],
+        &["warning V-1"],
+    ),
+    row(
+        "a valve that is locked open and has the tag of one with an actuator",
+        "D-1 → V-1(car_sealed_open, tag=XV-7) → RV-1 → O-1",
+        &["RV-1 unknown: actuated_valve XV-7"],
+        &["warning V-1"],
+    ),
+    row(
+        "a valve that is locked open by one field and closed by another",
+        "D-1 → V-1(lo, state=closed) → RV-1 → V-2(lo, status=closed) → O-1",
+        &["RV-1 unknown: unknown_position V-1, unknown_position V-2"],
+        &["warning V-1?", "warning V-2?"],
+    ),
+    row(
+        "a valve that is not locked, whose position is not stated",
+        "D-1 → V-1(lock=no) → RV-1 → V-2(car_seal=none) → O-1",
+        &["RV-1 unknown: not_locked_open V-1, not_locked_open V-2"],
+        &["warning V-1", "warning V-2"],
     ),
     row("a closed blind", "D-1 → SB-1(closed) → RV-1 → O-1", &["RV-1 blocked: closed_blind SB-1"], &["error SB-1"]),
     row("an open blind", "D-1 → RV-1 → SB-1(open) → O-1", &["RV-1 open: open_blind SB-1"], &["warning SB-1"]),
@@ -213,8 +249,8 @@ const ROWS: &[Row] = &[
     row(
         "a check valve the wrong way round in the inlet",
         "D-1 ← CK-1 ← RV-1; RV-1 → O-1",
-        &["RV-1 blocked: check_valve_against_flow CK-1"],
-        &["error CK-1"],
+        &["RV-1 blocked: check_valve_against_flow CK-1, flow_direction CK-1"],
+        &["error CK-1", "warning CK-1?"],
     ),
     row(
         "a check valve the wrong way round in the outlet",
@@ -408,14 +444,27 @@ const ROWS: &[Row] = &[
     row(
         "a valve to the flare behind a knock-out drum",
         "D-1 → RV-1 → D-9(node_classification=equipment.flare_knockout_drum); D-9 → V-1 → X-1",
-        &["RV-1 unknown: not_locked_open V-1 behind D-9"],
+        &["RV-1 unknown: not_locked_open V-1 behind D-9, continues_off_sheet X-1 behind D-9"],
         &["warning V-1"],
     ),
     row(
         "an open valve to the flare behind a knock-out drum",
         "D-1 → RV-1 → D-9(node_classification=equipment.flare_knockout_drum); D-9 → V-1(open) → X-1",
+        &["RV-1 unknown: not_locked_open V-1 behind D-9, continues_off_sheet X-1 behind D-9"],
+        &["warning V-1"],
+    ),
+    row(
+        "an open valve to a flare on the sheet behind a knock-out drum",
+        "D-1 → RV-1 → D-9(node_classification=equipment.flare_knockout_drum); \
+         D-9 → V-1(open) → E-9(node_classification=equipment.flare_stack)",
         &["RV-1 open: not_locked_open V-1 behind D-9"],
         &["warning V-1"],
+    ),
+    row(
+        "a knock-out drum whose gas leaves the sheet",
+        "D-1 → RV-1 → D-9(node_classification=equipment.knock_out_drum) → X-1",
+        &["RV-1 unknown: continues_off_sheet X-1 behind D-9"],
+        &["info X-1?"],
     ),
     row(
         "a header of two devices with a valve whose position is not drawn",
@@ -450,9 +499,15 @@ const ROWS: &[Row] = &[
     ),
     row(
         "two vessels that relieve into each other, one of them with a vent that is locked open",
-        "D-1 → RV-1 → D-2 → RV-2 → D-1; D-1 → V-1(lo) → X-1",
+        "D-1 → RV-1 → D-2 → RV-2 → D-1; D-1 → V-1(lo) → O-1",
         &["RV-1 open:", "RV-2 open:"],
         &[],
+    ),
+    row(
+        "two vessels that relieve into each other, one of them open to another sheet",
+        "D-1 → RV-1 → D-2 → RV-2 → D-1; D-1 → V-1(lo) → X-1",
+        &["RV-1 unknown: continues_off_sheet X-1 behind D-2", "RV-2 unknown: continues_off_sheet X-1 behind D-1"],
+        &["info X-1?", "info X-1?"],
     ),
     row(
         "a vessel that relieves into two that relieve into each other",
@@ -469,6 +524,369 @@ const ROWS: &[Row] = &[
         "D-1 → RV-1 → D-2 → RV-2 → V-1(closed) → O-1",
         &["RV-1 unknown: receiver_not_relieved D-2", "RV-2 blocked: closed_valve V-1"],
         &["warning D-2?", "error V-1"],
+    ),
+    // Equipment whose way out is only a possible one.
+    row(
+        "a vessel that nothing leaves",
+        "D-1 → RV-1 → D-2",
+        &["RV-1 unknown: receiver_not_relieved D-2"],
+        &["warning D-2?"],
+    ),
+    row(
+        "a tank without a vent, with a level gauge and a feed line",
+        "D-1 → RV-1 → T-2; T-2 → W-1; X-1 → CK-1 → T-2",
+        &["RV-1 unknown: receiver_not_relieved T-2"],
+        &["warning T-2?"],
+    ),
+    row("a tank with a vent", "D-1 → RV-1 → T-2 → O-2", &["RV-1 open:"], &[]),
+    row(
+        "a flare stack ends a path, whatever its drain",
+        "D-1 → RV-1 → E-9(node_classification=equipment.flare_stack); E-9 → V-1(closed) → O-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    // Ends that are not there.
+    row(
+        "a flare stack that is not built yet",
+        "D-1 → RV-1 → E-9.A; E-9(node_classification=equipment.flare_stack, status=future)",
+        &["RV-1 unknown: not_installed E-9"],
+        &["warning E-9?"],
+    ),
+    row(
+        "an open end that is not there",
+        "D-1 → RV-1 → O-1(status=future)",
+        &["RV-1 unknown: not_installed O-1"],
+        &["warning O-1?"],
+    ),
+    row(
+        "a vessel that may not be there, with a vent",
+        "D-1 → RV-1 → D-2(status=phase 2) → O-2",
+        &["RV-1 unknown: unknown_status D-2"],
+        &["warning D-2?"],
+    ),
+    row(
+        "a receiver behind another one that is removed",
+        "D-1 → RV-1 → D-2 → RV-2 → D-3(status=removed) → O-3",
+        &["RV-1 unknown: not_installed D-3 behind D-2", "RV-2 unknown: not_installed D-3"],
+        &["warning D-3?", "warning D-3?"],
+    ),
+    row(
+        "a vessel between the device and what it protects that is not there",
+        "D-1 → D-2(status=removed) → RV-1 → O-1",
+        &["RV-1 unknown: not_installed D-2"],
+        &["warning D-2?"],
+    ),
+    row(
+        "a header to a flare that is not built yet and to another one",
+        "D-1 → RV-1 → J-1; J-1 → E-8(node_classification=equipment.flare_stack, status=future); \
+         J-1 → E-9(node_classification=equipment.flare_stack)",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a vacuum breaker behind a relief device",
+        "D-1 → RV-1 → Q-1(node_classification=piping_component.vacuum_breaker) → O-1",
+        &["RV-1 unknown: opens_inwards Q-1", "Q-1 unknown: opens_inwards Q-1, no_inlet, opens_inwards Q-1 behind D-1"],
+        &["warning Q-1?", "warning Q-1?", "warning Q-1?"],
+    ),
+    row(
+        "a relief device behind another one",
+        "D-1 → RV-1 → RV-2 → O-1",
+        &["RV-1 unknown: relief_device RV-2", "RV-2 open:"],
+        &["warning RV-2?"],
+    ),
+    row(
+        "a rupture disc behind a relief valve",
+        "D-1 → RV-1 → RD-2 → O-1",
+        &["RV-1 open: relief_device RD-2", "RD-2 open:"],
+        &["info RD-2"],
+    ),
+    row(
+        "a vessel whose own device discharges to another sheet",
+        "D-1 → RV-1 → D-2 → RV-2 → X-2",
+        &["RV-1 unknown: continues_off_sheet X-2 behind D-2", "RV-2 unknown: continues_off_sheet X-2"],
+        &["info X-2?", "info X-2?"],
+    ),
+    row(
+        "a vessel whose own device has an inlet valve without a position",
+        "D-1 → RV-1 → D-2; D-2 → V-2 → RV-2 → O-2",
+        &["RV-1 unknown: not_locked_open V-2 behind D-2", "RV-2 unknown: not_locked_open V-2"],
+        &["warning V-2", "warning V-2"],
+    ),
+    row(
+        "a vessel whose own device has an open inlet valve",
+        "D-1 → RV-1 → D-2; D-2 → V-2(open) → RV-2 → O-2",
+        &["RV-1 open: not_locked_open V-2 behind D-2", "RV-2 open: not_locked_open V-2"],
+        &["info V-2?", "warning V-2"],
+    ),
+    row(
+        "a vessel with an own device whose path is unknown, and with one whose path is open",
+        "D-1 → RV-1 → D-2; D-2 → RV-2 → X-2; D-2 → RV-3 → O-3",
+        &["RV-1 open:", "RV-2 unknown: continues_off_sheet X-2", "RV-3 open:"],
+        &["info X-2?"],
+    ),
+    row(
+        "a chain of vessels of which only the last one is relieved to an unknown place",
+        "D-1 → RV-1 → D-2 → RV-2 → D-3 → RV-3 → Q-1(node_classification=piping_component.gadget) → O-1",
+        &[
+            "RV-1 unknown: unknown_class Q-1 behind D-2",
+            "RV-2 unknown: unknown_class Q-1 behind D-3",
+            "RV-3 unknown: unknown_class Q-1",
+        ],
+        &["warning Q-1?", "warning Q-1?", "warning Q-1?"],
+    ),
+    row(
+        "a chain of vessels of which the last one is relieved",
+        "D-1 → RV-1 → D-2 → RV-2 → D-3 → RV-3 → O-1",
+        &["RV-1 open:", "RV-2 open:", "RV-3 open:"],
+        &[],
+    ),
+    row(
+        "a chain of vessels of which the last one is closed",
+        "D-1 → RV-1 → D-2 → RV-2 → D-3; D-3 → V-1(closed) → X-1",
+        &["RV-1 unknown: receiver_not_relieved D-2", "RV-2 unknown: closed_valve V-1 behind D-3"],
+        &["warning D-2?", "warning V-1?"],
+    ),
+    row(
+        "a ring of vessels, one of them with a possible way out",
+        "D-1 → RV-1 → D-2 → RV-2 → D-3 → RV-3 → D-1; D-3 → RV-4 → X-4",
+        &[
+            "RV-1 unknown: continues_off_sheet X-4 behind D-2",
+            "RV-2 unknown: continues_off_sheet X-4 behind D-3",
+            "RV-3 unknown: continues_off_sheet X-4 behind D-1",
+            "RV-4 unknown: continues_off_sheet X-4",
+        ],
+        &["info X-4?", "info X-4?", "info X-4?", "info X-4?"],
+    ),
+    row(
+        "a ring of vessels, one of them with an open way out",
+        "D-1 → RV-1 → D-2 → RV-2 → D-3 → RV-3 → D-1; D-3 → RV-4 → O-4",
+        &["RV-1 open:", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
+        &[],
+    ),
+    row(
+        "a vessel whose own device may not be there",
+        "D-1 → RV-1 → D-2; D-2 → RV-2(status=to be removed) → O-2",
+        &["RV-1 unknown: unknown_device_status RV-2 behind D-2", "RV-2 unknown: unknown_device_status"],
+        &["warning RV-2?", "warning RV-2?"],
+    ),
+    row(
+        "a vessel whose own device is one by its tag alone",
+        "D-1 → RV-1 → D-2; D-2 → Q-2(tag=PSV-2, node_classification=piping_component.gadget_valve) → O-2",
+        &["RV-1 unknown: unknown_class PSV-2 behind D-2", "PSV-2 unknown: class_not_stated PSV-2"],
+        &["warning Q-2?", "warning Q-2?"],
+    ),
+    row(
+        "a vessel with a vacuum breaker, which lets nothing out",
+        "D-1 → RV-1 → D-2; D-2 → RV-2(node_classification=vacuum_breaker) → O-2",
+        &["RV-1 unknown: receiver_not_relieved D-2", "RV-2 open: opens_inwards RV-2"],
+        &["warning D-2?"],
+    ),
+    row(
+        "a vessel from which only a pump leads on",
+        "D-1 → RV-1 → D-2; D-2 → P-1 → O-1",
+        &["RV-1 unknown: machine P-1 behind D-2"],
+        &["warning P-1?"],
+    ),
+    row(
+        "a vessel from which only a trap leads on",
+        "D-1 → RV-1 → D-2; D-2 → Q-1(node_classification=piping_component.steam_trap) → O-1",
+        &["RV-1 unknown: trap Q-1 behind D-2"],
+        &["warning Q-1?"],
+    ),
+    row(
+        "a vessel whose outlet has a valve that closes when it fails",
+        "D-1 → RV-1 → D-2; D-2 → SDV-1(open, fail_action=FC) → O-1",
+        &["RV-1 unknown: actuated_valve SDV-1 behind D-2"],
+        &["warning SDV-1"],
+    ),
+    row(
+        "a shell without an outlet beside tubes with one",
+        "D-1 → RV-1 → E-2.A@shell; E-2.B@tube → O-1; E-2.C@tube → O-2",
+        &["RV-1 unknown: receiver_not_relieved E-2"],
+        &["warning E-2?"],
+    ),
+    row(
+        "an exchanger whose sides are not stated",
+        "D-1 → RV-1 → E-2.A; E-2.B → O-1; E-2.C → O-2",
+        &["RV-1 unknown: unstated_side E-2-B behind E-2"],
+        &["warning E-2.B?"],
+    ),
+    row(
+        "a package unit, which may have several sides or a machine",
+        "D-1 → RV-1 → E-2.A; E-2.B → O-1; E-2(node_classification=equipment.package_unit)",
+        &["RV-1 unknown: unstated_side E-2-B behind E-2"],
+        &["warning E-2.B?"],
+    ),
+    row(
+        "equipment without a kind",
+        "D-1 → RV-1 → E-2.A; E-2.B → O-1; E-2(node_classification=equipment.)",
+        &["RV-1 unknown: unstated_side E-2-B behind E-2"],
+        &["warning E-2.B?"],
+    ),
+    row(
+        "equipment whose class is no known word",
+        "D-1 → RV-1 → E-2.A; E-2.B → O-1; E-2(node_classification=equipment.quux)",
+        &["RV-1 unknown: unstated_side E-2-B behind E-2"],
+        &["warning E-2.B?"],
+    ),
+    row(
+        "a flare package without an outlet, which may be more than a flare",
+        "D-1 → RV-1 → E-2.A; E-2(node_classification=equipment.flare_package)",
+        &["RV-1 unknown: unknown_class E-2"],
+        &["warning E-2?"],
+    ),
+    row(
+        "an oxidizer without an outlet, which lets nothing through without its fan",
+        "D-1 → RV-1 → E-2.A; E-2(node_classification=equipment.thermal_oxidizer)",
+        &["RV-1 unknown: receiver_not_relieved E-2"],
+        &["warning E-2?"],
+    ),
+    row(
+        "a sump and a tank that are open to the air, and a sump that is closed",
+        "D-1 → RV-1 → D-2(node_classification=equipment.sump); D-1 → RV-2 → D-3(node_classification=equipment.open_tank); \
+         D-1 → RV-4 → D-4(node_classification=equipment.closed_drain_sump)",
+        &["RV-1 open:", "RV-2 open:", "RV-4 unknown: receiver_not_relieved D-4"],
+        &["warning D-4?"],
+    ),
+    row(
+        "equipment of unknown class between a vessel and its device",
+        "D-1 → E-2.A; E-2.B → RV-1 → O-1; E-2(node_classification=equipment.quux)",
+        &["RV-1 open: unstated_side E-2-A"],
+        &[],
+    ),
+    row(
+        "change-over valves on both sides that are linked",
+        "D-1 → TW-1(node_classification=change_over_valve, remarks=interlocked_with_TW-2) → RV-1 \
+         → TW-2(node_classification=change_over_valve) → O-1; TW-1 → RV-2 → TW-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "remarks that a device is isolated",
+        "D-1 → RV-1(remarks=isolated) → O-1; D-1 → RV-2(label=LOCKED CLOSED) → O-2; D-1 → RV-3(remarks=bypassed) → O-3",
+        &["RV-1 unknown: device_isolated", "RV-2 unknown: device_isolated", "RV-3 unknown: device_isolated"],
+        &["warning RV-1?", "warning RV-2?", "warning RV-3?"],
+    ),
+    row(
+        "remarks about something else, and the position of a device that has not opened",
+        "D-1 → RV-1(remarks=isolation_valve_locked_open) → O-1; D-1 → RV-2(normally=closed) → O-2",
+        &["RV-1 open:", "RV-2 open:"],
+        &[],
+    ),
+    row(
+        "a pipe without a direction, and one against the flow, farther from the device",
+        "D-1 → R-1 → RV-1 → R-2 — R-3 → O-1; D-1 ← R-4 → RV-2 → O-2",
+        &["RV-1 open: pipe_direction R-3", "RV-2 open: pipe_direction D-1"],
+        &[],
+    ),
+    row(
+        "a coupling in the path, and one at the end of it beside a cap",
+        "D-1 → RV-1 → S-1(node_classification=piping_component.quick_coupling) → O-1; \
+         D-1 → RV-2 → J-1 → C-1; J-1 → H-1(node_classification=piping_component.quick_coupling)",
+        &["RV-1 unknown: coupling S-1", "RV-2 unknown: no_outlet"],
+        &["warning S-1?", "warning RV-2?"],
+    ),
+    row(
+        "a hose at the end of the path beside a cap",
+        "D-1 → RV-1 → J-1 → C-1; J-1 → R-1 → H-1",
+        &["RV-1 unknown: no_outlet"],
+        &["warning RV-1?"],
+    ),
+    row(
+        "an open valve with another word for its position in a label, a remark or a field",
+        "D-1 → V-1(open, label=LC) → RV-1 → O-1; D-2 → V-2(lo, remarks=NORMALLY CLOSED) → RV-2 → O-2; \
+         D-3 → V-3(open, valve_status=closed) → RV-3 → O-3; D-4 → V-4(open, locked_closed=yes) → RV-4 → O-4",
+        &[
+            "RV-1 unknown: unknown_position V-1",
+            "RV-2 unknown: unknown_position V-2",
+            "RV-3 unknown: unknown_position V-3",
+            "RV-4 unknown: unknown_position V-4",
+        ],
+        &["warning V-1?", "warning V-2?", "warning V-3?", "warning V-4?"],
+    ),
+    row(
+        "an open valve with texts that do not say that it is closed",
+        "D-1 → V-1(open, label=LO) → RV-1 → O-1; D-2 → V-2(lo, remarks=not to be closed in operation) → RV-2 → O-2; \
+         D-3 → V-3(open, normally_closed=no) → RV-3 → O-3",
+        &["RV-1 open: not_locked_open V-1", "RV-2 open: locked_open V-2", "RV-3 open: not_locked_open V-3"],
+        &["warning V-1", "info V-2", "warning V-3"],
+    ),
+    row(
+        "ends in the open air by their class, one that often is in a pipe, and one in a pipe that goes on",
+        "D-1 → RV-1 → H-1(node_classification=piping_component.vent_line); \
+         D-2 → RV-2 → H-2(node_classification=piping_component.drain_funnel); \
+         D-3 → RV-3 → H-3(node_classification=piping_component.silencer); \
+         D-4 → RV-4 → H-4(node_classification=piping_component.vent_silencer) → X-4; \
+         D-5 → RV-5 → H-5(node_classification=piping_component.vent_line, status=future)",
+        &[
+            "RV-1 open: open_end H-1",
+            "RV-2 open: open_end H-2",
+            "RV-3 open: likely_open_end H-3",
+            "RV-4 unknown: continues_off_sheet X-4",
+            "RV-5 unknown: not_installed H-5",
+        ],
+        &["info X-4?", "warning H-5?"],
+    ),
+    row(
+        "items without a position that are stated to be closed",
+        "D-1 → RV-1 → R-1(status=blinded) → O-1; D-3 → RV-3(status=blinded) → O-3; D-4 → RV-4(lock=LC) → O-4; \
+         D-5 → RV-5 → O-5(status=closed)",
+        &[
+            "RV-1 unknown: unknown_status R-1",
+            "RV-3 unknown: unknown_device_status",
+            "RV-4 unknown: unknown_device_status",
+            "RV-5 unknown: unknown_status O-5",
+        ],
+        &["warning R-1?", "warning RV-3?", "warning RV-4?", "warning O-5?"],
+    ),
+    row(
+        "an exchanger without nozzles between a vessel and its device",
+        "D-1 → E-2 → RV-1 → O-1; X-3 → E-2 → X-4",
+        &["RV-1 open: unstated_side E-2"],
+        &[],
+    ),
+    row(
+        "an inlet that leads to an open end by its class protects nothing",
+        "H-1(node_classification=piping_component.vent_line) → RV-1 → O-1",
+        &["RV-1 unknown: no_inlet"],
+        &["warning RV-1?"],
+    ),
+    row(
+        "a hand valve at a relief device by its tag",
+        "D-1 → V-1(lo, tag=V1-PSV-101) → RV-1 → O-1",
+        &["RV-1 open: locked_open V1-PSV-101"],
+        &["info V-1"],
+    ),
+    row(
+        "an exchanger with a spare nozzle between a vessel and its device",
+        "D-1 → E-2.A; E-2.B → RV-1 → O-1; E-2.C ⇢ I-1",
+        &["RV-1 open: unstated_side E-2-A"],
+        &[],
+    ),
+    row(
+        "a vessel that discharges into a rotary feeder",
+        "D-1 → RV-1 → E-2 → O-1; E-2(node_classification=equipment.rotary_feeder)",
+        &["RV-1 unknown: machine E-2"],
+        &["warning E-2?"],
+    ),
+    row(
+        "a vessel that discharges into the suction line of another pump",
+        "D-1 → RV-1 → J-1; T-2 → J-1 → P-2 → O-1",
+        &["RV-1 unknown: machine P-2"],
+        &["warning P-2?"],
+    ),
+    row(
+        "a header to a closed vessel and to the atmosphere",
+        "D-1 → RV-1 → J-1; J-1 → D-9; J-1 → S-1 → O-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a spare device on a line that is closed towards the equipment protects nothing",
+        "D-1 → V-1(lc) → RV-1 → O-1; D-1 → V-2(closed) → J-1 → D-2; J-1 → RV-2 → O-2",
+        &["RV-1 blocked: locked_closed V-1", "RV-2 open:"],
+        &["error V-1", "info V-2?"],
     ),
     row(
         "a heater that relieves into an expansion tank that is open to the loop alone",
@@ -579,16 +997,40 @@ const ROWS: &[Row] = &[
         &[],
     ),
     row(
-        "change-over valves on both sides",
+        "change-over valves on both sides that are not linked",
         "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → TW-2(node_classification=piping_component.changeover_valve) → O-1; TW-1 → RV-2 → TW-2",
-        &["RV-1 open:", "RV-2 open:"],
-        &[],
+        &["RV-1 unknown: several_ways TW-2", "RV-2 unknown: several_ways TW-2"],
+        &["warning TW-2?", "warning TW-2?"],
     ),
     row(
         "a change-over valve to a device behind a closed valve",
         "D-1 → TW-1 → RV-1 → O-1; TW-1 → V-1(closed) → RV-2 → O-2",
         &["RV-1 unknown: several_ways TW-1", "RV-2 blocked: several_ways TW-1, closed_valve V-1"],
         &["warning TW-1?", "warning TW-1", "error V-1"],
+    ),
+    row(
+        "a change-over valve to a device that is not installed",
+        "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → O-1; TW-1 → RV-2(status=removed) → O-2",
+        &["RV-1 unknown: several_ways TW-1", "RV-2 blocked: device_not_installed"],
+        &["warning TW-1?", "error RV-2"],
+    ),
+    row(
+        "a change-over valve to a device whose outlet is closed",
+        "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → O-1; TW-1 → RV-2 → V-2(closed) → O-2",
+        &["RV-1 unknown: several_ways TW-1", "RV-2 blocked: closed_valve V-2"],
+        &["warning TW-1?", "error V-2"],
+    ),
+    row(
+        "a change-over valve to a device whose outlet leaves the sheet",
+        "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → O-1; TW-1 → RV-2 → X-2",
+        &["RV-1 unknown: several_ways TW-1", "RV-2 unknown: continues_off_sheet X-2"],
+        &["warning TW-1?", "info X-2?"],
+    ),
+    row(
+        "a change-over valve to a device that discharges into a closed vessel",
+        "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → O-1; TW-1 → RV-2 → D-2",
+        &["RV-1 unknown: several_ways TW-1", "RV-2 unknown: receiver_not_relieved D-2"],
+        &["warning TW-1?", "warning D-2?"],
     ),
     row(
         "a change-over valve to a device behind a reducer",
@@ -630,13 +1072,13 @@ const ROWS: &[Row] = &[
     row(
         "a vacuum breaker lets air in: its inlet is the equipment",
         "O-1 → RV-1(node_classification=vacuum_breaker) → T-1",
-        &["RV-1 open:"],
+        &["RV-1 open: opens_inwards RV-1"],
         &[],
     ),
     row(
         "a closed valve under a vacuum breaker",
         "RV-1(node_classification=vacuum_breaker) → V-1(closed) → T-1",
-        &["RV-1 blocked: closed_valve V-1"],
+        &["RV-1 blocked: opens_inwards RV-1, closed_valve V-1"],
         &["error V-1"],
     ),
     row(
@@ -738,7 +1180,7 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a thermal relief of an exchanger over a valve that is not locked",
-        "T-1 → V-1 → E-1.A@c; E-1.B@c → J-2 → V-2 → T-2; J-2 → V-3 → RV-1 → T-2",
+        "T-1 → V-1 → E-1.A@c; E-1.B@c → J-2 → V-2 → T-2; J-2 → V-3 → RV-1 → T-2 → O-2",
         &["RV-1 unknown: not_locked_open V-3"],
         &["warning V-3"],
     ),
@@ -831,7 +1273,7 @@ const ROWS: &[Row] = &[
     // Ways beside each other.
     row(
         "a flare with an open valve and another one with a closed valve",
-        "D-1 → RV-1 → J-1; J-1 → V-1(open) → D-8; J-1 → V-2(closed) → D-9",
+        "D-1 → RV-1 → J-1; J-1 → V-1(open) → D-8(node_classification=equipment.flare); J-1 → V-2(closed) → D-9",
         &["RV-1 open: not_locked_open V-1"],
         &["warning V-1"],
     ),
@@ -844,7 +1286,8 @@ const ROWS: &[Row] = &[
     ),
     row(
         "two flares behind open valves: none alone blocks the device",
-        "D-1 → RV-1 → J-1; J-1 → V-1(open) → D-8; J-1 → V-2(open) → D-9",
+        "D-1 → RV-1 → J-1; J-1 → V-1(open) → D-8(node_classification=equipment.flare); \
+         J-1 → V-2(open) → D-9(node_classification=equipment.flare)",
         &["RV-1 open:"],
         &[],
     ),
@@ -859,6 +1302,134 @@ const ROWS: &[Row] = &[
         "T-1 → J-1 → V-1(closed) → J-2 → V-2(closed) → X-1; J-2 → RV-1 → J-1; T-1 → O-1",
         &["RV-1 unknown: closed_valve V-2, flow_direction J-1"],
         &["warning V-2?", "warning J-1?"],
+    ),
+    // Inlets that two vessels share, each by a branch of its own.
+    row(
+        "a shared inlet with a valve without a position in each branch",
+        "D-1 → V-1 → J-1 → RV-1 → O-1; D-2 → V-2 → J-1",
+        &["RV-1 unknown: not_locked_open V-1"],
+        &["warning V-1?", "info V-2?"],
+    ),
+    row(
+        "a shared inlet with a control valve in each branch",
+        "D-1 → CV-1 → J-1 → RV-1 → O-1; D-2 → CV-2 → J-1",
+        &["RV-1 unknown: actuated_valve CV-1"],
+        &["warning CV-1?", "info CV-2?"],
+    ),
+    row(
+        "a shared inlet with a removable spool in each branch",
+        "D-1 → SP-1(removable=true) → J-1 → RV-1 → O-1; D-2 → SP-2(removable=true) → J-1",
+        &["RV-1 unknown: removable_spool SP-1"],
+        &["warning SP-1?"],
+    ),
+    row(
+        "a shared inlet with two valves that are locked open",
+        "D-1 → V-1(lo) → J-1 → RV-1 → O-1; D-2 → V-2(lo) → J-1",
+        &["RV-1 open: locked_open V-1, locked_open V-2"],
+        &["info V-1", "info V-2"],
+    ),
+    row(
+        "a shared inlet with one branch that is locked open",
+        "D-1 → V-1(lo) → J-1 → RV-1 → O-1; D-2 → V-2 → J-1",
+        &["RV-1 open: locked_open V-1"],
+        &["info V-1", "info V-2?"],
+    ),
+    row(
+        "a shared inlet with a valve for the future, and one that is locked open",
+        "D-1 → V-1(status=future) → J-1 → RV-1 → O-1; D-2 → V-2(lo) → J-1",
+        &["RV-1 open: locked_open V-2"],
+        &["info V-2", "info V-1?"],
+    ),
+    row(
+        "a shared inlet with two valves that are locked closed",
+        "D-1 → V-1(lc) → J-1 → RV-1 → O-1; D-2 → V-2(lc) → J-1",
+        &["RV-1 blocked: locked_closed V-1"],
+        &["error V-1"],
+    ),
+    row(
+        "a shared inlet with a check valve in one branch",
+        "D-1 → J-1 → RV-1 → O-1; D-2 → CK-1 → J-1",
+        &["RV-1 open: check_valve CK-1"],
+        &["info CK-1"],
+    ),
+    row(
+        "a shared inlet that is blown down to a flare",
+        "D-1 → V-1 → J-1 → J-2 → RV-1 → O-1; D-2 → V-2 → J-1; J-2 → BDV-1 → D-9(node_classification=equipment.flare)",
+        &["RV-1 unknown: actuated_valve BDV-1"],
+        &["warning BDV-1?", "info V-1?", "info V-2?"],
+    ),
+    row(
+        "a line to two vessels without directions, which may be a shared inlet",
+        "D-1 — V-1 — J-1 → RV-1 → O-1; D-2 — V-2 — J-1",
+        &["RV-1 unknown: not_locked_open V-1"],
+        &["warning V-1?", "info V-2?"],
+    ),
+    row(
+        "a closed line to two vessels without directions, which may be a shared inlet",
+        "D-1 — V-1(closed) — J-1 → RV-1 → O-1; D-2 — V-2(closed) — J-1",
+        &["RV-1 unknown: closed_valve V-1"],
+        &["warning V-1?", "info V-2?"],
+    ),
+    // Marks that something is closed or not in service.
+    row(
+        "a flange behind the outlet with the mark that it is blinded",
+        "D-1 → RV-1 → H-1(node_classification=piping_component.flange, blinded=true) → O-1",
+        &["RV-1 unknown: unknown_status H-1"],
+        &["warning H-1?"],
+    ),
+    row(
+        "a flange in the inlet with the mark that it is closed",
+        "D-1 → H-1(node_classification=piping_component.flange, is_closed=true) → RV-1 → O-1",
+        &["RV-1 unknown: unknown_status H-1"],
+        &["warning H-1?"],
+    ),
+    row(
+        "a flange with the mark that it is not blanked",
+        "D-1 → RV-1 → H-1(node_classification=piping_component.flange, blanked=false) → O-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a device with the mark that it is isolated",
+        "D-1 → RV-1(isolated=true) → O-1",
+        &["RV-1 unknown: unknown_device_status"],
+        &["warning RV-1?"],
+    ),
+    row(
+        "a device with the mark that it is blanked",
+        "D-1 → RV-1(blanked=true) → O-1",
+        &["RV-1 unknown: unknown_device_status"],
+        &["warning RV-1?"],
+    ),
+    row(
+        "a device that is not in service",
+        "D-1 → RV-1(in_service=false) → O-1",
+        &["RV-1 blocked: device_not_installed"],
+        &["error RV-1"],
+    ),
+    row(
+        "a device with the mark that it is out of service",
+        "D-1 → RV-1(out_of_service=true) → O-1",
+        &["RV-1 blocked: device_not_installed"],
+        &["error RV-1"],
+    ),
+    row(
+        "a spool that its description calls removable",
+        "D-1 → RV-1 → SP-1(description=removable spool) → O-1",
+        &["RV-1 unknown: removable_spool SP-1"],
+        &["warning SP-1"],
+    ),
+    row(
+        "a spool that its description calls not removable",
+        "D-1 → RV-1 → SP-1(description=non-removable spool) → O-1",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
+        "a stop check valve that is locked closed",
+        "D-1 → RV-1 → CK-1(node_classification=piping_component.stop_check_valve, lc) → O-1",
+        &["RV-1 blocked: locked_closed CK-1"],
+        &["error CK-1"],
     ),
     // Caps and plugs.
     row("a capped outlet", "D-1 → RV-1 → C-1", &["RV-1 blocked: capped C-1"], &["error C-1"]),
@@ -982,6 +1553,74 @@ fn a_device_protects_nothing_for_certain_behind_a_pipe_that_is_not_there() {
 }
 
 #[test]
+fn a_device_protects_nothing_for_certain_behind_an_item_that_may_be_closed() {
+    let listed = |item: &str| {
+        let plant = format!("D-1 → RV-1 → O-1; D-1 → {item} → D-2; D-2 → V-2 → X-2");
+        let protects = answer(&plant, "reliefList().0 | [.protects, .certain, .reasons]");
+        let of_second = r#"hazopNodes() | map(.safeguards | filter(.acts == "boundary") | map(.certain)) | last()"#;
+        (protects, answer(&plant, of_second))
+    };
+    let (protects, safeguard) = listed("S-1");
+    assert_eq!(protects, json!(["D-1, D-2", true, ""]));
+    assert_eq!(safeguard, json!([true]));
+    for (item, reason) in [
+        ("Q-1(node_classification=piping_component.gadget)", "unknown_class Q-1"),
+        ("Q-1(node_classification=piping_component.steam_trap)", "trap Q-1"),
+        ("R-1(status=removed)", "not_installed R-1"),
+        ("S-1(status=to be removed)", "unknown_status S-1"),
+    ] {
+        let (protects, safeguard) = listed(item);
+        assert_eq!(protects, json!(["D-1, D-2", false, reason]), "{item}");
+        assert_eq!(safeguard, json!([false]), "{item}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_at_the_outlet_of_a_knock_out_drum_blocks_the_path() {
+    let plant = "D-9(node_classification=equipment.knock_out_drum); D-1 → RV-1 → D-9.N1; D-9.N2 → O-1";
+    let path = |fields: Value| answer_of(&with_pipe(plant, "e5", &fields), "reliefList().0 | [.relief_path, .reasons]");
+    assert_eq!(path(json!({})), json!(["open", ""]));
+    assert_eq!(path(json!({"closed": true})), json!(["blocked", "closed_pipe O-1 behind D-9"]));
+    assert_eq!(path(json!({"status": "future"})), json!(["unknown", "pipe_not_installed O-1 behind D-9"]));
+}
+
+#[test]
+fn an_open_end_that_an_import_has_added_is_no_place_to_discharge_to() {
+    let path = |plant: &str| answer(plant, "reliefList().0 | [.relief_path, .reasons]");
+    assert_eq!(path("D-1 → RV-1 → O-1(synthetic=true)"), json!(["unknown", "end_not_drawn O-1"]));
+    assert_eq!(path("D-1 → RV-1 → J-1 → O-1(synthetic=true); J-1 → O-2"), json!(["open", ""]));
+    let behind = "D-1 → RV-1 → D-2 → O-1(synthetic=true)";
+    assert_eq!(path(behind), json!(["unknown", "end_not_drawn O-1 behind D-2"]));
+}
+
+#[test]
+fn items_named_after_a_relief_device_are_none() {
+    let devices =
+        |class: &str| answer(&format!("D-1 → Q-1(node_classification={class}) → O-1"), "reliefList() | size()");
+    for class in [
+        "relief_isolation_valve",
+        "relief_valve_isolation_valve",
+        "relief_valve_inlet_valve",
+        "relief_valve_test_valve",
+        "relief_bypass_valve",
+        "pressure_relief_control_valve",
+        "stress_relief_joint",
+        "breather_filter",
+    ] {
+        assert_eq!(devices(&format!("piping_component.{class}")), json!(0), "{class}");
+    }
+    assert_eq!(devices("equipment.relief_knock_out_pot"), json!(0));
+}
+
+#[test]
+fn a_device_into_which_all_pipes_lead_has_no_open_path() {
+    let path = |plant: &str| answer(plant, "reliefList().0 | [.relief_path, .reasons]");
+    assert_eq!(path("D-1 → RV-1 ← O-1"), json!(["unknown", "flow_direction O-1"]));
+    assert_eq!(path("D-1 ← RV-1 → O-1"), json!(["unknown", "flow_direction D-1"]));
+    assert_eq!(path("D-1 — RV-1 — O-1"), json!(["open", ""]));
+}
+
+#[test]
 fn the_status_of_a_segment_is_that_of_its_pipes() {
     let document = |status: &str| {
         let segment = json!({"id": "S-9", "node_type": "piping_network_segment", "status": status});
@@ -992,6 +1631,109 @@ fn the_status_of_a_segment_is_that_of_its_pipes() {
     };
     assert_eq!(answer_of(&document("demolished"), "reliefList().0.relief_path"), json!("unknown"));
     assert_eq!(answer_of(&document("existing"), "reliefList().0.relief_path"), json!("open"));
+}
+
+#[test]
+fn the_status_of_a_segment_or_line_is_that_of_its_members() {
+    let document = |kind: &str, status: &str, by_edge: bool| {
+        let mut document: Value = serde_json::from_str(&drawing("D-1 → RV-1 → O-1; D-1 → V-1 → X-1")).expect("JSON");
+        let nodes = document["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+        for node in nodes.iter_mut().filter(|_| !by_edge).filter(|node| node["id"] == "RV-1" || node["id"] == "V-1") {
+            node["parent_id"] = json!("S-9");
+        }
+        nodes.push(json!({"id": "S-9", "node_type": kind, "status": status}));
+        let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+        for member in ["RV-1", "V-1"].iter().filter(|_| by_edge) {
+            edges.push(json!({"id": member, "edge_type": "has_a", "from": "S-9", "to": member}));
+        }
+        document.to_string()
+    };
+    let query = r#"[reliefList().0.reasons, isolate("D-1") | .uncertain | map(.reason)]"#;
+    for (kind, by_edge) in [("piping_network_segment", true), ("piping_network_segment", false), ("line", true)] {
+        let found = answer_of(&document(kind, "demolished", by_edge), query);
+        assert_eq!(found, json!(["unknown_device_status", ["unknown_status", "unknown_status"]]), "{kind} {by_edge}");
+        assert_eq!(answer_of(&document(kind, "existing", by_edge), query), json!(["", []]), "{kind} {by_edge}");
+    }
+    let group = answer_of(&document("plant_structure_item", "demolished", true), query);
+    assert_eq!(group, json!(["", []]));
+}
+
+#[test]
+fn a_device_protects_the_vessel_through_its_boot_and_the_boot_through_its_vessel() {
+    let protects = |plant: &str| {
+        let mut document: Value = serde_json::from_str(&drawing(plant)).expect("JSON");
+        let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+        edges.push(json!({"id": "boot", "edge_type": "has_a", "from": "D-1", "to": "D-2"}));
+        let query = "reliefList().0 | [.protects, .certain]";
+        answer_of(&document.to_string(), query)
+    };
+    assert_eq!(protects("D-1.N1 → X-1; D-2.N1 → RV-1 → O-1"), json!(["D-2, D-1", true]));
+    assert_eq!(protects("D-1.N1 → RV-1 → O-1; D-2.N1 → V-1 → O-2"), json!(["D-1, D-2", true]));
+    // The machine in a tank, and the tank around it, are not protected with each other.
+    let pump = "D-1.N1 → RV-1 → O-1; D-2.N1 → X-1; D-2(node_classification=equipment.pump)";
+    assert_eq!(protects(pump), json!(["D-1", true]));
+}
+
+#[test]
+fn a_breather_valve_with_a_pipe_to_nowhere_has_no_outlet() {
+    let plant = "T-1 → RV-1(node_classification=piping_component.breather_valve)";
+    let mut document: Value = serde_json::from_str(&drawing(plant)).expect("JSON");
+    let query = "reliefList().0 | [.relief_path, .reasons]";
+    assert_eq!(answer_of(&document.to_string(), query), json!(["open", ""]));
+    let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+    edges.push(json!({"id": "lost", "edge_type": "physically_connected_to", "from": "RV-1", "to": "GONE"}));
+    assert_eq!(answer_of(&document.to_string(), query), json!(["unknown", "no_outlet"]));
+}
+
+#[test]
+fn a_nozzle_with_the_mark_that_it_is_blinded_makes_a_path_unknown() {
+    let of = |mark: &str, value: bool| {
+        let mut document: Value = serde_json::from_str(&drawing("D-1.N1 → RV-1 → O-1")).expect("JSON");
+        let nodes = document["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+        let is_nozzle =
+            |node: &&mut Value| node["node_classification"].as_str().is_some_and(|class| class.ends_with("nozzle"));
+        let nozzle = nodes.iter_mut().find(is_nozzle).expect("a nozzle");
+        nozzle[mark] = json!(value);
+        answer_of(&document.to_string(), "reliefList().0.relief_path")
+    };
+    for mark in ["blinded", "blanked", "is_closed", "isolated"] {
+        assert_eq!(of(mark, true), json!("unknown"), "{mark}");
+        assert_eq!(of(mark, false), json!("open"), "{mark}");
+    }
+}
+
+#[test]
+fn an_edge_of_unknown_kind_at_a_device_makes_its_path_uncertain() {
+    let mut document: Value = serde_json::from_str(&drawing("D-1 → RV-1 → O-1; D-1 → V-1 → X-1")).expect("JSON");
+    let query = "reliefList().0 | [.relief_path, .reasons, .certain]";
+    assert_eq!(answer_of(&document.to_string(), query), json!(["open", "", true]));
+    let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+    edges.push(json!({"id": "hose", "edge_type": "hose_line", "from": "RV-1", "to": "X-1"}));
+    assert_eq!(answer_of(&document.to_string(), query), json!(["open", "unknown_connection RV-1", false]));
+}
+
+#[test]
+fn an_edge_of_unknown_kind_from_a_device_to_an_item_without_a_pipe_makes_its_path_uncertain() {
+    let query = "reliefList().0 | [.relief_path, .reasons, .certain]";
+    let of = |device: &str, class: Option<&str>| {
+        let plant = format!("X-1 → V-1 → T-1 → RV-1(node_classification=piping_component.{device})");
+        let mut document: Value = serde_json::from_str(&drawing(&plant)).expect("JSON");
+        if let Some(class) = class {
+            let nodes = document["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+            nodes.push(json!({"id": "Q-1", "tag": "Q-1", "node_classification": class}));
+            let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+            edges.push(json!({"id": "tubing", "edge_type": "tubing", "from": "RV-1", "to": "Q-1"}));
+        }
+        answer_of(&document.to_string(), query)
+    };
+    for device in ["breather_valve", "conservation_vent", "emergency_vent"] {
+        assert_eq!(of(device, None), json!(["open", "", true]), "{device}");
+        for item in ["piping_component.pipe_spool", "piping_component.flame_arrester", "equipment.vessel"] {
+            let expected = json!(["open", "unknown_connection RV-1", false]);
+            assert_eq!(of(device, Some(item)), expected, "{device} {item}");
+        }
+        assert_eq!(of(device, Some("annotation.note")), json!(["open", "", true]), "{device}");
+    }
 }
 
 #[test]
@@ -1006,7 +1748,7 @@ fn a_device_by_its_tag_alone_is_listed_everywhere_and_nowhere_certain() {
     }
     // It is no spare that makes a closed valve at another device acceptable.
     let beside = "D-1 → J-1 → V-1(tag=PSV-1) → O-1; J-1 → V-2(lc) → RV-2 → O-2";
-    assert_eq!(lines(beside, r#"validate({rules: "P113"}) | map(.severity)"#), ["error"]);
+    assert_eq!(lines(beside, r#"validate({rules: "P113"}) | map(.severity)"#), ["error", "warning"]);
 }
 
 /// Returns the answer about a document.
@@ -1084,7 +1826,9 @@ fn a_relief_device_whose_path_is_not_secured_is_no_certain_safeguard() {
     assert_eq!(of_first("D-1 → V-1(lo) → RV-1 → O-1"), "RV-1 relief inside");
     assert_eq!(of_first("D-1 → V-1(closed) → RV-1 → O-1"), "RV-1 relief inside?");
     assert_eq!(of_first("D-1 → V-1(open) → RV-1 → O-1"), "RV-1 relief inside?");
-    assert_eq!(of_first("D-1 → RV-1 → D-2; D-2 → V-1 → D-3"), "RV-1 relief inside");
+    assert_eq!(of_first("D-1 → RV-1 → D-2; D-2 → V-1 → D-3"), "RV-1 relief inside?");
+    assert_eq!(of_first("D-1 → RV-1 → D-2 → RV-2 → O-2"), "RV-1 relief inside");
+    assert_eq!(of_first("D-1 → RV-1 → D-2 → RV-2 → X-2"), "RV-1 relief inside?");
     assert_eq!(of_first("D-1 → SB-1(closed) → RD-1 → O-1"), "RD-1 relief inside?");
     assert_eq!(of_first("D-1 → RV-1 → X-1"), "RV-1 relief inside?");
     assert_eq!(of_first("RV-1 → O-1"), "RV-1 relief inside?");
@@ -1227,6 +1971,25 @@ fn equipment_named_after_a_machine_is_protected_like_any_other() {
     assert_eq!(suction("compressor"), json!("D-1"));
     assert_eq!(suction("turbocompressor"), json!("D-1"));
     assert_eq!(suction("compressor_aftercooler"), json!("D-1, E-2"));
+}
+
+#[test]
+fn a_device_with_a_shared_inlet_protects_the_vessels_whose_branches_are_open() {
+    let query = "reliefList().0 | [.protects, .inlet_valves, .relief_path, .certain]";
+    let of = |branches: [&str; 2]| {
+        let [first, second] = branches;
+        answer(&format!("D-1 → {first} → J-1 → RV-1 → O-1; D-2 → {second} → J-1"), query)
+    };
+    assert_eq!(of(["V-1(lo)", "V-2(lo)"]), json!(["D-1, D-2", "V-1, V-2", "open", true]));
+    assert_eq!(of(["V-1(open)", "V-2(lo)"]), json!(["D-1, D-2", "V-2, V-1", "open", true]));
+    assert_eq!(of(["V-1(lo)", "V-2"]), json!(["D-1", "V-1", "open", true]));
+    assert_eq!(of(["V-1(lo)", "V-2(lc)"]), json!(["D-1", "V-1", "open", true]));
+    assert_eq!(of(["V-1(status=future)", "V-2(lo)"]), json!(["D-2", "V-2", "open", true]));
+    assert_eq!(of(["V-1", "V-2"]), json!(["", "", "unknown", false]));
+    assert_eq!(of(["CV-1", "CV-2"]), json!(["", "", "unknown", false]));
+    assert_eq!(of(["S-1", "CK-2"]), json!(["D-1, D-2", "CK-2", "open", true]));
+    let line = answer("D-1 → V-1 → J-1 → RV-1 → O-1; J-1 → V-2 → D-2", query);
+    assert_eq!(line, json!(["", "", "open", true]));
 }
 
 #[test]

@@ -493,6 +493,31 @@ fn a_change_of_design_pressure_is_an_interface() {
 }
 
 #[test]
+fn design_pressures_under_different_names_that_differ_are_unknown() {
+    let found = |stated: Value| {
+        let plant = format!(
+            "T-1 equipment.tank {stated}\nV-1 piping_component.gate_valve\n\
+             T-1 > V-1 {{\"design_pressure\": \"16 barg\"}}"
+        );
+        let query = r#"[(pressureInterfaces().unknown | map([.item.id, .reason])),
+            (pressureInterfaces().interfaces | map(.certain))]"#;
+        evaluate(&document(&plant), query)
+    };
+    let unknown = json!([[["T-1", "contradictory_values"]], [false]]);
+    // The allowable pressure may be above the design pressure, but not below.
+    assert_eq!(found(json!({"mawp": "17 barg", "design_pressure": "16 barg"})), json!([[], []]));
+    assert_eq!(found(json!({"design_pressure": "16 barg", "mawp": "17 barg"})), json!([[], []]));
+    assert_eq!(found(json!({"design_pressure": "16 barg", "mawp": "7 barg"})), unknown);
+    for other in ["UpperLimitDesignPressure", "max_design_pressure", "design_pressure_max"] {
+        assert_eq!(found(json!({"design_pressure": "16 barg", other: "7 barg"})), unknown, "{other}");
+        assert_eq!(found(json!({other: "7 barg", "design_pressure": "16 barg"})), unknown, "{other}");
+        let attributes = json!([{"name": other, "value": 7, "unit": "barg"}]);
+        assert_eq!(found(json!({"attributes": attributes, "design_pressure": "16 barg"})), unknown, "{other}");
+        assert_eq!(found(json!({other: "1.6 MPag", "design_pressure": "16 barg"})), json!([[], []]), "{other}");
+    }
+}
+
+#[test]
 fn gauge_and_absolute_pressures_are_not_mixed() {
     let plant = r#"
         D-1 equipment.vessel {"design_pressure": "16 barg"}
@@ -533,6 +558,50 @@ fn an_unknown_design_pressure_is_listed_and_never_certain() {
 }
 
 const PROTECTION: &str = "pressureInterfaces().interfaces | map([.at.id, .protection | map([.item.id, .kind, .set_within_design, .valves | map(.id)])])";
+
+#[test]
+fn a_relief_device_of_two_sides_that_may_be_low_is_listed_once() {
+    let plant = r#"
+        T-1 equipment.tank {"design_pressure": "2 barg"}
+        V-1 piping_component.gate_valve
+        D-1 equipment.vessel
+        RV-1 piping_component.safety_valve {"set_pressure": "2 barg"}
+        O-1 reference.open_end
+        T-1 > V-1
+        V-1 > D-1
+        T-1 > RV-1 {"design_pressure": "2 barg"}
+        RV-1 > O-1 {"design_pressure": "2 barg"}
+    "#;
+    let rows = "pressureInterfaces().interfaces | map([.at.id, .high, .reasons, .protection | map([.item.id, .sides, .set_within_design])])";
+    check(plant, rows, json!([["T-1", null, ["not_stated"], [["RV-1", ["from", "to"], null]]]]));
+}
+
+#[test]
+fn a_relief_device_past_an_item_of_unknown_class_protects_nothing_for_certain() {
+    let plant = |class: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            CV-1 piping_component.control_valve
+            Q-1 {class}
+            T-1 equipment.tank {{"design_pressure": "2 barg"}}
+            RV-1 piping_component.safety_valve {{"set_pressure": "2 barg"}}
+            O-1 reference.open_end
+            D-1 > CV-1 {{"design_pressure": "16 barg"}}
+            CV-1 > Q-1 {{"design_pressure": "2 barg"}}
+            Q-1 > T-1 {{"design_pressure": "2 barg"}}
+            T-1 > RV-1 {{"design_pressure": "2 barg"}}
+            RV-1 > O-1 {{"design_pressure": "2 barg"}}
+            "#
+        )
+    };
+    let rows =
+        "pressureInterfaces().interfaces | map([.at.id, .certain, .reasons, .protection | map([.item.id, .sides])])";
+    let expected = |reasons: &[&str]| json!([["CV-1", reasons.is_empty(), reasons, [["RV-1", ["to"]]]]]);
+    check(&plant("piping_component.strainer"), rows, expected(&[]));
+    check(&plant("piping_component.gadget"), rows, expected(&["relief_connection_unknown"]));
+    check(&plant("piping_component.steam_trap"), rows, expected(&["relief_connection_unknown"]));
+}
 
 #[test]
 fn a_relief_device_on_the_low_side_is_listed_with_its_valves() {
@@ -587,6 +656,73 @@ fn a_relief_device_behind_a_valve_or_a_pump_does_not_protect() {
 }
 
 #[test]
+fn a_pressure_with_two_values_is_none() {
+    let plant = |device: &str, tank: &str| {
+        format!(
+            r#"
+            T-1 equipment.tank {tank}
+            V-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            FV-1 piping_component.control_valve
+            PSV-1 piping_component.safety_valve {device}
+            O-1 open_end
+            V-1 > FV-1 {{"design_pressure": "16 barg"}}
+            FV-1 > T-1 {{"design_pressure": "2 barg"}}
+            T-1 > PSV-1 {{"design_pressure": "2 barg"}}
+            PSV-1 > O-1 {{"design_pressure": "2 barg"}}
+            "#
+        )
+    };
+    let attribute = |name: &str, first: &str, second: &str| {
+        format!(r#"{{"{name}": "{first}", "attributes": [{{"name": "{name}", "value": "{second}"}}]}}"#)
+    };
+    let tank = r#"{"design_pressure": "2 barg"}"#;
+    let set = r#"pressureInterfaces().interfaces | map(.protection | map(.set_within_design)) | flatten()"#;
+    for (first, second, expected) in [
+        ("1.5 barg", "60 barg", json!([null])),
+        ("60 barg", "1.5 barg", json!([null])),
+        ("1.5 barg", "150 kPag", json!([true])),
+    ] {
+        check(&plant(&attribute("set_pressure", first, second), tank), set, expected);
+    }
+    let device = r#"{"set_pressure": "1.5 barg"}"#;
+    let unknown = r#"pressureInterfaces().unknown | map([.item.id, .reason])"#;
+    let two = attribute("design_pressure", "2 barg", "16 barg");
+    check(&plant(device, &two), unknown, json!([["T-1", "contradictory_values"]]));
+}
+
+#[test]
+fn a_device_that_opens_inwards_protects_no_low_side() {
+    let plant = |device: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "40 barg"}}
+            V-1 piping_component.control_valve
+            D-2 equipment.vessel {{"design_pressure": "FV / 5 barg"}}
+            S-1 piping_component.{device}
+            D-1 > V-1 {{"design_pressure": "40 barg"}}
+            V-1 > D-2 {{"design_pressure": "5 barg"}}
+            D-2 > S-1 {{"design_pressure": "5 barg"}}
+            "#
+        )
+    };
+    let query = "pressureInterfaces().interfaces | map([.at.id, .high, .protection | map(.item.id)])";
+    for (device, expected) in [
+        (r#"breather_valve {"set_pressure": "2 barg"}"#, json!([["V-1", "from", ["S-1"]]])),
+        (r#"vacuum_breaker {"set_pressure": "-0.02 barg"}"#, json!([["V-1", "from", []]])),
+        ("vacuum_relief_valve {}", json!([["V-1", "from", []]])),
+        (r#"safety_valve {"set_pressure_barg": -0.02}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"description": "Vacuum breaker"}"#, json!([["V-1", "from", []]])),
+    ] {
+        check(&plant(device), query, expected);
+    }
+    check(
+        &plant("vacuum_breaker {}"),
+        "reliefList() | map([.reasons, .certain])",
+        json!([["opens_inwards S-1", false]]),
+    );
+}
+
+#[test]
 fn a_check_valve_protects_against_reverse_flow_only_on_its_branch() {
     let pump = |branch: &str| {
         format!(
@@ -608,7 +744,8 @@ fn a_check_valve_protects_against_reverse_flow_only_on_its_branch() {
              CK-1 > D-1 {"design_pressure": "16 barg"}
              J-1 > D-1 {"design_pressure": "16 barg"}"#;
     check(&branched, PROTECTION, json!([["P-1", [["CK-1", "check_valve", null, []]]]]));
-    check(&branched, INTERFACES, json!([["P-1", "equipment", "to", 14, false, ["branch_without_check_valve"]]]));
+    let reasons = ["branch_without_check_valve", "check_valve_bypassed"];
+    check(&branched, INTERFACES, json!([["P-1", "equipment", "to", 14, false, reasons]]));
     let unknown_branch = pump("J-1")
         + r#"J-1 > CK-1 {"design_pressure": "16 barg"}
              CK-1 > D-1 {"design_pressure": "16 barg"}
@@ -616,7 +753,7 @@ fn a_check_valve_protects_against_reverse_flow_only_on_its_branch() {
     check(
         &unknown_branch,
         r#"pressureInterfaces().interfaces | filter(.at.id == "P-1") | map([.certain, .reasons])"#,
-        json!([[false, ["branch_without_check_valve"]]]),
+        json!([[false, reasons]]),
     );
     let with_flow = r#"
         D-1 equipment.vessel {"design_pressure": "16 barg"}
@@ -925,12 +1062,12 @@ fn a_relief_list_has_what_is_protected_and_what_could_block_it() {
 #[test]
 fn a_relief_valve_known_by_its_tag_alone_is_listed_and_not_certain() {
     let plant =
-        |class: &str| format!("D-1 equipment.vessel\nPSV-1 {class}\nT-1 equipment.tank\nD-1 > PSV-1\nPSV-1 > T-1");
+        |class: &str| format!("D-1 equipment.vessel\nPSV-1 {class}\nO-1 reference.open_end\nD-1 > PSV-1\nPSV-1 > O-1");
     let list = "reliefList() | map([.tag, .protects, .discharges_to, .relief_path, .reasons, .certain])";
-    let row = |reasons: &str, is_certain: bool| json!([["PSV-1", "D-1", "T-1", "open", reasons, is_certain]]);
-    check(&plant("piping_component.safety_valve"), list, row("", true));
+    let row = |path: &str, reasons: &str| json!([["PSV-1", "D-1", "O-1", path, reasons, path == "open"]]);
+    check(&plant("piping_component.safety_valve"), list, row("open", ""));
     for class in ["piping_component.valve", "piping_component.custom_item", "custom.thing"] {
-        check(&plant(class), list, row("class_not_stated PSV-1", false));
+        check(&plant(class), list, row("unknown", "class_not_stated PSV-1"));
     }
     // The bubble of a relief valve has no pipe, and `PRV` may be a reducing valve.
     check("PSV-1 instrument.function", list, json!([]));
@@ -950,11 +1087,11 @@ fn a_relief_device_behind_a_check_valve_protects_while_that_opens() {
          CK-1 piping_component.check_valve
          D-1 equipment.vessel {{\"design_pressure\": \"16 barg\"}}
          RV-1 piping_component.safety_valve {{\"set_pressure\": \"16 barg\"}}
-         T-1 equipment.tank
+         O-1 reference.open_end
          X-1 > PV-1 {{\"design_pressure\": \"100 barg\"}}
          {check_valve}
          D-1 > RV-1
-         RV-1 > T-1"
+         RV-1 > O-1"
         )
     };
     let rows = r#"pressureInterfaces().interfaces | filter(.at.id == "PV-1") | map([.protection | map(.item.id), .certain, .reasons])"#;
@@ -976,19 +1113,19 @@ fn a_relief_device_whose_path_is_not_shown_to_be_open_makes_an_interface_uncerta
          RV-2 piping_component.safety_valve
          V-1 piping_component.gate_valve {{\"normally\": \"closed\"}}
          X-2 reference.off_page_connector
-         T-1 equipment.tank
+         O-1 reference.open_end
          X-1 > PV-1 {{\"design_pressure\": \"100 barg\"}}
          PV-1 > D-1 {{\"design_pressure\": \"16 barg\"}}
          {outlet}"
         )
     };
     let rows = r#"pressureInterfaces().interfaces | filter(.at.id == "PV-1") | map([.certain, .reasons])"#;
-    let open = "D-1 > RV-1\nRV-1 > T-1";
+    let open = "D-1 > RV-1\nRV-1 > O-1";
     let unknown = "D-1 > RV-2\nRV-2 > X-2";
     check(&plant(open), rows, json!([[true, []]]));
     check(&plant(unknown), rows, json!([[false, ["relief_path_unknown"]]]));
     check(&plant(&format!("{open}\n{unknown}")), rows, json!([[true, []]]));
-    check(&plant("D-1 > RV-2\nRV-2 > V-1\nV-1 > T-1"), rows, json!([[false, ["relief_path_blocked"]]]));
+    check(&plant("D-1 > RV-2\nRV-2 > V-1\nV-1 > O-1"), rows, json!([[false, ["relief_path_blocked"]]]));
 }
 
 #[test]

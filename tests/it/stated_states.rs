@@ -71,6 +71,8 @@ fn an_item_that_is_removed_is_no_barrier_wherever_the_drawing_says_so() {
         ("installed", false),
         ("exists", false),
         ("is_present", false),
+        ("active", false),
+        ("in_service", false),
     ] {
         for fields in places(name, &json!(value)) {
             assert_eq!(answer(&plant(&fields), r#"isolate("P-1").barriers | size()"#), json!(0), "{fields}");
@@ -223,6 +225,11 @@ fn a_drive_makes_a_valve_no_hand_valve_wherever_the_drawing_names_it() {
             assert_eq!(barriers(&json!({ name: value })), json!(expected), "{name} {value}");
         }
     }
+    for name in ["operation", "actuator"] {
+        for (value, expected) in [(1, 0), (0, 1)] {
+            assert_eq!(barriers(&json!({ name: value })), json!(expected), "{name} {value}");
+        }
+    }
     for spelling in spellings("fail_position") {
         for fields in places(&spelling, &json!("FC")) {
             assert_eq!(barriers(&fields), json!(0), "{fields}");
@@ -345,4 +352,278 @@ fn a_valve_with_a_tag_of_an_actuated_one_may_be_closed_in_an_emergency_however_i
         assert_eq!(found, expected, "{tag}");
     }
     assert_eq!(sections("HV-101")[1], json!(["off_page_connector"]));
+}
+
+/// Judges an isolation of the pump behind a valve with further fields.
+fn judged(fields: &Value) -> Value {
+    answer(&plant(fields), r#"isolate("P-1") | [.isolated, (.uncertain | map(.reason) | uniq())]"#)
+}
+
+#[test]
+fn words_that_a_valve_is_not_there_are_read_in_its_label_and_description() {
+    for name in ["description", "label", "remarks", "note"] {
+        for text in ["removed", "(Demolished)", "not installed", "not inst.", "FUTURE.", "ausgebaut"] {
+            assert_eq!(judged(&json!({ name: text })), json!(["no", ["not_installed"]]), "{name} {text}");
+        }
+        for text in [
+            "internals removed",
+            "to be removed in phase 2",
+            "by others in phase 2",
+            "gate valve (removed)",
+            "not yet installed",
+            "by ph. 2",
+            "not in use",
+            "spool removed, see downstream",
+            "to be installed in phase 2",
+        ] {
+            assert_eq!(judged(&json!({ name: text })), json!(["unknown", ["unknown_status"]]), "{name} {text}");
+        }
+        for text in ["disc drilled", "body only", "passing"] {
+            assert_eq!(judged(&json!({ name: text })), json!(["unknown", ["not_tight"]]), "{name} {text}");
+        }
+        for text in [
+            "gate valve, full bore",
+            "replaced gasket",
+            "two-way",
+            "flange drilled to PN16",
+            "handwheel removed",
+            "old tag HV-2 deleted",
+            "isolation valve for future tie-in",
+            "to be installed by contractor",
+        ] {
+            assert_eq!(judged(&json!({ name: text })), json!(["yes", []]), "{name} {text}");
+        }
+    }
+    for name in ["description", "remarks"] {
+        assert_eq!(judged(&json!({ name: "valve replaced by spool" }))[0], json!("unknown"), "{name}");
+        assert_eq!(judged(&json!({ name: "check weekly" })), json!(["yes", []]), "{name}");
+    }
+    // The class of a valve that is not there is that of no hand valve.
+    assert_eq!(judged(&json!({"sub_class": "removed"})), json!(["no", ["contradictory_class"]]));
+    let long = "see note 4 ".repeat(40) + "removed";
+    assert_eq!(judged(&json!({ "remarks": long })), json!(["unknown", ["unknown_status"]]));
+}
+
+#[test]
+fn a_text_that_calls_a_valve_something_else_is_read_whatever_its_punctuation() {
+    let contradicted = json!(["no", ["contradictory_class"]]);
+    for text in [
+        "3-way ball valve, L-port",
+        "ball valve (3-way)",
+        "BALL VALVE 3-WAY L-PORT",
+        "ball valve, T-port",
+        "swing check valve, DN50",
+        "non-return",
+        "steam trap",
+        "restriction orifice",
+        "relief valve, 2 inch",
+        "safety relief",
+        "spectacle blind, open",
+    ] {
+        for fields in [json!({ "description": text }), json!({ "name": format!("{text} A") })] {
+            assert_eq!(judged(&fields), contradicted, "{fields}");
+        }
+        // A class or a symbol with several ways is that of such a valve.
+        for name in ["label", "sub_class", "type", "component_name"] {
+            assert_eq!(judged(&json!({ name: text }))[0], json!("no"), "{name} {text}");
+        }
+    }
+    for text in [
+        "two-way ball valve",
+        "ball valve, full bore",
+        "bypass of control valve",
+        "check valve bypass",
+        "relief valve inlet valve",
+        "steam trap inlet valve",
+        "bellows sealed, DN 50",
+        "removable spool downstream",
+        "temporary strainer downstream, remove after commissioning",
+        "gate valve with strainer",
+    ] {
+        assert_eq!(judged(&json!({ "description": text })), json!(["yes", []]), "{text}");
+    }
+    for (text, expected) in [("L-port", "no"), ("3-way valve", "no"), ("see 3-way valve TV-3", "yes")] {
+        assert_eq!(judged(&json!({ "remarks": text }))[0], json!(expected), "{text}");
+    }
+    assert_eq!(judged(&json!({"description": "removed spool"}))[0], json!("no"));
+    for text in ["shutdown valve, 4\"", "MOV", "XV, DN 50"] {
+        assert_eq!(judged(&json!({ "description": text })), json!(["no", []]), "{text}");
+    }
+}
+
+#[test]
+fn positions_are_read_with_dots_slashes_and_brackets() {
+    let position = |value: &str| {
+        let query = r#"isolate("P-1").barriers | map([.closed, .action]) | first()"#;
+        answer(&plant(&json!({"normal_position": value, "id": "V-1"})), query)
+    };
+    for text in ["N.C.", "n.c", "N/C", "(NC)", "L.C.", "C.S.C."] {
+        assert_eq!(position(text), json!([true, "check_closed"]), "{text}");
+    }
+    let locked = |fields: Value| {
+        let document = plant(&fields).replace(r#""class":"tank""#, r#""class":"safety_valve""#);
+        answer(&document, "reliefList() | map(.reasons) | first()")
+    };
+    for text in ["L.O.", "C.S.O.", "LO"] {
+        assert!(locked(json!({"normal_position": text})).as_str().is_some_and(|text| text.contains("locked_open")));
+    }
+    let blind = json!({"class": "spectacle_blind", "position": "N.C."});
+    assert_eq!(answer(&plant(&blind), r#"isolate("P-1").isolated"#), json!("yes"));
+}
+
+#[test]
+fn a_closed_blind_that_another_statement_calls_open_has_no_position() {
+    let blind = |fields: Value| {
+        let mut all = json!({"class": "spectacle_blind", "normal_position": "closed"});
+        all.as_object_mut().expect("an object").extend(fields.as_object().cloned().unwrap_or_default());
+        judged(&all)
+    };
+    for fields in [
+        json!({"label": "OPEN"}),
+        json!({"label": "N.O."}),
+        json!({"remarks": "swung open"}),
+        json!({"remarks": "spacer installed"}),
+        json!({"description": "open"}),
+        json!({"open": true}),
+        json!({"closed": 0}),
+        json!({"valve_status": "open"}),
+        json!({"attributes": [{"name": "OpenCloseStatus", "value": "open"}]}),
+    ] {
+        assert_eq!(blind(fields.clone()), json!(["no", ["blind_without_position"]]), "{fields}");
+    }
+    for fields in [
+        json!({"label": "CLOSED"}),
+        json!({"remarks": "do not open before startup"}),
+        json!({"description": "spade and spacer"}),
+        json!({"closed": true}),
+    ] {
+        assert_eq!(blind(fields.clone()), json!(["yes", []]), "{fields}");
+    }
+    let spool = |remarks: &str| {
+        judged(&json!({"class": "removable_spool", "normal_position": "removed", "remarks": remarks}))[0].clone()
+    };
+    assert_eq!(spool("spool installed"), json!("no"));
+    assert_eq!(spool("spool to be installed in phase 2"), json!("unknown"));
+    assert_eq!(spool("note 3"), json!("yes"));
+}
+
+#[test]
+fn how_often_a_valve_is_operated_is_no_drive() {
+    for value in ["ContinuousOperation", "IntermittentOperation", "continuous", "normal"] {
+        assert_eq!(
+            judged(&json!({"attributes": [{"name": "Operation", "value": value}]})),
+            json!(["yes", []]),
+            "{value}"
+        );
+    }
+    for fields in [json!({"operation": "motor"}), json!({"ActuatorPresent": "true"})] {
+        assert_eq!(judged(&fields)[0], json!("no"), "{fields}");
+    }
+    assert_eq!(judged(&json!({"Existing": "No"})), json!(["no", ["not_installed"]]));
+}
+
+#[test]
+fn marks_are_read_as_numbers_and_in_lists() {
+    for fields in [
+        json!({"removed": 1}),
+        json!({"removed": "1"}),
+        json!({"installed": 0}),
+        json!({"status": ["removed"]}),
+        json!({"remarks": ["see note 3", "removed"]}),
+    ] {
+        assert_eq!(judged(&fields), json!(["no", ["not_installed"]]), "{fields}");
+    }
+    for fields in [json!({"removed": "2019-05-01"}), json!({"planned": "2027"}), json!({"removed": 2019})] {
+        assert_eq!(judged(&fields), json!(["unknown", ["unknown_status"]]), "{fields}");
+    }
+    for fields in [json!({"removed": 0}), json!({"installed": 1}), json!({"removed": "n/a"}), json!({"future": null})] {
+        assert_eq!(judged(&fields), json!(["yes", []]), "{fields}");
+    }
+    for fields in [json!({"actuated": 1}), json!({"operator": "M"}), json!({"operator": "motor"})] {
+        assert_eq!(judged(&fields), json!(["no", []]), "{fields}");
+    }
+    for fields in [json!({"actuated": 0}), json!({"drive": "manual gear"}), json!({"operator": "HW"})] {
+        assert_eq!(judged(&fields), json!(["yes", []]), "{fields}");
+    }
+    let by_type = json!({"attributes": [{"name": "ValveType", "value": "three-way"}]});
+    assert_eq!(judged(&by_type), json!(["no", []]));
+}
+
+#[test]
+fn letters_of_a_tag_that_stand_for_several_valves_are_not_certain() {
+    for tag in ["RV-1", "CV-1", "DHSV-1", "GOV-1", "20-RV-0001"] {
+        assert_eq!(judged(&json!({ "tag": tag })), json!(["unknown", ["ambiguous_tag"]]), "{tag}");
+    }
+    for tag in ["LIC-V-1", "D-20PSV0002", "PSV-1"] {
+        assert_eq!(judged(&json!({ "tag": tag })), json!(["no", ["contradictory_tag"]]), "{tag}");
+    }
+    for tag in ["HV-PSV-1", "BV-101", "V-1", "ST-V-1", "HV-101"] {
+        assert_eq!(judged(&json!({ "tag": tag })), json!(["yes", []]), "{tag}");
+    }
+}
+
+#[test]
+fn a_line_that_is_closed_closes_its_pipes() {
+    let found = |fields: Value| {
+        let mut document: Value = serde_json::from_str(&plant(&json!({}))).expect("JSON");
+        let mut line = json!({"id": "line-7", "node_type": "piping_network_system"});
+        line.as_object_mut().expect("an object").extend(fields.as_object().cloned().unwrap_or_default());
+        document["nodes"].as_array_mut().expect("nodes").push(line);
+        document["edges"][1]["line"] = json!("line-7");
+        answer(&document.to_string(), r#"isolate("P-1") | .uncertain | map(.reason)"#)
+    };
+    assert_eq!(found(json!({"closed": true})), json!(["closed_pipe"]));
+    assert_eq!(found(json!({"status": "blanked"})), json!(["closed_pipe"]));
+    assert_eq!(found(json!({"remarks": "blanked both ends"})), json!(["unknown_status"]));
+    assert_eq!(found(json!({"description": "Cooling water"})), json!([]));
+}
+
+#[test]
+fn a_valve_that_a_condition_selects_is_no_certain_barrier_if_it_may_not_be_there() {
+    let found = |fields: &Value| {
+        answer(&plant(fields), r#"isolate("P-1", {barriers: .id == "V-1"}) | [.isolated, (.uncertain | map(.reason))]"#)
+    };
+    assert_eq!(found(&json!({})), json!(["yes", []]));
+    assert_eq!(found(&json!({"status": "removed"})), json!(["unknown", ["not_installed"]]));
+}
+
+#[test]
+fn classes_among_the_attributes_contradict_like_those_in_fields() {
+    for (name, value) in [("Type", "Check"), ("SubClass", "check_valve"), ("Sub Class", "3-way ball valve")] {
+        let fields = json!({"attributes": [{"name": name, "value": value}]});
+        assert_eq!(judged(&fields), json!(["no", ["contradictory_class"]]), "{fields}");
+    }
+}
+
+#[test]
+fn a_number_of_ports_is_read_in_any_notation() {
+    for name in ["number_of_ports", "NumberOfPorts", "ways"] {
+        for value in [json!(3), json!("3.0"), json!("3"), json!("III"), json!("2/3"), json!("1x3"), json!("many")] {
+            for fields in places(name, &value) {
+                assert_eq!(judged(&fields)[0], json!("no"), "{fields}");
+            }
+        }
+        for value in ["> 2", "2+", "tbd", "see note 3?", "x"] {
+            for fields in places(name, &json!(value)) {
+                assert_eq!(judged(&fields), json!(["unknown", ["unknown_ways"]]), "{fields}");
+            }
+        }
+        for value in [json!(2), json!("2.0"), json!("2,0"), json!("II"), json!("two-way"), json!("n/a"), json!(null)] {
+            for fields in places(name, &value) {
+                assert_eq!(judged(&fields), json!(["yes", []]), "{fields}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mark_that_a_valve_is_installed_is_read_as_a_status() {
+    for value in [json!("not yet"), json!("tbd"), json!("later"), json!("2031"), json!(2031)] {
+        for fields in places("installed", &value) {
+            assert_eq!(judged(&fields), json!(["unknown", ["unknown_status"]]), "{fields}");
+        }
+    }
+    for value in [json!("existing"), json!("Installed"), json!("n/a"), json!(""), json!(1)] {
+        assert_eq!(judged(&json!({"installed": value})), json!(["yes", []]), "{value}");
+    }
 }

@@ -375,6 +375,7 @@ const PRESSURE_INTERFACES: Fields = &[
                 ResultType::Table(&[
                     ("item", ResultType::Node),
                     ("kind", STRING),
+                    ("sides", ARRAY),
                     ("set_pressure", ANY),
                     ("unit", STRING_OR_NULL),
                     ("set_within_design", BOOL_OR_NULL),

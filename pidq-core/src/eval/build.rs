@@ -4,23 +4,27 @@ use std::fmt;
 
 use super::EvalContext;
 use super::plan::{self, Plan};
-use crate::arena::{Arena, Cell, ContainerId, Layout};
+use crate::arena::{Arena, Cell, ContainerId};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::MIN_ROWS;
+use crate::value::js_number_format::{MAX_NUMBER_LEN, NumberBuffer};
 use crate::value::{
     Array, CellList, Fields, Index, Items, KeyIndex, Keys, Number, NumberWithDigits, Object, Record, Rows, Table,
-    Value, convert, js_number_format, write,
+    Value, convert, write,
 };
 
 /// The keys of the stored objects of a shape, also as a list of values.
 #[derive(Clone, Copy)]
 pub(super) struct ShapeKeys<'a> {
     pub(super) keys: &'a Keys<'a>,
-    names: &'a [Value<'a>],
+    pub(super) names: &'a [Value<'a>],
 }
 
 /// Capacity up to which the string buffer of a run is kept; it does not count toward the memory limit.
 const TEXT_BUFFER_SIZE: usize = 16 << 10;
+
+/// Values whose text is built together, in the string buffer.
+const TEXT_BLOCK_SIZE: usize = 256;
 
 /// Entries of the shape cache of a run.
 const SHAPE_CACHE_SIZE: usize = 64;
@@ -62,8 +66,8 @@ impl<'a> EvalContext<'a> {
 
     fn rows_in_scratch(&self, arena: &'a Arena, base: ContainerId, rows: &'a [u32]) -> Result<Value<'a>> {
         let is_known = rows.len() >= MIN_ROWS && std::ptr::eq(arena, self.document);
-        let layout = if is_known { self.graph.layout(base) } else { Layout::Loose };
-        let rows = Rows { arena, base, rows, layout };
+        let spans = if is_known { self.graph.item_spans(base) } else { None };
+        let rows = Rows { arena, base, rows, spans };
         let rows = self.scratch.alloc(rows).ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Array(Array(Items::Rows(rows))))
     }
@@ -380,7 +384,7 @@ impl<'a> EvalContext<'a> {
 
     fn convert_other_to_text(&mut self, value: Value<'a>) -> Result<&'a str> {
         match value {
-            Value::Number(number) => self.short_text(js_number_format::NumberBuffer::new().text(number.value())),
+            Value::Number(number) => self.short_text(NumberBuffer::new().text(number.value())),
             Value::Bool(value) => Ok(if value { "true" } else { "false" }),
             other => self.build_text(|out| convert::write_text(other, out)),
         }
@@ -392,6 +396,52 @@ impl<'a> EvalContext<'a> {
             return Err(text_too_long(self.limits.string));
         }
         self.scratch.alloc_str(text).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// Converts leading numbers, booleans and strings as [`EvalContext::convert_to_text`] does, and returns how many: none
+    /// of a few values, for which this takes longer.
+    pub(crate) fn convert_scalars_to_text(&mut self, values: &mut [Value<'a>]) -> usize {
+        const MIN_VALUES: usize = 16;
+        if values.len() < MIN_VALUES || self.limits.string < MAX_NUMBER_LEN {
+            return 0;
+        }
+        let mut converted = 0;
+        for block in values.chunks_mut(TEXT_BLOCK_SIZE) {
+            let count = self.convert_block_to_text(block);
+            converted += count;
+            if count < block.len() {
+                break;
+            }
+        }
+        converted
+    }
+
+    /// Hot: the text of all numbers of a block is checked and allocated once.
+    fn convert_block_to_text(&mut self, values: &mut [Value<'a>]) -> usize {
+        let (mut digits, mut buffer) = (std::mem::take(&mut self.text_buffer).into_bytes(), NumberBuffer::new());
+        let (mut ends, mut count) = ([0; TEXT_BLOCK_SIZE], 0);
+        digits.clear();
+        for value in &*values {
+            match value {
+                Value::Number(number) => buffer.append_to(&mut digits, number.value()),
+                Value::String(_) | Value::Bool(_) => {}
+                _ => break,
+            }
+            ends[count] = digits.len();
+            count += 1;
+        }
+        self.text_buffer = String::from_utf8(digits).unwrap_or_default();
+        let Some(text) = self.scratch.alloc_str(&self.text_buffer) else { return 0 };
+        let mut start = 0;
+        for (value, end) in values.iter_mut().zip(&ends[..count]) {
+            match value {
+                Value::Number(_) => *value = Value::String(&text[start..*end]),
+                Value::Bool(known) => *value = Value::String(if *known { "true" } else { "false" }),
+                _ => {}
+            }
+            start = *end;
+        }
+        count
     }
 
     /// Concatenates two strings.
@@ -429,6 +479,19 @@ impl<'a> EvalContext<'a> {
         let copy = self.scratch.alloc_str(&text).ok_or_else(|| self.out_of_memory())?;
         self.release(text.capacity());
         Ok(copy)
+    }
+
+    /// Returns the string of `len` bytes that `fill` writes over zeros. It must write UTF-8.
+    pub(crate) fn text_of_len(&mut self, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<&'a str> {
+        let available = self.limits.memory.saturating_sub(self.reserved + self.scratch.size());
+        let limit = self.limits.string.min(available);
+        if len > limit {
+            return Err(text_too_long(limit));
+        }
+        self.charge_bytes(len)?;
+        let bytes = self.scratch.alloc_slice_filled(len, 0).ok_or_else(|| self.out_of_memory())?;
+        fill(bytes);
+        Ok(str::from_utf8(bytes).expect("`fill` writes whole strings"))
     }
 
     /// Returns true if two values are equal in the sense of `==`.

@@ -1177,7 +1177,10 @@ fn count_error(signature: &str, name: &str, expected: &str, expr: &Expr, args: &
 
 fn unknown_option(name: &str, span: Span, known: &[OptionSpec]) -> Error {
     let known: Vec<&'static str> = known.iter().map(|spec| spec.name).collect();
-    let similar = suggest::nearest(name, known.iter().copied());
+    let mut similar = suggest::nearest(name, known.iter().copied());
+    if similar.is_empty() {
+        similar.extend(suggest::option_of(name).filter(|option| known.contains(option)));
+    }
     let guess = similar.first().map(|similar| format!("did you mean \"{similar}\"? ")).unwrap_or_default();
     let error = Error::new(Code::UnknownOption, format!("unknown option \"{name}\"")).with_span(span);
     let error = error.with_label("unknown option").with_help(format!("{guess}(known: {})", known.join(", ")));

@@ -20,6 +20,8 @@ pub(crate) struct OptionSpec {
 enum OptionKind {
     /// A query, evaluated once per node or edge.
     Query,
+    /// A query that is true, false or null for each node.
+    Condition,
     /// A number of at least zero.
     Number,
     /// Any number. Unlike an option, it must not be null; the same holds for `String`.
@@ -41,6 +43,10 @@ enum OptionKind {
 impl OptionSpec {
     pub const fn query(name: &'static str) -> OptionSpec {
         OptionSpec { name, kind: OptionKind::Query }
+    }
+
+    pub const fn condition(name: &'static str) -> OptionSpec {
+        OptionSpec { name, kind: OptionKind::Condition }
     }
 
     pub const fn number(name: &'static str) -> OptionSpec {
@@ -80,6 +86,7 @@ impl OptionSpec {
     pub fn expects(&self) -> String {
         match self.kind {
             OptionKind::Query => "a query".into(),
+            OptionKind::Condition => "a condition such as `.tag == \"HV-101\"`".into(),
             OptionKind::Number => "a number of at least zero".into(),
             OptionKind::AnyNumber => "a number".into(),
             OptionKind::String => "a string".into(),
@@ -91,7 +98,7 @@ impl OptionSpec {
     }
 
     pub fn is_query(&self) -> bool {
-        matches!(self.kind, OptionKind::Query)
+        matches!(self.kind, OptionKind::Query | OptionKind::Condition)
     }
 
     pub fn is_list(&self) -> bool {
@@ -105,7 +112,7 @@ impl OptionSpec {
             OptionKind::Number => self.as_number(value).map(drop),
             OptionKind::AnyNumber => value.as_f64().map(drop).ok_or_else(|| self.invalid_value(value)),
             OptionKind::String => value.as_str().map(drop).ok_or_else(|| self.invalid_value(value)),
-            OptionKind::Flag => self.as_flag(value).map(drop),
+            OptionKind::Flag | OptionKind::Condition => self.as_flag(value).map(drop),
             OptionKind::Keyword(_) | OptionKind::PluralKeyword(_) => self.as_keyword(value).map(drop),
             OptionKind::KeywordList(_) => match value {
                 Value::Array(items) => items.iter().try_for_each(|item| self.check_item(item)),
@@ -138,6 +145,12 @@ impl OptionSpec {
             _ if value.is_null() => Ok(None),
             _ => Err(self.invalid_value(value)),
         }
+    }
+
+    /// Returns whether a condition holds by its value for a node. A value other than true, false or null is an error: a
+    /// list of tags, for example, would hold for each node.
+    pub fn holds(&self, value: Value<'_>) -> Result<bool> {
+        Ok(self.as_flag(value)? == Some(true))
     }
 
     /// Returns the index of the keyword.

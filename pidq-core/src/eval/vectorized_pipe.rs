@@ -12,7 +12,7 @@ use super::plan::fusion::is_size;
 use super::plan::{Call, Path, Plan, Stage};
 use super::regex_captures::{ColumnMatches, MatchMode};
 use super::rename_keys::RenameCache;
-use super::vectorized_arrays::ArrayFunction;
+use super::vectorized_containers::ContainerFunction;
 use crate::arena::{Arena, Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, Strings};
@@ -190,16 +190,16 @@ impl<'a> EvalContext<'a> {
         Ok(result)
     }
 
-    /// Runs `size`, `limit` or `mapValues` on the field of all items at once; `None` if not all are arrays, or objects
-    /// with the same keys. Returns also the number of items in the results.
+    /// Runs `size`, `limit`, `keys` or `mapValues` on the field of all items at once; `None` if not all are arrays or
+    /// objects, or for `mapValues` objects with the same keys. Returns also the number of items in the results.
     fn map_uniform(
         &mut self,
         view: ColumnView<'a>,
         field: Field<'a>,
         call: &'a Call,
     ) -> Result<Option<(Value<'a>, u64)>> {
-        if let Some(function) = ArrayFunction::new(call) {
-            return self.map_arrays(view, field.column, function);
+        if let Some(function) = ContainerFunction::new(call) {
+            return self.map_containers(view, field.column, function);
         }
         let Some(mut values) = self.prepared_values(call) else { return Ok(None) };
         Ok(self.map_values_of_shape(view, field, &mut values)?.map(|mapped| (mapped, 0)))
@@ -400,7 +400,7 @@ impl<'a> EvalContext<'a> {
                     .alloc_slice_filled(view.len(), Value::Undefined)
                     .ok_or_else(|| self.out_of_memory())?;
                 for (at, block) in values.chunks_mut(BLOCK_SIZE).enumerate() {
-                    self.run_block(&mut prepared, view, at * BLOCK_SIZE, block)?;
+                    self.run_block(&mut prepared, Some(view), at * BLOCK_SIZE, block)?;
                 }
                 self.list_from_slice(values)?
             }
@@ -409,30 +409,31 @@ impl<'a> EvalContext<'a> {
         Ok(results)
     }
 
-    /// Hot: runs a prepared call for the items from `first` on. A nested call runs for all of them first and writes its
-    /// results into the same slice.
+    /// Hot: runs a prepared call for the items from `first` on, or without a view for the values. A nested call runs for
+    /// all of them first and writes its results into the same slice.
     fn run_block(
         &mut self,
         prepared: &mut PreparedCall<'a>,
-        view: ColumnView<'a>,
+        view: Option<ColumnView<'a>>,
         first: usize,
         values: &mut [Value<'a>],
     ) -> Result<()> {
+        let row = |at: usize| view.map_or(0, |view| view.row(at));
         let (PreparedBody::Strict(body), [(arg_index, source)]) = (prepared.body, &mut *prepared.sources) else {
             for (at, value) in (first..).zip(values) {
-                *value = self.run_prepared(prepared, view.row(at), Value::Undefined)?;
+                *value = self.run_prepared(prepared, row(at), *value)?;
             }
             return Ok(());
         };
         match source {
             Source::Call(call) => self.run_block(call, view, first, values)?,
             Source::Field(field) => {
-                (first..).zip(&mut *values).for_each(|(at, value)| *value = field.value(self.document, view.row(at)));
+                (first..).zip(&mut *values).for_each(|(at, value)| *value = field.value(self.document, row(at)));
             }
             Source::Input => {}
         }
         let done = match prepared.batch {
-            Some(batch) if *arg_index == 0 => batch(values, &prepared.args[1..prepared.count]),
+            Some(batch) if *arg_index == 0 => batch(self, values, &prepared.args[1..prepared.count]),
             _ => 0,
         };
         let before = self.fuel_used;
@@ -465,9 +466,14 @@ impl<'a> EvalContext<'a> {
             return Ok(None);
         }
         let values = self.mapped_values(prepared, view.len() * width)?;
-        for (at, values) in values.chunks_exact_mut(width).enumerate() {
-            let fields = object(at).map_or(&[][..], |id| document.cells(document.container(id).first, width as u32));
-            self.map_cells(prepared, fields, values)?;
+        let block_len = (BLOCK_SIZE / width).max(1) * width;
+        for (block, values) in values.chunks_mut(block_len).enumerate() {
+            for (at, values) in (block * block_len / width..).zip(values.chunks_exact_mut(width)) {
+                let fields =
+                    object(at).map_or(&[][..], |id| document.cells(document.container(id).first, width as u32));
+                values.iter_mut().zip(fields).for_each(|(value, cell)| *value = Value::stored(document, *cell));
+            }
+            self.run_block(prepared, None, 0, values)?;
         }
         self.record_prepared(prepared, values.len() as u64);
         let record = self.scratch.alloc(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
@@ -485,7 +491,8 @@ impl<'a> EvalContext<'a> {
         let fields = self.document.fields(id);
         *runs += fields.len() as u64;
         let values = self.mapped_values(prepared, fields.len())?;
-        self.map_cells(prepared, fields, values)?;
+        values.iter_mut().zip(fields).for_each(|(value, cell)| *value = Value::stored(self.document, *cell));
+        self.run_block(prepared, None, 0, values)?;
         let record = self.scratch.alloc(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
         Ok(record.row(0))
     }
@@ -495,40 +502,6 @@ impl<'a> EvalContext<'a> {
         self.charge(count as u64)?;
         self.charge_prepared(prepared, count as u64)?;
         self.scratch.alloc_slice_filled(count, Value::Undefined).ok_or_else(|| self.out_of_memory())
-    }
-
-    /// Runs the call of `mapValues` on the values of an object.
-    #[inline]
-    fn map_cells(&mut self, prepared: &mut PreparedCall<'a>, fields: &[Cell], values: &mut [Value<'a>]) -> Result<()> {
-        let document = self.document;
-        let inputs = fields.iter().map(|cell| Value::stored(document, *cell));
-        if let Some(body) = prepared.as_input_function() {
-            return self.run_on_inputs(prepared, body, inputs, values);
-        }
-        for (value, input) in values.iter_mut().zip(inputs) {
-            *value = self.run_prepared(prepared, 0, input)?;
-        }
-        Ok(())
-    }
-
-    /// Runs a call whose only argument is the current value.
-    #[inline]
-    fn run_on_inputs(
-        &mut self,
-        prepared: &mut PreparedCall<'a>,
-        body: StrictBody,
-        inputs: impl Iterator<Item = Value<'a>>,
-        values: &mut [Value<'a>],
-    ) -> Result<()> {
-        let before = self.fuel_used;
-        for (value, input) in values.iter_mut().zip(inputs) {
-            *value = body(self, &[input])?;
-            if let Value::Array(array) = value {
-                prepared.rows += array.len() as u64;
-            }
-        }
-        prepared.fuel += self.fuel_used - before;
-        Ok(())
     }
 
     fn column_field(&mut self, path: &'a Path, list: ContainerId) -> Option<Field<'a>> {
@@ -553,14 +526,6 @@ impl<'a> PreparedCall<'a> {
     /// Returns the cost of the arguments per run, including those of nested calls.
     fn all_steps(&self) -> u64 {
         self.steps + self.calls().map(PreparedCall::all_steps).sum::<u64>()
-    }
-
-    /// Returns the function if its only argument is the current value.
-    fn as_input_function(&self) -> Option<StrictBody> {
-        match (self.body, self.count, &*self.sources) {
-            (PreparedBody::Strict(body), 1, [(_, Source::Input)]) => Some(body),
-            _ => None,
-        }
     }
 
     /// Returns the parts of a regex test on contiguous strings, and the cost per row without the search.

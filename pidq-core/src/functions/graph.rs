@@ -363,7 +363,8 @@ fn steps<'a>(
     from: &[NodeId],
     walk_options: &WalkOptions,
 ) -> Result<Vec<Step>> {
-    let starts = walk::starts(&call.drawing.topology, walk_options, from);
+    let from = call.with_open_parts(cx, from)?;
+    let starts = walk::starts(&call.drawing.topology, walk_options, &from);
     let topology = &call.drawing.topology;
     let steps = cx.with_walk_scratch(|cx, scratch| {
         walk::walk(topology, &mut scratch.walk, &starts, walk_options, &mut call.visitor(cx)?)
@@ -401,7 +402,8 @@ fn walk_nodes<'a>(
         let starts = steps.iter().take_while(|step| step.from == NONE).count();
         return Ok(WalkResult { nodes: nodes.into(), starts, reported, depth: 0 });
     }
-    let starts = walk::starts(topology, walk_options, from);
+    let from = call.with_open_parts(cx, from)?;
+    let starts = walk::starts(topology, walk_options, &from);
     let absences = call.absences(cx)?;
     let result = cx.with_walk_scratch(|cx, scratch| {
         let bfs = Bfs::new(topology, *walk_options).with_absences(absences);
@@ -554,6 +556,7 @@ fn target_subgraph<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result
     let (from, to) = from_to(cx, call)?;
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::Any)?;
     let topology = &call.drawing.topology;
+    let [from, to] = [call.with_open_parts(cx, &from)?, call.with_open_parts(cx, &to)?];
     let targets = walk::targets(topology, &to);
     let starts = starts_to(topology, &from, &NodeFilter::new(&targets), &walk_options);
     let subgraph = walk::reachable_subgraph(topology, &starts, &targets, &walk_options, &mut call.visitor(cx)?)?;
@@ -670,9 +673,10 @@ fn path_between<'a>(
     walk_options: &WalkOptions,
 ) -> Result<Option<Path>> {
     let topology = &call.drawing.topology;
-    let targets = walk::targets(topology, to);
+    let [from, to] = [call.with_open_parts(cx, from)?, call.with_open_parts(cx, to)?];
+    let targets = walk::targets(topology, &to);
     let target_filter = NodeFilter::new(&targets);
-    let starts = starts_to(topology, from, &target_filter, walk_options);
+    let starts = starts_to(topology, &from, &target_filter, walk_options);
     let (path, depth) = match call.has_visitor_queries() || !walk::allows_bfs(topology, walk_options) {
         true => path_by_walk(cx, call, &starts, |node| target_filter.contains(node), walk_options)?,
         false => {

@@ -1,5 +1,6 @@
 //! Calls of graph functions: node arguments, options, and conversion of results to values.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 
 use hashbrown::{HashMap, HashSet};
@@ -16,10 +17,11 @@ use crate::graph::roles::Role;
 use crate::graph::topology::absences::Absences;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::walk::{EquipmentPolicy, Visitor, WalkOptions};
-use crate::pid::Datum;
+use crate::pid::isolate::parts::Parts;
 use crate::pid::valve_state::absences::absences;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::{installation, is_not_installed};
+use crate::pid::{ChargeFn, Datum};
 use crate::suggest;
 use crate::value::{Keys, Value};
 
@@ -32,12 +34,12 @@ const ABSENT_WORDS: &[&str] = &["pass", "avoid"];
 
 // Options of several functions.
 pub(super) const ABSENT: OptionSpec = OptionSpec::keyword("absent", ABSENT_WORDS);
-pub(super) const AVOID: OptionSpec = OptionSpec::query("avoid");
+pub(super) const AVOID: OptionSpec = OptionSpec::condition("avoid");
 pub(super) const DEPTH: OptionSpec = OptionSpec::number("depth");
 pub(super) const DIR: OptionSpec = OptionSpec::keyword("dir", DIR_WORDS);
 pub(super) const EDGES: OptionSpec = OptionSpec::query("edges");
 pub(super) const PASS: OptionSpec = OptionSpec::keyword("pass", &["none", "zone", "any"]);
-pub(super) const UNTIL: OptionSpec = OptionSpec::query("until");
+pub(super) const UNTIL: OptionSpec = OptionSpec::condition("until");
 
 /// Direction as a separate argument.
 pub(super) const DIRECTION: OptionSpec = OptionSpec::keyword("direction", DIR_WORDS);
@@ -92,6 +94,24 @@ impl<'a> GraphCall<'a> {
             }
             _ => GraphCall { drawing, input, args, options: None },
         }
+    }
+
+    /// Returns some nodes with the parts of equipment that are open to it, such as a boot: walks start at their nozzles too.
+    pub fn with_open_parts<'n>(&self, cx: &mut EvalContext<'a>, nodes: &'n [NodeId]) -> Result<Cow<'n, [NodeId]>> {
+        let topology = &self.drawing.topology;
+        let is_equipment = |node: &NodeId| topology.roles[*node as usize] == Role::Equipment;
+        if !topology.has_nested_equipment || !nodes.iter().any(is_equipment) {
+            return Ok(Cow::Borrowed(nodes));
+        }
+        let charge: ChargeFn<'_> = &mut |units| cx.charge(units);
+        let parts = Parts::collect(&self.drawing, charge)?;
+        let mut seen: HashSet<NodeId> = nodes.iter().copied().collect();
+        let mut all = nodes.to_vec();
+        for node in nodes.iter().copied().filter(is_equipment) {
+            let open = parts.open_parts(&self.drawing, node, charge)?;
+            all.extend(open.into_iter().filter(|part| seen.insert(*part)));
+        }
+        Ok(Cow::Owned(all))
     }
 
     /// The number of arguments without the options.
@@ -438,12 +458,12 @@ impl Visitor for CallVisitor<'_, '_> {
             return Ok(false);
         }
         let Some(avoid) = self.avoid else { return Ok(true) };
-        Ok(!self.cx.eval(avoid, self.drawing.node(node))?.is_truthy())
+        Ok(!AVOID.holds(self.cx.eval(avoid, self.drawing.node(node))?)?)
     }
 
     fn ends_at(&mut self, node: NodeId) -> Result<bool> {
         let Some(until) = self.until else { return Ok(false) };
-        Ok(self.cx.eval(until, self.drawing.node(node))?.is_truthy())
+        UNTIL.holds(self.cx.eval(until, self.drawing.node(node))?)
     }
 }
 

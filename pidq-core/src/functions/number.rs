@@ -164,7 +164,7 @@ fn number<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>>
 }
 
 /// Converts short strings and numbers, which is free of charge.
-fn numbers<'a>(values: &mut [Value<'a>], _: &[Value<'a>]) -> usize {
+fn numbers<'a>(_: &mut EvalContext<'a>, values: &mut [Value<'a>], _: &[Value<'a>]) -> usize {
     for (at, value) in values.iter_mut().enumerate() {
         let number = match *value {
             Value::Number(number) => number.value(),

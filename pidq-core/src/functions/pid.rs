@@ -30,7 +30,7 @@ const ACCEPT_ONE_WAY: OptionSpec = OptionSpec::flag("acceptOneWay");
 const ACCEPT_RELIEF: OptionSpec = OptionSpec::flag("acceptRelief");
 const ATTRIBUTE: OptionSpec = OptionSpec::string("attribute");
 pub(super) const ATTRIBUTES: &[Param] = &[Param::checked(&ATTRIBUTE).many()];
-const BARRIERS: OptionSpec = OptionSpec::query("barriers");
+const BARRIERS: OptionSpec = OptionSpec::condition("barriers");
 const BY: OptionSpec = OptionSpec::keyword("by", &["any", "link", "label"]);
 const BY_FIELD: OptionSpec = OptionSpec::string("by");
 const CUT: OptionSpec = OptionSpec::strings(
@@ -38,7 +38,7 @@ const CUT: OptionSpec = OptionSpec::strings(
     |word| set_cut(&mut SectionCuts::default(), word),
     r#""control", "size", "class" or "fluid""#,
 );
-const CUT_AT: OptionSpec = OptionSpec::query("cut");
+const CUT_AT: OptionSpec = OptionSpec::condition("cut");
 const DISTANCE: OptionSpec = OptionSpec::any_number("distance");
 const FIELD: OptionSpec = OptionSpec::string("field");
 pub(super) const IDENTITY: OptionSpec = OptionSpec::keyword("identity", IDENTITIES);
@@ -505,6 +505,10 @@ fn isolation<'a>(
 ) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, args)?;
     let targets = call.flow_subject_nodes(cx)?;
+    if targets.is_empty() {
+        let error = Error::new(Code::NoStart, "there is no item to isolate: the list is empty");
+        return Err(error.with_help("check the condition that selects the items, or pass a tag: `isolate(\"P-101\")`"));
+    }
     let options = IsolateOptions {
         accept_conditional: call.flag(cx, &ACCEPT_CONDITIONAL)? == Some(true),
         accept_one_way: call.flag(cx, &ACCEPT_ONE_WAY)? == Some(true),
@@ -528,7 +532,7 @@ fn inventory_sections<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a 
             let mut selected = hashbrown::HashSet::new();
             for node in 0..drawing.topology.node_count() as NodeId {
                 cx.charge(1)?;
-                if cx.eval(condition, drawing.node(node))?.is_truthy() {
+                if CUT_AT.holds(cx.eval(condition, drawing.node(node))?)? {
                     selected.insert(node);
                 }
             }
@@ -553,7 +557,7 @@ impl Visitor for BarrierVisitor<'_, '_> {
 
     fn ends_at(&mut self, node: NodeId) -> Result<bool> {
         let Some(condition) = self.condition else { return Ok(false) };
-        Ok(self.cx.eval(condition, self.call.drawing.node(node))?.is_truthy())
+        BARRIERS.holds(self.cx.eval(condition, self.call.drawing.node(node))?)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Column cache of a document: columns are built when a query first reads a field, within a memory budget, and never
-//! evicted.
+//! evicted. The same for the positions of the items of arrays in the input.
 
 use std::sync::OnceLock;
 
 use super::column::Column;
-use crate::arena::{Arena, ContainerId, Layout};
+use crate::arena::{Arena, ContainerId, ItemSpans};
+use crate::error::Span;
 
 /// Columns that queries have read.
 #[derive(Debug)]
@@ -12,8 +13,8 @@ pub(crate) struct Columns {
     slots: Box<[OnceLock<Slot>]>,
     /// Limit of all columns together in bytes.
     budget: usize,
-    /// Arrays with a known source layout.
-    layouts: [OnceLock<(ContainerId, Layout)>; MAX_LAYOUTS],
+    /// Arrays from which queries selected items, and the bytes of their items.
+    item_spans: [OnceLock<(ContainerId, Option<ItemSpans>)>; MAX_ITEM_SPANS],
 }
 
 /// A field of an array; without a column if it cannot have one.
@@ -24,8 +25,8 @@ struct Slot {
     column: OnceLock<Option<Column>>,
 }
 
-/// Limit of arrays with a cached layout.
-const MAX_LAYOUTS: usize = 16;
+/// Limit of arrays with known bytes of their items.
+const MAX_ITEM_SPANS: usize = 16;
 
 /// Limit of columns per document.
 const MAX_COLUMNS: usize = 128;
@@ -37,13 +38,14 @@ impl Columns {
     /// Creates an empty cache. Columns may take as much memory as the values of the document.
     pub fn new(arena: &Arena) -> Columns {
         let slots = std::iter::repeat_with(OnceLock::new).take(MAX_COLUMNS).collect();
-        Columns { slots, budget: arena.size().max(MIN_BUDGET), layouts: Default::default() }
+        Columns { slots, budget: arena.size().max(MIN_BUDGET), item_spans: Default::default() }
     }
 
-    /// Returns the source layout of the items of an array; `Loose` if the layout cache is full.
-    pub fn layout(&self, arena: &Arena, list: ContainerId) -> Layout {
-        let mut lists = self.layouts.iter().map(|known| known.get_or_init(|| (list, arena.layout(list))));
-        lists.find(|(known, _)| *known == list).map_or(Layout::Loose, |(_, layout)| *layout)
+    /// Returns the bytes of the items of an array; `None` for another layout, or if the cache is full.
+    pub fn item_spans(&self, arena: &Arena, list: ContainerId) -> Option<&ItemSpans> {
+        let make = || (list, if self.size() > self.budget { None } else { arena.item_spans(list) });
+        let mut lists = self.item_spans.iter().map(|known| known.get_or_init(make));
+        lists.find(|(known, _)| *known == list).and_then(|(_, spans)| spans.as_ref())
     }
 
     /// Returns a field of the items of an array; `None` if it cannot be a column or the budget is used up.
@@ -75,6 +77,8 @@ impl Columns {
     /// Memory in bytes.
     pub fn size(&self) -> usize {
         let columns = self.slots.iter().map_while(OnceLock::get).filter_map(|slot| slot.column.get());
-        columns.flatten().map(Column::size).sum()
+        let item_spans = self.item_spans.iter().map_while(OnceLock::get).filter_map(|(_, items)| items.as_ref());
+        columns.flatten().map(Column::size).sum::<usize>()
+            + item_spans.map(|items| size_of_val::<[Span]>(&items.spans)).sum::<usize>()
     }
 }

@@ -401,6 +401,14 @@ impl<'a> Drawing<'a> {
         self.classes(node).any(|class| words.iter().any(|word| has_word(&class, word)))
     }
 
+    /// Returns whether a class of a node ends with one of some words.
+    pub fn class_ends_with_word(&self, node: NodeId, words: &[&str]) -> bool {
+        let is_last = |class: &str, word: &str| {
+            class.strip_suffix(word).is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric()))
+        };
+        self.classes(node).any(|class| words.iter().any(|word| is_last(&class, word)))
+    }
+
     /// Returns the classes of a node in snake_case. Strings longer than a class are skipped, since scanning them on
     /// each call would be too slow.
     pub(super) fn classes(&self, node: NodeId) -> impl Iterator<Item = String> + use<'_, 'a> {

@@ -5,6 +5,7 @@
 
 use super::adjacency::{NONE, NodeId};
 use super::drawing::Drawing;
+use super::roles::Role;
 use super::topology::{Direction, EdgeFilter, EdgeFlags};
 use super::vocabulary;
 use crate::error::Result;
@@ -21,7 +22,7 @@ pub(crate) fn is_unstated([from, to]: [u32; 2], may_have_several: bool) -> bool 
 
 impl Drawing<'_> {
     /// Returns whether ports of equipment without a side may be on different ones: another port names a side, it has
-    /// several chambers, or it is an exchanger with more than two pipes.
+    /// several chambers, is of unknown kind, such as a package unit, or it is an exchanger with more than two pipes or nozzles.
     pub fn may_have_several_sides(&self, equipment: NodeId, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<bool> {
         let topology = &self.topology;
         let ports = topology.ports.nodes(equipment);
@@ -31,10 +32,22 @@ impl Drawing<'_> {
         }
         let pipes = topology.flow_degree(equipment);
         let count = pipes + ports.iter().filter(|port| topology.flow_degree(**port) > 0).count();
+        // A nozzle without a pipe does not say that the other two are on one side.
+        let nozzles = ports.iter().filter(|port| topology.roles[**port as usize] == Role::Port).count();
         let is_exchanger = || {
             self.class_has(equipment, vocabulary::EXCHANGERS) && !self.class_has(equipment, vocabulary::SINGLE_SIDED)
         };
-        Ok(count > 1 && (count > 2 && is_exchanger() || self.chamber_count(equipment, charge)? > 1))
+        Ok(count > 1
+            && (self.is_of_unknown_kind(equipment)
+                || count.max(nozzles) > 2 && is_exchanger()
+                || self.chamber_count(equipment, charge)? > 1))
+    }
+
+    /// Returns whether the class of equipment does not say which kind it is: an assembly, or no noun of a list. A class that
+    /// the drawing declares itself is known.
+    pub fn is_of_unknown_kind(&self, equipment: NodeId) -> bool {
+        let is_declared = || self.class_texts(equipment).any(|class| self.topology.config.is_declared(class));
+        self.class_has_word(equipment, vocabulary::ASSEMBLIES) || !self.has_known_kind(equipment) && !is_declared()
     }
 
     /// Returns the number of chambers that are parts of equipment.

@@ -12,13 +12,14 @@ use super::adjacency::{EdgeId, NodeId};
 pub(crate) enum Property {
     Installation,
     IsLockedOpen,
-    HasSeveralWays,
+    Ways,
     IsStatedAsActuated,
     IsContradicted,
+    MayNotBeTight,
 }
 
 /// Number of properties.
-pub(crate) const COUNT: usize = Property::IsContradicted as usize + 1;
+pub(crate) const COUNT: usize = Property::MayNotBeTight as usize + 1;
 
 /// One byte by node and property; 0 for those that are not computed yet.
 #[derive(Debug, Default)]

@@ -319,6 +319,11 @@ fn is_hand_valve(types: &[&str], class: &str) -> bool {
     types.iter().filter_map(|kind| class.strip_suffix(kind)).any(is_known)
 }
 
+/// Returns whether a word in front of the type of a valve leaves it a valve for isolation by hand.
+pub(crate) fn is_hand_valve_word(word: &str) -> bool {
+    HAND_VALVE_WORDS.contains(&word)
+}
+
 /// Returns the role of a built-in class in snake_case, by the entire class or its last part.
 pub(super) fn built_in_role(full_class: &str, last: &str) -> Option<Role> {
     let matches = |words: &Words| words.matches(full_class) || words.matches(last);
@@ -434,6 +439,9 @@ const PASSED: &[Words] = &[
         "venturi_tube",
         "flow_nozzle",
     ]),
+    Last(&["rotameter", "pitot_tube", "annubar", "olet", "weldolet", "threadolet", "sockolet", "wye", "y_piece"]),
+    Last(&["siphon", "drip_leg", "drip_pot", "drip_ring", "condensate_pot", "desuperheater", "attemperator"]),
+    Last(&["header", "pulsation_dampener", "detonation_arrester", "spark_arrester", "injection_quill", "muffler"]),
     Has(&["insulation_break", "class_break"]),
     InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),
 ];
@@ -465,12 +473,14 @@ pub(super) fn passage(full_class: &str, last: &str) -> Option<Passage> {
 /// Meaning of the letters of a tag for a valve that its class calls a hand valve.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum TagLetters {
-    /// Nothing else: also `HV`, `CV` and `RV`, which stand for several.
+    /// A hand valve. `HV`, which stands for several valves, is one too.
     HandValve,
     /// A valve with an actuator.
     Actuated,
     /// A valve that opens or closes by itself: a check valve, a relief valve.
     SelfActing,
+    /// One of these, or a hand valve, by the custom of the company.
+    Ambiguous,
 }
 
 /// Letters of the tags of valves that open or close by themselves.
@@ -482,6 +492,10 @@ const SELF_ACTING_LETTERS: &[&str] = &[
 /// Letters of the tags of other valves with an actuator. `TSO` is a tight shut-off.
 const ACTUATED_LETTERS: &[&str] =
     &["ESD", "SIS", "MOV", "HOV", "HCV", "HIC", "HY", "HZ", "HZV", "HSV", "BDV", "EBV", "TSO", "SOL"];
+
+/// Letters of the tags of a relief valve or a root valve, a control valve or a check valve, of valves of wells and of some
+/// with an actuator. Other companies have hand valves with these letters.
+const AMBIGUOUS_LETTERS: &[&str] = &["RV", "CV", "DHSV", "EMV", "GOV", "MCV", "MWV", "RBV", "UMV", "LMV"];
 
 /// Words before the `V` of such a tag, where they are written apart: `ESD-V-1`.
 const ACTUATED_WORDS: &[&str] = &[
@@ -499,10 +513,22 @@ const FUNCTIONS: &str = "ACDEFIKLOPQRSTUXYZ";
 /// Words in tags that name a check valve, also behind other letters: `CV-CHK-1`.
 const CHECK_VALVE_WORDS: &[&str] = &["CHK", "CHECK", "NRV"];
 
-/// Returns whether a word of a tag names a check valve.
-pub(crate) fn names_check_valve(tag: &str) -> bool {
-    let mut words = tag.split(|c: char| !c.is_ascii_alphabetic());
-    words.any(|word| CHECK_VALVE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+/// Letters of relief devices in tags behind a number or a single letter: `D-20PSV0002`.
+const RELIEF_WORDS: &[&str] = &["PSV", "PSE", "PRV", "PSRV", "PVSV", "PVRV", "SRV", "TSV"];
+
+/// Returns whether a word of a tag names a check valve, or its only word of several letters a relief device: a tag such as
+/// `HV-PSV-1` is that of a valve at one.
+pub(crate) fn names_self_acting_valve(tag: &str) -> bool {
+    let is_one_of = |word: &str, words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let words = || tag.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() > 1);
+    // The valve 1 at a relief device: `V1-PSV-101`.
+    let is_numbered_valve = || {
+        let first = tag.split(|c: char| !c.is_ascii_alphanumeric()).find(|part| !part.is_empty()).unwrap_or_default();
+        let number = first.strip_prefix(['V', 'v']).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
+    };
+    words().any(|word| is_one_of(word, CHECK_VALVE_WORDS))
+        || words().all(|word| is_one_of(word, RELIEF_WORDS)) && words().next().is_some() && !is_numbered_valve()
 }
 
 /// Returns what the letters of the tag of a valve say about it.
@@ -513,7 +539,7 @@ pub(crate) fn tag_letters(letters: &str) -> TagLetters {
     };
     match () {
         () if SELF_ACTING_LETTERS.contains(&letters) => TagLetters::SelfActing,
-        () if letters == "RV" => TagLetters::HandValve,
+        () if AMBIGUOUS_LETTERS.contains(&letters) => TagLetters::Ambiguous,
         // A valve with the tag of its relay, its solenoid or its drive.
         () if ACTUATED_LETTERS.contains(&letters) || is_automatic(&['V', 'Y', 'Z']) => TagLetters::Actuated,
         () => TagLetters::HandValve,
@@ -525,8 +551,14 @@ pub(crate) fn tag_letters_behind(prefix: &str, letters: &str) -> TagLetters {
     const VALVE_LETTERS: &[&str] = &["V", "BV", "GV", "HV", "PV"];
     let is_separator = |c: char| !c.is_ascii_alphabetic();
     let word = prefix.trim_end_matches(is_separator).rsplit(is_separator).next().unwrap_or_default();
-    let is_of_actuated =
-        VALVE_LETTERS.contains(&letters) && ACTUATED_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
+    // The letters of a controller: `LIC-V-1`.
+    let is_controller = || {
+        let word = word.to_ascii_uppercase();
+        let inner = word.strip_suffix('C').and_then(|rest| rest.strip_prefix(|c| VARIABLES.contains(c)));
+        inner.is_some_and(|inner| inner.chars().all(|c| FUNCTIONS.contains(c)))
+    };
+    let is_of_actuated = VALVE_LETTERS.contains(&letters)
+        && (ACTUATED_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) || is_controller());
     if is_of_actuated { TagLetters::Actuated } else { tag_letters(letters) }
 }
 
@@ -622,6 +654,10 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             "relief_scrubber",
             "relief_separator",
             "relief_stack",
+            "relief_knock_out_pot",
+            "relief_knock_out_drum",
+            "relief_knockout_drum",
+            "relief_pot",
         ])],
     ),
     (
@@ -645,6 +681,33 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         &[
             Has(&["surface_safety", "downhole_safety"]),
             Last(&["burner_safety_valve", "internal_safety_valve", "flame_safety_valve"]),
+        ],
+    ),
+    // Valves and other items at a relief device: the word before `valve` says what they are.
+    (
+        Role::Barrier,
+        &[Ends(&[
+            "relief_isolation_valve",
+            "relief_isolating_valve",
+            "relief_block_valve",
+            "relief_stop_valve",
+            "relief_inlet_valve",
+            "relief_outlet_valve",
+            "relief_valve_isolation_valve",
+            "relief_valve_isolating_valve",
+            "relief_valve_block_valve",
+            "relief_valve_stop_valve",
+            "relief_valve_inlet_valve",
+            "relief_valve_outlet_valve",
+        ])],
+    ),
+    (Role::Control, &[Ends(&["relief_control_valve"])]),
+    (
+        Role::None,
+        &[
+            Ends(&["relief_test_valve", "relief_valve_test_valve", "relief_bypass_valve", "relief_valve_bypass_valve"]),
+            Has(&["stress_relief"]),
+            Last(&["breather_filter", "breather_cap_filter"]),
         ],
     ),
     (

@@ -51,6 +51,9 @@ impl EdgeFlags {
     /// Connects the connectors of two sheets, as `joinSheets` writes it.
     pub const JOINT: EdgeFlags = EdgeFlags(2048);
 
+    /// Has a direction in no list.
+    pub const UNKNOWN_DIRECTION: EdgeFlags = EdgeFlags(4096);
+
     /// Returns whether all flags of another set are set.
     pub fn contains(self, other: EdgeFlags) -> bool {
         self.0 & other.0 == other.0
@@ -103,10 +106,14 @@ pub(crate) enum EdgeFilter {
 pub(crate) struct BitSet(Vec<u64>);
 
 impl BitSet {
-    fn from_indices(count: usize, indices: impl Iterator<Item = u32>) -> BitSet {
+    pub fn from_indices(count: usize, indices: impl Iterator<Item = u32>) -> BitSet {
         let mut words = vec![0; count.div_ceil(64)];
         indices.for_each(|index| words[index as usize / 64] |= 1 << (index % 64));
         BitSet(words)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
     }
 
     /// Returns whether the set contains an index.
@@ -131,6 +138,8 @@ pub(crate) struct Topology {
     zones: Vec<u32>,
     /// From equipment to its ports.
     pub ports: Adjacency,
+    /// Some equipment, or a nozzle without an owner, belongs to other equipment: a boot to its vessel.
+    pub has_nested_equipment: bool,
     /// Members and their groups defined only by a field, by member.
     field_memberships: Vec<[NodeId; 2]>,
     /// Equipment and its parts without pipes that only a field defines, such as chambers. Ascending.
@@ -161,8 +170,12 @@ pub(crate) struct Topology {
     pub pipe_states: EdgeMemos,
     /// Names of fields and attributes that may state a position, a lock, a status or a removal.
     state_names: OnceLock<NameFilter>,
+    /// Names of fields and attributes with a label or a description.
+    text_names: OnceLock<NameFilter>,
     /// Items and pipes that may not be there. Found at the first walk.
     pub absences: OnceLock<Absences>,
+    /// Members of segments and lines that may not be there.
+    pub absent_members: OnceLock<BitSet>,
 }
 
 impl Topology {
@@ -200,6 +213,7 @@ impl Topology {
             owners: Vec::new(),
             zones: Vec::new(),
             ports: Adjacency::default(),
+            has_nested_equipment: false,
             field_memberships: Vec::new(),
             field_parts: Vec::new(),
             field_members: OnceLock::new(),
@@ -218,7 +232,9 @@ impl Topology {
             memos: NodeMemos::default(),
             pipe_states: EdgeMemos::default(),
             state_names: OnceLock::new(),
+            text_names: OnceLock::new(),
             absences: OnceLock::new(),
+            absent_members: OnceLock::new(),
         }
     }
 
@@ -237,6 +253,15 @@ impl Topology {
         self.state_names.get_or_init(|| {
             let words = LISTS.iter().flat_map(|list| self.config.words_of(*list)).map(String::as_str);
             NameFilter::new(words.chain(vocabulary::CLOSED_MARKS.iter().copied()))
+        })
+    }
+
+    /// Returns the names of fields and attributes with a label or a description, which may say that an item is not there.
+    /// A class is none. Built on first use.
+    pub fn text_names(&self) -> &NameFilter {
+        self.text_names.get_or_init(|| {
+            let words = self.config.words_of(Names::Description).iter().map(String::as_str);
+            NameFilter::new(words.filter(|word| !word.ends_with("class")))
         })
     }
 
@@ -468,7 +493,8 @@ impl Topology {
             };
             let kind = kinds.first(edge).and_then(Value::as_str);
             let class = classes.first(edge).and_then(Value::as_str);
-            let direction = directions.first(edge).and_then(Value::as_str);
+            let direction = (0..directions.len()).find_map(|at| Some((at, directions.get(edge, at)?)));
+            let direction = direction.map(|(at, value)| (value, config.names(Names::Direction)[at].contains("dir")));
             self.ends.push(edge_ends);
             let joint = if class == Some(vocabulary::JOINT_CLASS) { EdgeFlags::JOINT } else { EdgeFlags::default() };
             let flags = classifier.flags(kind, class)?.union(classifier.direction(direction)?);
@@ -544,6 +570,23 @@ impl Topology {
         self.ports = Adjacency::new(self.node_count(), || {
             ports_with_owner().map(|(port, owner)| (owner[0], port as u32, owner[1]))
         });
+        self.has_nested_equipment = self.find_nested_equipment(&containers);
+    }
+
+    fn find_nested_equipment(&self, containers: &[[u32; 2]]) -> bool {
+        let role = |node: NodeId| self.roles[node as usize];
+        let is_nested = |container: NodeId, node: NodeId| {
+            role(container) == Role::Equipment
+                && match role(node) {
+                    Role::Equipment => true,
+                    Role::Port => self.owner(node).is_none(),
+                    Role::None => self.ports.degree(node) > 0,
+                    _ => false,
+                }
+        };
+        let by_part = (0..).zip(containers).filter(|(_, container)| container[0] != NONE);
+        let mut pairs = by_part.map(|(node, container)| (container[0], node)).chain(self.edge_memberships());
+        pairs.any(|(container, node)| is_nested(container, node))
     }
 
     /// Applies the fields that name an owner: for equipment the node becomes a part, for a line or a loop a member. An
@@ -735,14 +778,25 @@ impl<'c, 'a> Classifier<'c, 'a> {
         }
     }
 
-    /// Returns the flags of an edge by its kind and class. An edge without a kind carries flow.
+    /// Returns the flags of an edge by its kind and class. An edge without a kind carries flow; one whose class names a
+    /// pipe and whose kind does not may carry flow.
     fn flags(&mut self, kind: Option<&'a str>, class: Option<&'a str>) -> Result<EdgeFlags> {
         if kind.or(class).is_none() {
             return Ok(EdgeFlags::FLOW);
         }
         let mut words = [kind, class].into_iter().flatten();
         let flags = words.try_fold(EdgeFlags::default(), |flags, word| Ok(flags.union(self.flags_of(word)?)))?;
-        Ok(if flags == EdgeFlags::default() { EdgeFlags::UNKNOWN } else { flags })
+        let may_be_pipe = flags == EdgeFlags::SIGNAL && class.is_some_and(|class| self.names_pipe(class));
+        Ok(match flags == EdgeFlags::default() || may_be_pipe {
+            true => flags.union(EdgeFlags::UNKNOWN),
+            false => flags,
+        })
+    }
+
+    /// Returns whether the last word of the class of an edge is that of a pipe segment or line.
+    fn names_pipe(&self, class: &str) -> bool {
+        let word = class.rsplit('.').next().unwrap_or(class);
+        [Names::SegmentType, Names::LineType].iter().any(|types| self.config.contains(*types, word))
     }
 
     fn flags_of(&mut self, word: &'a str) -> Result<EdgeFlags> {
@@ -753,12 +807,27 @@ impl<'c, 'a> Classifier<'c, 'a> {
         })
     }
 
-    fn direction(&mut self, word: Option<&'a str>) -> Result<EdgeFlags> {
-        let (Some(word), config) = (word, self.config) else { return Ok(EdgeFlags::default()) };
-        cached(&mut self.directions, word, self.limits, || match word {
+    /// Returns the flags of a direction, given with whether its field is for directions only. A value of such a field that
+    /// is in no list is an unknown direction; `flow` may be a quantity or a medium.
+    fn direction(&mut self, stated: Option<(Value<'a>, bool)>) -> Result<EdgeFlags> {
+        let (Some((value, is_direction)), config) = (stated, self.config) else { return Ok(EdgeFlags::default()) };
+        let Some(word) = value.as_str() else {
+            let is_unknown = is_direction && value.as_f64().is_some_and(|number| number != 1.0);
+            return Ok(if is_unknown { EdgeFlags::UNDIRECTED } else { EdgeFlags::default() });
+        };
+        let flags = cached(&mut self.directions, word, self.limits, || match word {
             word if config.contains(Names::Undirected, word) => EdgeFlags::UNDIRECTED,
             word if config.contains(Names::Backward, word) => EdgeFlags::BACKWARD,
-            _ => EdgeFlags::default(),
+            word if word.trim().is_empty() || vocabulary::contains(vocabulary::FORWARD, word.trim()) => {
+                EdgeFlags::default()
+            }
+            _ => EdgeFlags::UNKNOWN_DIRECTION,
+        })?;
+        let is_unknown = flags.contains(EdgeFlags::UNKNOWN_DIRECTION);
+        Ok(match is_unknown {
+            true if is_direction => EdgeFlags::UNDIRECTED,
+            true => EdgeFlags::default(),
+            false => flags,
         })
     }
 

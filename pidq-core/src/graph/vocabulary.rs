@@ -101,6 +101,36 @@ pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor",
 pub const OPERATORS: &[&str] =
     &["air_operated", "air_to_", "cylinder", "diaphragm", "electric", "piston", "remote", "spring_"];
 
+/// Texts of such operators, as in their symbols.
+pub const OPERATOR_CODES: &[&str] = &["air", "a", "e", "eh", "m", "mo", "p", "ph", "s"];
+
+/// Letters of valves with an actuator, as the description of a valve.
+pub const ACTUATED_VALVE_CODES: &[&str] = &[
+    "aov", "bdv", "eiv", "esdv", "esv", "fcv", "hcv", "hov", "lcv", "mov", "pcv", "rov", "rosov", "sdv", "sov", "tcv",
+    "xv",
+];
+
+/// Words of texts that say that a valve is operated by hand.
+pub const HAND_OPERATION_WORDS: &[&str] = &[
+    "bevel",
+    "box",
+    "chain",
+    "gear",
+    "gearbox",
+    "hand",
+    "handwheel",
+    "lever",
+    "manual",
+    "manually",
+    "operated",
+    "operation",
+    "operator",
+    "wheel",
+    "with",
+    "worm",
+    "wrench",
+];
+
 /// Words in the descriptions of valves that are about their purpose at another valve.
 pub const PURPOSE_WORDS: &[&str] = &[
     "at",
@@ -156,7 +186,19 @@ pub const PRESSURE_RAISING: &[&str] = &[
 pub const RUPTURE_DISCS: &[&str] = &["rupture", "bursting"];
 
 /// Nouns in the classes of other machines, through which a fluid may not pass when they stand still.
-pub const MACHINES: &[&str] = &["turbine", "expander", "centrifuge", "mixer", "agitator", "stirrer", "kneader"];
+pub const MACHINES: &[&str] = &[
+    "turbine",
+    "expander",
+    "centrifuge",
+    "mixer",
+    "agitator",
+    "stirrer",
+    "kneader",
+    "extruder",
+    "rotary_feeder",
+    "screw_feeder",
+    "rotary_airlock",
+];
 
 /// Nouns in the classes of equipment that is no machine, though it may be named after one: a pump suction strainer.
 pub const NO_MACHINES: &[&str] = &[
@@ -323,6 +365,46 @@ pub const BLANKED: &[&str] =
 pub const CLOSED_MARKS: &[&str] =
     &["blanked", "is_blanked", "blinded", "is_blinded", "closed", "is_closed", "isolated", "is_isolated", "spaded"];
 
+/// Fields and attributes that mark a valve as closed, in snake_case.
+pub const VALVE_CLOSED_MARKS: &[&str] = &[
+    "closed",
+    "is_closed",
+    "normally_closed",
+    "is_normally_closed",
+    "locked_closed",
+    "is_locked_closed",
+    "sealed_closed",
+    "car_sealed_closed",
+];
+
+/// Further fields and attributes with a position of a valve, which counts only if it is closed, in snake_case.
+pub const VALVE_POSITION_FIELDS: &[&str] = &[
+    "valve_status",
+    "operating_position",
+    "operating_state",
+    "valve_operating_position",
+    "current_position",
+    "actual_position",
+    "valve_normal_position",
+    "lock_type",
+];
+
+/// Texts that say that a valve is closed, beside the words for a closed position, in snake_case.
+pub const CLOSED_PHRASES: &[&str] = &[
+    "always_closed",
+    "closed_valve",
+    "keep_closed",
+    "keep_this_valve_closed",
+    "kept_closed",
+    "must_be_closed",
+    "normally_close",
+    "shut",
+    "to_be_closed",
+    "to_be_kept_closed",
+    "to_be_locked_closed",
+    "valve_closed",
+];
+
 /// Words in the statuses of items that something is to be done to.
 pub const INTENTIONS: &[&str] = &["to", "for"];
 
@@ -420,6 +502,85 @@ pub const SAFETY_FIELDS: &[&str] = &[
 pub const NEGATIVES: &[&str] =
     &["", "-", "0", "false", "n", "n/a", "na", "no", "none", "not_applicable", "sil_0", "sil0"];
 
+/// Nouns in the classes of equipment that is a space for a fluid, or several ones. With the machines and those of
+/// `NO_MACHINES`, it is the equipment of a known kind.
+pub const BODIES: &[&str] = &[
+    "absorber",
+    "adsorber",
+    "autoclave",
+    "bin",
+    "blender",
+    "boiler",
+    "boot",
+    "bullet",
+    "bunker",
+    "calciner",
+    "chamber",
+    "chimney",
+    "clarifier",
+    "coalescer",
+    "collector",
+    "combustor",
+    "container",
+    "contactor",
+    "converter",
+    "cooling_tower",
+    "crystallizer",
+    "crystalliser",
+    "deaerator",
+    "decanter",
+    "degasser",
+    "dehydrator",
+    "desalter",
+    "desorber",
+    "desuperheater",
+    "digester",
+    "distillation",
+    "dryer",
+    "economiser",
+    "economizer",
+    "emitter",
+    "equipment_vent",
+    "extractor",
+    "fermenter",
+    "fermentor",
+    "flare",
+    "flash",
+    "fractionator",
+    "furnace",
+    "header",
+    "hopper",
+    "hydrocyclone",
+    "incinerator",
+    "interchanger",
+    "kettle",
+    "lagoon",
+    "launcher",
+    "oven",
+    "oxidiser",
+    "oxidizer",
+    "pond",
+    "preheater",
+    "pulsation_dampener",
+    "quench",
+    "quencher",
+    "rectifier",
+    "recuperator",
+    "regenerator",
+    "saturator",
+    "section",
+    "silo",
+    "slug_catcher",
+    "sphere",
+    "spheroid",
+    "still",
+    "stripper",
+    "superheater",
+    "surge",
+    "thickener",
+    "washer",
+];
+
 /// Parts of the classes of equipment with two sides that are separated by a wall.
 pub const EXCHANGERS: &[&str] = &[
     "exchanger",
@@ -454,6 +615,190 @@ pub const SINGLE_SIDED: &[&str] = &[
 
 /// Words in the classes of parts of equipment that are spaces of their own.
 pub const CHAMBERS: &[&str] = &["chamber", "compartment", "jacket", "shell_side", "tube_side"];
+
+/// Words in the classes of parts inside or outside of equipment that have no connection to it.
+pub const SOLID_PARTS: &[&str] = &[
+    "impeller",
+    "rotor",
+    "shaft",
+    "blade",
+    "agitator",
+    "stirrer",
+    "mixer",
+    "bearing",
+    "belt",
+    "wheel",
+    "screw",
+    "plate",
+    "tray",
+    "packing",
+    "packed_bed",
+    "bed",
+    "grid",
+    "baffle",
+    "vortex_breaker",
+    "coil",
+    "internal",
+    "internals",
+    "dip_pipe",
+    "demister",
+    "mist_eliminator",
+    "weir",
+    "distributor",
+    "displacer",
+    "piston",
+    "plunger",
+    "bundle",
+    "fin",
+    "tube",
+    "lining",
+    "refractory",
+    "insulation",
+    "cladding",
+    "support",
+    "saddle",
+    "skirt",
+    "leg",
+    "lug",
+    "bracket",
+    "frame",
+    "foundation",
+    "baseplate",
+    "platform",
+    "ladder",
+    "davit",
+    "anode",
+    "screen",
+    "sieve",
+    "mesh",
+    "cartridge",
+    "filter_element",
+    "motor",
+    "drive",
+    "gearbox",
+    "guard",
+    "head",
+    "roof",
+    "floor",
+    "wall",
+    "label",
+    "nameplate",
+    "name_plate",
+    "text",
+    "note",
+    "symbol",
+    "casing",
+    "housing",
+    "shell",
+    "diaphragm",
+    "manhole",
+    "manway",
+    "handhole",
+    "inspection_hole",
+    "inspection_opening",
+    "arrangement",
+    "as_component",
+    "mount",
+    "element",
+    "element_assembly",
+    "frequency_converter",
+    "transmission_system",
+    "filter_unit",
+    "pelletizer_disc",
+    "gear_box",
+    "heat_tracing",
+];
+
+/// Directions of an edge that agree with its ends.
+pub const FORWARD: &[&str] = &[
+    "forward",
+    "forwards",
+    "downstream",
+    "down",
+    "normal",
+    "positive",
+    "out",
+    "unidirectional",
+    "one_way",
+    "single",
+    "directed",
+    "along",
+    "from_to",
+    "source_to_target",
+    "start_to_end",
+    "default",
+    "same",
+    "true",
+    "yes",
+    "->",
+    "=>",
+    "→",
+    "1",
+    "+1",
+];
+
+/// Words in the classes of connections from outside by which a plant is filled or supplied.
+pub const SUPPLY_WORDS: &[&str] = &[
+    "arm",
+    "bottle",
+    "bunkering",
+    "coupling",
+    "cylinder",
+    "fill",
+    "filling",
+    "filler",
+    "hose",
+    "hydrant",
+    "intake",
+    "loading",
+    "purge",
+    "station",
+    "supply",
+    "unloading",
+    "utility",
+];
+
+/// Names of fields with the part of a plant in which the tags of equipment are unique.
+pub const PARTS_OF_PLANT: &[&str] =
+    &["area", "plant_area", "unit", "plant_unit", "process_unit", "unit_number", "area_number", "plant", "project_id"];
+
+/// Last words in the classes of places, structures, documents and divisions of a plant, which are no equipment.
+pub const PLACES: &[&str] = &[
+    "area",
+    "plot",
+    "site",
+    "zone",
+    "location",
+    "building",
+    "floor",
+    "deck",
+    "room",
+    "module",
+    "subsystem",
+    "facility",
+    "complex",
+    "project",
+    "sheet",
+    "document",
+    "diagram",
+    "layer",
+    "circuit",
+    "network",
+    "loop",
+    "line",
+    "pipeline",
+    "bund",
+    "dike",
+    "dyke",
+    "foundation",
+    "support",
+    "structure",
+    "rack",
+    "platform",
+];
+
+/// Last words in the classes of fittings of instruments that a pipe goes on behind.
+pub const INSTRUMENT_FITTINGS: &[&str] = &["manifold", "hose", "tubing", "valve", "supply"];
 
 /// Fields with the attributes of an item, in snake_case.
 pub const ATTRIBUTE_FIELDS: &[&str] =
@@ -545,7 +890,104 @@ pub const VALVE_TYPES: &[&str] = &[
 ];
 
 /// Texts of the fail position of a valve that opens, in snake_case.
-pub const FAIL_OPEN: &[&str] = &["fo", "open", "opens", "fail_open", "failopen", "spring_to_open"];
+pub const FAIL_OPEN: &[&str] = &[
+    "afo",
+    "air_fail_open",
+    "air_failure_open",
+    "air_to_close",
+    "atc",
+    "drift_open",
+    "fail_open",
+    "failopen",
+    "fo",
+    "open",
+    "opened",
+    "opening",
+    "opens",
+    "spring_to_open",
+];
+
+/// Texts of the fail position of a valve that closes, in snake_case.
+pub const FAIL_CLOSED: &[&str] = &[
+    "afc",
+    "air_fail_close",
+    "air_fail_closed",
+    "air_failure_close",
+    "air_failure_closed",
+    "air_to_open",
+    "ato",
+    "close",
+    "closed",
+    "closes",
+    "closing",
+    "fail_close",
+    "fail_closed",
+    "failclose",
+    "failclosed",
+    "fc",
+    "shut",
+    "shuts",
+    "spring_to_close",
+];
+
+/// Words in texts of the fail position of a valve that are about the failure.
+pub const FAIL_WORDS: &[&str] = &[
+    "actuator",
+    "air",
+    "at",
+    "by",
+    "electric",
+    "fail",
+    "failed",
+    "fails",
+    "failure",
+    "in",
+    "instrument",
+    "loss",
+    "of",
+    "on",
+    "position",
+    "power",
+    "return",
+    "returns",
+    "safe",
+    "signal",
+    "spring",
+    "supply",
+    "the",
+    "to",
+    "upon",
+    "valve",
+];
+
+/// Texts of the fail position of a valve that keeps its position, in snake_case.
+pub const FAIL_IN_PLACE: &[&str] = &[
+    "as_is",
+    "fail_as_is",
+    "fail_in_place",
+    "fail_last",
+    "fail_lock",
+    "fail_locked",
+    "fai",
+    "fi",
+    "fl",
+    "fip",
+    "freeze",
+    "hold",
+    "holds",
+    "in_place",
+    "last",
+    "lock",
+    "locked",
+    "locks",
+    "stay",
+    "stay_put",
+    "stays",
+];
+
+/// Texts of the lock of a valve that has none, in snake_case.
+pub const NO_LOCK: &[&str] =
+    &["no", "none", "n", "false", "0", "unlocked", "not_locked", "no_lock", "not_sealed", "n_a", "na", "-"];
 
 /// Words in the classes of instruments operated by hand.
 pub const HAND_SWITCH_CLASSES: &[&str] = &["hand_switch", "push_button", "pushbutton", "manual_switch"];
@@ -565,6 +1007,79 @@ pub const ATMOSPHERIC_RELIEF: &[&str] =
 
 /// Parts of the classes of relief devices that let air in.
 pub const VACUUM_RELIEF: &[&str] = &["breather", "vacuum", "conservation_vent", "pvsv", "pvrv"];
+
+/// Parts of the classes and descriptions of relief devices that let air in and nothing out.
+pub const VACUUM_ONLY: &[&str] =
+    &["vacuum_breaker", "vacuum_relief", "vacuum_safety", "vacuum_valve", "vacuum_vent", "antivacuum", "anti_vacuum"];
+
+/// Parts of the classes of relief devices that open in both directions, or outwards.
+pub const BREATHING: &[&str] =
+    &["breather", "conservation", "pressure_vacuum", "vacuum_pressure", "pressure_and", "and_pressure", "pvsv", "pvrv"];
+
+/// Words in the classes of equipment that burns what is relieved, or is open to the air. What burns only with a fan and
+/// fuel, such as an oxidizer, is none.
+pub const RELIEF_ENDS: &[&str] = &[
+    "basin",
+    "chimney",
+    "cooling_tower",
+    "equipment_vent",
+    "flare",
+    "lagoon",
+    "pit",
+    "pond",
+    "stack",
+    "sump",
+    "waste_gas_emitter",
+];
+
+/// Last words in the classes of items at which a pipe ends in the open air.
+pub const AIR_ENDS: &[&str] = &[
+    "atmospheric_vent",
+    "bird_cage",
+    "bird_screen",
+    "birdscreen",
+    "discharge_head",
+    "drain_funnel",
+    "drain_hub",
+    "exhaust_head",
+    "exhaust_silencer",
+    "flare_tip",
+    "funnel",
+    "goose_neck",
+    "gooseneck",
+    "hood",
+    "open_drain",
+    "tundish",
+    "vent_head",
+    "vent_line",
+    "vent_silencer",
+    "vent_tip",
+    "vent_to_atmosphere",
+];
+
+/// Last words in the classes of items behind which a pipe ends in the open air, or which are in a pipe whose end is not drawn.
+pub const LIKELY_AIR_ENDS: &[&str] = &["silencer", "tail_pipe"];
+
+/// Words in the classes of tanks that are open to the air.
+pub const OPEN_TANKS: &[&str] = &["open_tank", "open_vessel", "open_pot", "open_top_tank", "open_topped_tank"];
+
+/// Words in the classes of equipment of a flare that is closed itself.
+pub const CLOSED_EQUIPMENT: &[&str] = &[
+    "closed",
+    "covered",
+    "drum",
+    "vessel",
+    "header",
+    "scrubber",
+    "separator",
+    "seal",
+    "pot",
+    "knock_out",
+    "knockout",
+    "kod",
+    "tank",
+    "sealed",
+];
 
 /// Words in the classes and descriptions of equipment through which relieved fluid flows to a flare.
 pub const FLARE_EQUIPMENT: &[&str] = &[
@@ -618,6 +1133,59 @@ pub const TRAPS: &[&str] = &[
     "auto_vent",
     "automatic_drain",
     "auto_drain",
+];
+
+/// Parts of the classes of couplings that are released by hand or by a pull, many of which close then.
+pub const COUPLINGS: &[&str] = &[
+    "breakaway",
+    "break_away",
+    "camlock",
+    "cam_lock",
+    "dry_break",
+    "dry_disconnect",
+    "quick_connect",
+    "quick_coupl",
+    "quick_disconnect",
+    "quick_release",
+];
+
+/// Texts and parts of the texts of two valves that are moved together, in snake_case.
+pub const LINKED: &[&str] =
+    &["chain", "coupled", "interlock", "linkage", "linked", "simultaneous", "synchron", "tandem"];
+
+/// Words of remarks that say that a relief device is closed off.
+pub const CLOSED_OFF: &[&str] =
+    &["blanked", "blinded", "blocked", "bypassed", "closed", "isolated", "plugged", "shut", "spaded"];
+
+/// Words of such remarks that change nothing about it.
+pub const CLOSED_OFF_ATTRIBUTES: &[&str] = &[
+    "and",
+    "at",
+    "be",
+    "by",
+    "currently",
+    "device",
+    "disc",
+    "from",
+    "in",
+    "inlet",
+    "is",
+    "lc",
+    "locked",
+    "now",
+    "off",
+    "outlet",
+    "permanently",
+    "present",
+    "process",
+    "psv",
+    "sealed",
+    "temporarily",
+    "temporary",
+    "the",
+    "this",
+    "to",
+    "valve",
 ];
 
 /// Parts of the classes of items that are narrower than the pipe.

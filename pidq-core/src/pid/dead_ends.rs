@@ -120,7 +120,7 @@ pub(crate) fn names_bleed(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether a nozzle is a manhole or handhole.
 pub(crate) fn is_manhole(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
-    ["manhole", "manway", "handhole"].iter().any(|word| words.contains(word))
+    ["manhole", "manway", "handhole", "access_nozzle"].iter().any(|word| words.contains(word))
 }
 
 /// Returns whether an instrument is connected to an item, or is the item.
@@ -175,27 +175,44 @@ pub(crate) fn is_bleed_valve(
     Ok(drawing.topology.roles[node as usize] == Role::Barrier && is_bleed(drawing, node, before, charge)?)
 }
 
-/// Returns whether a valve, reached from one side, leads to nothing.
+/// Returns whether a valve, reached from one side, leads to nothing. On another sheet, there may be something.
 fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    const MAX_STEPS: usize = 10;
-    let topology = &drawing.topology;
-    let (mut node, mut before) = (valve, before);
     if before == NONE {
         return Ok(false);
     }
-    for _ in 0..MAX_STEPS {
+    let topology = &drawing.topology;
+    let items = only_branch(drawing, [before, valve], |_| false, charge)?;
+    let end = items.as_deref().and_then(<[NodeId]>::last).copied();
+    Ok(end.is_some_and(|end| !topology.is_equipment(end) && topology.roles[end as usize] != Role::OffPage))
+}
+
+/// Returns the items behind a valve, from the valve to the last one or to one at which the branch ends. `None` if they
+/// branch, are many, or lead to equipment or a relief device: what protects by opening is not opened to drain.
+pub(crate) fn only_branch(
+    drawing: &Drawing<'_>,
+    [before, valve]: [NodeId; 2],
+    ends_at: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Vec<NodeId>>> {
+    const MAX_ITEMS: usize = 10;
+    let topology = &drawing.topology;
+    let (mut before, mut items) = (before, vec![valve]);
+    while let Some(node) = items.last().copied().filter(|node| !ends_at(*node)) {
         let next = neighbors(drawing, node, charge)?;
         let mut next = next.into_iter().filter(|next| *next != before);
-        match (next.next(), next.next()) {
-            (None, _) => return Ok(!topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage),
-            // What protects by opening is not opened to drain.
-            (Some(only), None) if topology.roles[only as usize] == Role::Relief => return Ok(false),
-            (Some(only), None) if topology.is_equipment(only) => return Ok(false),
-            (Some(only), None) => (before, node) = (node, only),
-            _ => return Ok(false),
+        let only = match (next.next(), next.next()) {
+            (None, _) => break,
+            (Some(only), None) => only,
+            _ => return Ok(None),
+        };
+        let is_other_end = topology.roles[only as usize] == Role::Relief || topology.is_equipment(only);
+        if is_other_end || items.len() == MAX_ITEMS {
+            return Ok(None);
         }
+        before = node;
+        items.push(only);
     }
-    Ok(false)
+    Ok(Some(items))
 }
 
 /// Returns dead ends as rows.

@@ -155,7 +155,15 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
             edges.push(joint.edge(None, &from, &to));
             if joint.is_signal {
                 let through = pairing.signals_through(at, other, budget)?;
-                edges.extend(through.iter().enumerate().map(|(at, [from, to])| joint.edge(Some(at + 1), from, to)));
+                let edge = |(at, signal): (usize, &SignalThrough)| {
+                    let has_direction = joint.has_direction && signal.has_direction;
+                    Joint { has_direction, line: joint.line.clone(), ..joint }.edge(
+                        Some(at + 1),
+                        &signal.from,
+                        &signal.to,
+                    )
+                };
+                edges.extend(through.iter().enumerate().map(edge));
             }
             differences.extend(pairing.difference_rows(at, other, budget)?);
             pairs.push(vec![Datum::String(from), Datum::String(to), Datum::Word(criterion)]);
@@ -246,26 +254,28 @@ impl<'a> Pairing<'_, 'a> {
         joints::values(self.sheets[connector.sheet].drawing, connector.node, &mut |units| budget.charge(units))
     }
 
-    /// Returns the items between which signals pass a pair of connectors, from one sheet to the other.
-    fn signals_through(&self, from: usize, to: usize, budget: &mut dyn Budget) -> Result<Vec<[String; 2]>> {
+    /// Returns the signals that pass a pair of connectors, from one sheet to the other.
+    fn signals_through(&self, from: usize, to: usize, budget: &mut dyn Budget) -> Result<Vec<SignalThrough>> {
         let [sources, targets] = [self.signal_items(from), self.signal_items(to)];
         let mut found = Vec::new();
-        for source in &sources {
-            for target in &targets {
+        for (source, leaves) in &sources {
+            for (target, enters) in &targets {
                 budget.charge(1)?;
-                budget.reserve(source.len() + target.len() + size_of::<[String; 2]>())?;
-                found.push([source.clone(), target.clone()]);
+                budget.reserve(source.len() + target.len() + size_of::<SignalThrough>())?;
+                let has_direction = *leaves && *enters;
+                found.push(SignalThrough { from: source.clone(), to: target.clone(), has_direction });
             }
         }
         Ok(found)
     }
 
-    /// Returns the ids of the items with a signal to or from a connector.
-    fn signal_items(&self, at: usize) -> Vec<String> {
+    /// Returns the ids of the items with a signal to or from a connector, and whether the signal has a direction.
+    fn signal_items(&self, at: usize) -> Vec<(String, bool)> {
         let connector = &self.connectors[at];
         let sheet = &self.sheets[connector.sheet];
-        let items = joints::signals(sheet.drawing, connector.node, Direction::Both).map(|(item, _)| item);
-        items.map(|item| sheet.drawing.id(item)).filter(|id| !id.is_null()).map(|id| sheet.node_id(id)).collect()
+        let signals = joints::signals(sheet.drawing, connector.node, Direction::Both);
+        let items = signals.map(|(item, signal)| (sheet.drawing.id(item), !sheet.drawing.topology.is_assumed(signal)));
+        items.filter(|(id, _)| !id.is_null()).map(|(id, is_stated)| (sheet.node_id(id), is_stated)).collect()
     }
 
     /// Returns a row for each property in which the pipes of two joined connectors differ.
@@ -472,6 +482,14 @@ fn prefixed_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
         key if config.is_key(&[Names::Line], key) => prefixed_line_id(sheet, value),
         _ => None,
     })
+}
+
+/// A signal between the items on both sides of a pair of connectors.
+struct SignalThrough {
+    from: String,
+    to: String,
+    /// The signals on both sheets have a direction.
+    has_direction: bool,
 }
 
 /// The edges of a pair of connectors.

@@ -159,10 +159,20 @@ pub(crate) fn signals<'p>(
     })
 }
 
-/// Returns whether the pipes on both sides of a joint differ in a property.
+/// Returns whether the pipes on both sides of a joint differ in a property, or one of its connectors names another partner.
 pub(crate) fn is_contradicting(drawing: &Drawing<'_>, joint: EdgeId, charge: ChargeFn<'_>) -> Result<bool> {
     let [from, to] = drawing.topology.flow_ends(joint);
+    if names_other_partner(drawing, [from, to]) || names_other_partner(drawing, [to, from]) {
+        return Ok(true);
+    }
     Ok(!differences(&values(drawing, from, charge)?, &values(drawing, to, charge)?).is_empty())
+}
+
+/// Returns whether a connector has the id of its partner, and the other connector has a different one.
+fn names_other_partner(drawing: &Drawing<'_>, [connector, other]: [NodeId; 2]) -> bool {
+    let partner = drawing.cross_page(connector, Names::CrossPagePartner);
+    let id = drawing.node_field(other, Names::PersistentId);
+    partner.zip(id).is_some_and(|(partner, id)| convert::to_text(partner) != convert::to_text(id))
 }
 
 /// Difference of the pipes on both sides of a joint.

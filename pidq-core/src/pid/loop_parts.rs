@@ -13,7 +13,8 @@ use super::loops::protection;
 use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
-use super::{ChargeFn, Datum, pipe_lines, valve_state};
+use super::valve_state::{self, Installation};
+use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
@@ -76,6 +77,8 @@ pub(crate) struct LoopParts {
     pub final_elements: Vec<NodeId>,
     /// Sensors, functions and final elements that are members of other loops only.
     pub shared: Vec<NodeId>,
+    /// Functions and other items that signals pass between them.
+    between: Vec<NodeId>,
     /// Signals that lead from a sensor to a final element.
     connection: Connection,
     /// The only initiators are hand switches, which may only reset the trip.
@@ -111,6 +114,7 @@ impl LoopParts {
         let is_reset_only = !by_hand.is_empty() && !search.has_trip_switch(&by_hand, charge)?;
         let sensors = if sensors.is_empty() { by_hand } else { sensors };
         let path = connection::Path { sensors: &sensors, final_elements: &final_elements };
+        let between = functions.iter().chain(&passed).chain(&sources).copied().collect();
         let others = search.found.members.iter().chain(&passed).chain(&sources).copied();
         let connection = path.connection(drawing, others, charge)?;
         let used = sensors.iter().chain(&final_elements).chain(&passed).chain(&sources);
@@ -122,6 +126,7 @@ impl LoopParts {
             functions,
             final_elements,
             shared,
+            between,
             connection,
             is_reset_only,
             may_sense,
@@ -155,15 +160,16 @@ impl LoopParts {
         }
     }
 
-    /// Returns whether the drawing states what the loop does: its sensors and final elements are installed, no pipe of a
-    /// solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
+    /// Returns whether the drawing states what the loop does: its sensors, its final elements and what is between them are
+    /// installed, the class of each item between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
     /// direction.
-    fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
-        let mut ends = self.sensors.iter().chain(&self.final_elements);
+    pub fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
+        let mut items = self.sensors.iter().chain(&self.final_elements).chain(&self.between);
         let is_assumed = protection.is_some() && self.connection == Connection::Assumed;
         let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
         !is_assumed
-            && !ends.any(|node| valve_state::is_not_installed(drawing, *node))
+            && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
+            && !self.between.iter().any(|node| signals::is_of_unknown_class(drawing, *node))
             && !self.final_elements.iter().any(may_move_other)
     }
 
@@ -455,7 +461,9 @@ impl Search<'_, '_> {
         let mut sources = Vec::new();
         let mut enters_sheet = false;
         let mut seen: HashSet<NodeId> = self.found.members.iter().copied().collect();
-        let own_path = passed.iter().filter(|node| self.loops.of_member(**node).is_empty());
+        // What else moves the same valve feeds no function of this loop.
+        let is_own = |node: &&NodeId| self.loops.of_member(**node).is_empty() && !self.is_actuator(**node);
+        let own_path = passed.iter().filter(is_own);
         let mut queue: Vec<(NodeId, u32)> = functions.iter().chain(own_path).map(|node| (*node, 0)).collect();
         let mut at = 0;
         while let Some((node, crossed)) = queue.get(at).copied() {
@@ -480,6 +488,11 @@ impl Search<'_, '_> {
         }
         sensors.sort_unstable();
         Ok(Causes { sensors, sources, enters_sheet })
+    }
+
+    /// Returns whether an item moves a valve for all functions that act on it, unlike the part of one function for it.
+    fn is_actuator(&self, node: NodeId) -> bool {
+        self.drawing.class_has(node, vocabulary::ACTUATORS) && !self.drawing.class_has(node, &["actuating_function"])
     }
 
     /// Returns the sensors without those that report the position of a final element.
@@ -552,7 +565,7 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
     let fail_action = parts.final_elements.iter().find_map(|node| drawing.node_field(*node, Names::FailAction));
     let (kind, is_stated) = kind(drawing, found, &parts);
     let (closed, gap) = (parts.closed(), parts.gap());
-    charge((parts.sensors.len() + parts.final_elements.len()) as u64)?;
+    charge((parts.sensors.len() + parts.final_elements.len() + parts.between.len()) as u64)?;
     let are_stated = parts.are_stated(drawing, found.protection);
     Ok(vec![
         Datum::String(found.name.clone()),

@@ -11,6 +11,20 @@ use crate::value::Value;
 pub(crate) struct Stated<'a> {
     pub value: Value<'a>,
     pub unit: Option<String>,
+    /// Further values that the item states under the same name, with their units.
+    pub others: Vec<(Value<'a>, Option<String>)>,
+}
+
+impl<'a> Stated<'a> {
+    pub fn new(value: Value<'a>, unit: Option<String>) -> Stated<'a> {
+        Stated { value, unit, others: Vec::new() }
+    }
+
+    /// Adds another value that the item states under the same name.
+    pub fn add(&mut self, other: Stated<'a>) {
+        self.others.push((other.value, other.unit));
+        self.others.extend(other.others);
+    }
 }
 
 /// Zero of a pressure.
@@ -117,6 +131,8 @@ pub(crate) enum Unreadable {
     Missing,
     NotANumber,
     UnknownUnit,
+    /// The item states another value under the same name.
+    Contradictory,
 }
 
 impl Unreadable {
@@ -126,6 +142,7 @@ impl Unreadable {
             Unreadable::Missing => "not_stated",
             Unreadable::NotANumber => "not_a_number",
             Unreadable::UnknownUnit => "unknown_unit",
+            Unreadable::Contradictory => "contradictory_values",
         }
     }
 }
@@ -167,25 +184,65 @@ pub(crate) fn temperature(stated: Option<&Stated<'_>>) -> Reading<(f64, bool)> {
     Ok(((number - offset) * ratio, true))
 }
 
-/// Returns the number of a stated value and its unit, which may be written after the number: `16 barg`.
+/// Returns the number of a stated value and its unit, which may be written after the number: `16 barg`. Other values under
+/// the same name have to be the same quantity, as far as they are numbers.
 pub(crate) fn number_and_unit<'s>(stated: &'s Stated<'_>) -> Reading<(f64, Option<&'s str>)> {
-    let unit = stated.unit.as_deref();
-    if let Some(number) = stated.value.as_f64() {
+    let found = read_number(stated.value, stated.unit.as_deref())?;
+    let mut others = stated.others.iter().filter_map(|(value, unit)| read_number(*value, unit.as_deref()).ok());
+    if others.any(|other| !is_same_quantity(found, other)) {
+        return Err(Unreadable::Contradictory);
+    }
+    Ok(found)
+}
+
+/// Returns whether two numbers with units are the same quantity, apart from rounding.
+fn is_same_quantity((a, unit_a): (f64, Option<&str>), (b, unit_b): (f64, Option<&str>)) -> bool {
+    const ROUNDING: f64 = 5e-3;
+    let is_near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
+    let (Some(unit_a), Some(unit_b)) = (unit_a, unit_b) else { return is_near(a, b) };
+    if let (Some((up_a, down_a, reference_a)), Some((up_b, down_b, reference_b))) =
+        (pressure_unit(unit_a), pressure_unit(unit_b))
+    {
+        let is_comparable = reference_a == reference_b || [reference_a, reference_b].contains(&Reference::Unstated);
+        return is_comparable && is_near(a * up_a / down_a, b * up_b / down_b);
+    }
+    match (temperature_unit(unit_a), temperature_unit(unit_b)) {
+        (Some((ratio_a, offset_a)), Some((ratio_b, offset_b))) => {
+            ((a - offset_a) * ratio_a - (b - offset_b) * ratio_b).abs() <= 0.5
+        }
+        _ => is_near(a, b),
+    }
+}
+
+fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Option<&'s str>)> {
+    if let Some(number) = value.as_f64() {
         return Ok((number, unit));
     }
-    let Value::String(text) = stated.value else { return Err(Unreadable::NotANumber) };
-    let text = text.trim();
+    let Value::String(text) = value else { return Err(Unreadable::NotANumber) };
+    let text = without_vacuum(text.trim());
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
     let (digits, rest) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
     let number: f64 = digits.parse().map_err(|_| Unreadable::NotANumber)?;
     let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
-    // `16,5`, `10/FV` and `1e3` are not read: a wrong number is worse than none.
+    // `16,5`, `10/16` and `1e3` are not read: a wrong number is worse than none.
     match rest {
         Some(rest) if !rest.starts_with(|c: char| c.is_alphabetic() || c == '°') => Err(Unreadable::NotANumber),
         Some(rest) if rest[rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at)..].starts_with(is_number) => {
             Err(Unreadable::NotANumber)
         }
         rest => Ok((number, rest.or(unit))),
+    }
+}
+
+/// Returns a design pressure without the full vacuum that is written beside it: `5 barg` of `FV / 5 barg`.
+fn without_vacuum(text: &str) -> &str {
+    const NAMES: &[&str] = &["FV", "F.V.", "full vacuum", "vacuum"];
+    const SEPARATORS: &[char] = &['/', '&', '+', ',', ';'];
+    let is_vacuum = |text: &str| NAMES.iter().any(|name| text.trim().eq_ignore_ascii_case(name));
+    match text.split_once(SEPARATORS) {
+        Some((vacuum, rest)) if is_vacuum(vacuum) => rest.trim(),
+        Some((rest, vacuum)) if is_vacuum(vacuum) => rest.trim(),
+        _ => text,
     }
 }
 
@@ -241,7 +298,7 @@ mod tests {
     use super::*;
 
     fn bar(value: &'static str) -> Option<(f64, Option<&'static str>)> {
-        let stated = Stated { value: Value::String(value), unit: None };
+        let stated = Stated::new(Value::String(value), None);
         let found = pressure(Some(&stated), PressureDefaults::default()).ok()?;
         found.has_unit.then_some((found.value, found.reference.name()))
     }
@@ -261,6 +318,9 @@ mod tests {
             ("2 kg/cm²g", (1.96133, Some("gauge"))),
             ("1 atm", (1.01325, None)),
             ("760 torr", (1.01325, None)),
+            ("FV/5 barg", (5.0, Some("gauge"))),
+            ("5 barg / FV", (5.0, Some("gauge"))),
+            ("Full vacuum & 5 bar", (5.0, None)),
         ] {
             assert_eq!(bar(text), Some(expected), "{text}");
         }
@@ -269,10 +329,39 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_value_is_no_number() {
-        for text in
-            ["16,5 barg", "10/FV", "FV", "barg", "1.2.3 bar", "16 mPa", "16 furlong", "", "ATM", "5 - 6 bar", "1e3"]
+    fn values_under_one_name_have_to_be_the_same_quantity() {
+        let read = |value: &'static str, other: &'static str| {
+            let mut stated = Stated::new(Value::String(value), None);
+            stated.add(Stated::new(Value::String(other), None));
+            number_and_unit(&stated).map(|(number, _)| number)
+        };
+        for (value, other) in
+            [("4 barg", "4"), ("4 barg", "400 kPag"), ("10 bar", "145 psi"), ("4", "HOLD"), ("100 °C", "212 °F")]
         {
+            assert!(read(value, other).is_ok(), "{value}, {other}");
+        }
+        for (value, other) in [("4", "60 barg"), ("4 barg", "4 bara"), ("4 barg", "4 psig"), ("100 °C", "100 °F")] {
+            assert_eq!(read(value, other), Err(Unreadable::Contradictory), "{value}, {other}");
+        }
+    }
+
+    #[test]
+    fn an_unreadable_value_is_no_number() {
+        for text in [
+            "16,5 barg",
+            "10/16 bar",
+            "10/FV/3 bar",
+            "FV/FV",
+            "FV",
+            "barg",
+            "1.2.3 bar",
+            "16 mPa",
+            "16 furlong",
+            "",
+            "ATM",
+            "5 - 6 bar",
+            "1e3",
+        ] {
             assert_eq!(bar(text), None, "{text}");
         }
     }

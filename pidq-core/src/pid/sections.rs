@@ -3,12 +3,18 @@
 mod design_limits;
 pub(crate) mod inner_valves;
 pub(crate) mod inventory;
+pub(crate) mod open_ways;
+mod partition;
 mod safeguards;
+pub(crate) mod ways_around;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::isolate::connections::unknown_connections;
+use super::isolate::connections::possible_pipe_end;
+use super::isolate::parts::{Parts, open_ends};
 use super::isolate::pipe_count;
+use super::valve_state::unknown_edges::unknown_connections;
+use super::valve_state::{BlindPosition, Spool, blind_position, is_not_installed, spool};
 use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines, push_row};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -80,19 +86,49 @@ pub(crate) fn boundary<'a>(
     charge: ChargeFn<'_>,
 ) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["inside", "boundary", "unused", "leaks"];
-    let topology = &drawing.topology;
     let stop_set: HashSet<NodeId> = stops.iter().copied().collect();
     let walk_options = walk_options(Direction::Both, EquipmentPolicy::Any);
-    let starts: Vec<NodeId> =
-        inside.iter().copied().chain(walk::starts(topology, &walk_options, inside).iter().copied()).collect();
-    let mut visitor = BoundaryVisitor { charge, ends: &stop_set };
-    let steps = walk::walk(topology, &mut WalkScratch::default(), &starts, &walk_options, &mut visitor)?;
-    let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
+    let reached = reached_with_parts(drawing, inside, &stop_set, &walk_options, charge)?;
     let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| stop_set.contains(*node));
     let used: HashSet<NodeId> = reached_stops.iter().copied().collect();
     let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
-    let leaks = leaks(drawing, &within, charge)?;
+    let mut leaks = leaks(drawing, &within, charge)?;
+    charge(drawing.topology.dangling.len() as u64)?;
+    let seen: HashSet<NodeId> = leaks.iter().copied().collect();
+    let incomplete: HashSet<NodeId> =
+        drawing.topology.dangling.iter().flat_map(|edge| open_ends(drawing, *edge)).collect();
+    leaks.extend(within.iter().copied().filter(|node| incomplete.contains(node) && !seen.contains(node)));
     Ok(Datum::Record(KEYS, [within, reached_stops, unused, leaks].map(Datum::Nodes).into()))
+}
+
+/// Returns the items reached from some items without passing the stops, also through the parts of equipment that are open to
+/// it, such as a boot.
+fn reached_with_parts(
+    drawing: &Drawing<'_>,
+    inside: &[NodeId],
+    stops: &HashSet<NodeId>,
+    walk_options: &WalkOptions,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    let parts = Parts::collect(drawing, charge)?;
+    let mut bodies = inside.to_vec();
+    loop {
+        let starts: Vec<NodeId> =
+            bodies.iter().copied().chain(walk::starts(topology, walk_options, &bodies).iter().copied()).collect();
+        let mut visitor = BoundaryVisitor { charge, ends: stops };
+        let steps = walk::walk(topology, &mut WalkScratch::default(), &starts, walk_options, &mut visitor)?;
+        let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
+        let mut seen: HashSet<NodeId> = reached.iter().copied().collect();
+        let count = bodies.len();
+        for node in reached.iter().copied().filter(|node| topology.is_equipment(*node) && !stops.contains(node)) {
+            let open = parts.open_bodies(drawing, node, charge)?;
+            bodies.extend(open.into_iter().filter(|node| seen.insert(*node)));
+        }
+        if bodies.len() == count {
+            return Ok(reached);
+        }
+    }
 }
 
 /// Returns the items at which a volume is open, or may be: ends of the sheet, open ends, items with a free side, and the
@@ -101,8 +137,9 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Resu
     let topology = &drawing.topology;
     charge(topology.dangling.len() as u64)?;
     let is_pipe = |edge: &&EdgeId| topology.edge_flags[**edge as usize].contains(EdgeFlags::FLOW);
-    let dangling: HashSet<NodeId> =
-        topology.dangling.iter().filter(is_pipe).flat_map(|edge| topology.ends[*edge as usize]).collect();
+    let pipe_ends = topology.dangling.iter().filter(is_pipe).flat_map(|edge| topology.ends[*edge as usize]);
+    let possible_ends = topology.dangling.iter().filter_map(|edge| possible_pipe_end(drawing, *edge));
+    let dangling: HashSet<NodeId> = pipe_ends.chain(possible_ends).collect();
     let mut inside: HashSet<NodeId> = within.iter().copied().collect();
     let mut nodes = Vec::with_capacity(within.len());
     for node in within.iter().copied() {
@@ -116,15 +153,24 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Resu
         let degree = topology.flow_degree(node);
         let role = topology.roles[node as usize];
         let is_open = role == Role::OpenEnd
+            || is_open_flange(drawing, node)
             || topology.is_sheet_end(node)
             || dangling.contains(&node)
-            || !topology.is_equipment(node) && degree < pipe_count(drawing, node)
+            || !topology.is_equipment(node) && topology.ports.degree(node) == 0 && degree < pipe_count(drawing, node)
             || role == Role::Port && topology.owner(node).is_none() && degree < 2;
         if is_open || !unknown_connections(drawing, node, &inside, charge)?.is_empty() {
             found.push(node);
         }
     }
     Ok(found)
+}
+
+/// Returns whether a blind flange at the end of a pipe is stated to be open, or not to be there.
+fn is_open_flange(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.roles[node as usize] == Role::PositiveBarrier
+        && drawing.topology.flow_degree(node) < 2
+        && spool(drawing, node) != Spool::Removed
+        && (blind_position(drawing, node) == BlindPosition::Open || is_not_installed(drawing, node))
 }
 
 /// Returns the items without which a connected part of the plant would fall apart, in document order.

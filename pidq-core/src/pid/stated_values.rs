@@ -20,8 +20,8 @@ use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary::{self, letters};
 use crate::value::{Object, Value};
 
-/// Returns for each list the value that an item states under the first of its names. A name may end in a unit:
-/// `design_pressure_bar`.
+/// Returns for each list the value that an item states under the first of its names, with the others under the same one,
+/// and for design pressures with those under the other names. A name may end in a unit: `design_pressure_bar`.
 pub(crate) fn stated_values<'a, const N: usize>(
     drawing: &Drawing<'a>,
     holder: Value<'a>,
@@ -39,12 +39,36 @@ pub(crate) fn stated_values<'a, const N: usize>(
         let word = plain_name(field.name);
         for (list, best) in lists.iter().zip(&mut found) {
             let Some((rank, unit)) = rank(drawing.topology.config.words_of(*list), &word) else { continue };
-            if best.as_ref().is_none_or(|(best_rank, _)| rank < *best_rank) {
-                *best = Some((rank, field.stated(object, unit)));
+            match best {
+                Some((best_rank, known)) if rank == *best_rank => known.add(field.stated(object, unit)),
+                // The lowest one limits, whatever its name.
+                Some((best_rank, known)) if *list == Names::DesignPressure => {
+                    let mut other = field.stated(object, unit);
+                    let other_rank = rank.max(*best_rank);
+                    if rank < *best_rank {
+                        (*best_rank, other) = (rank, std::mem::replace(known, other));
+                    }
+                    let name = drawing.topology.config.words_of(*list).get(other_rank);
+                    let is_allowable = name.is_some_and(|name| name == "mawp");
+                    if !(is_allowable && is_at_least(&other, known)) {
+                        known.add(other);
+                    }
+                }
+                Some((best_rank, _)) if rank > *best_rank => {}
+                best => *best = Some((rank, field.stated(object, unit))),
             }
         }
     }
     Ok(found.map(|best| best.map(|(_, stated)| stated)))
+}
+
+/// Returns whether a value is not below another one in the same unit. A maximum allowable working pressure above the design
+/// pressure contradicts nothing.
+fn is_at_least(value: &Stated<'_>, other: &Stated<'_>) -> bool {
+    match (quantity::number_and_unit(value), quantity::number_and_unit(other)) {
+        (Ok((value, unit)), Ok((other, other_unit))) => unit == other_unit && value >= other,
+        _ => false,
+    }
 }
 
 /// Returns the names and values of all fields and attributes of an item that have a value.
@@ -71,7 +95,7 @@ impl<'a> Field<'a> {
         };
         let own_unit = self.unit.or_else(|| nested("unit").and_then(Value::as_str));
         let unit = own_unit.or(unit_in_name).or_else(sibling).filter(|unit| !unit.trim().is_empty());
-        Stated { value: nested("value").unwrap_or(self.value), unit: unit.map(String::from) }
+        Stated::new(nested("value").unwrap_or(self.value), unit.map(String::from))
     }
 }
 
@@ -90,7 +114,7 @@ fn fields<'a>(object: Object<'a>) -> impl Iterator<Item = Field<'a>> {
 }
 
 /// Returns whether a field contains attributes.
-fn is_container(key: &str) -> bool {
+pub(crate) fn is_container(key: &str) -> bool {
     static NAMES: LazyLock<NameFilter> =
         LazyLock::new(|| NameFilter::new(vocabulary::ATTRIBUTE_FIELDS.iter().copied()));
     NAMES.may_contain(key) && vocabulary::contains_plain(vocabulary::ATTRIBUTE_FIELDS, key)
@@ -157,7 +181,11 @@ pub(crate) fn values_of<'a>(drawing: &Drawing<'a>, holder: Value<'a>, names: Nam
         let word = plain_name(field.name);
         if let Some(rank) = words.iter().position(|known| *known == word) {
             let nested = field.value.as_object().and_then(|nested| nested.get("value"));
-            found.push((rank, nested.unwrap_or(field.value)));
+            let value = nested.unwrap_or(field.value);
+            match value.as_array() {
+                Some(list) => found.extend(list.iter().map(|value| (rank, value))),
+                None => found.push((rank, value)),
+            }
         }
     }
     found.sort_by_key(|(rank, _)| *rank);

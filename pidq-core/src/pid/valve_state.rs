@@ -4,10 +4,19 @@
 
 pub(crate) mod absences;
 pub(crate) mod actuation;
+pub(crate) mod closed_texts;
+pub(crate) mod fail_action;
+mod groups;
+mod other_statements;
+pub(crate) mod phrases;
 pub(crate) mod pipes;
+pub(crate) mod unknown_edges;
+pub(crate) mod way_count;
 
+use self::phrases::TextKind;
+use self::way_count::{Ways, ways};
 use super::Datum;
-use super::stated_values::{may_state, values, values_of};
+use super::stated_values::{is_container, may_state, values, values_of};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -43,27 +52,55 @@ impl Installation {
 /// position `removed` counts too; for a blind or a spool, this is a position like any other.
 pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
     const ALL: [Installation; 3] = [Installation::Installed, Installation::Unknown, Installation::NotInstalled];
-    let read = || read_installation(drawing, node) as u8;
+    let read = || read_installation(drawing, node).max(groups::installation_by_groups(drawing, node)) as u8;
     ALL[usize::from(drawing.topology.memos.get_or_compute(Property::Installation, node, read))]
 }
 
 fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
-    if !may_state(drawing.node(node), drawing.topology.state_names()) {
-        return Installation::Installed;
+    let by_texts = installation_by_texts(drawing, drawing.node(node));
+    if by_texts == Installation::NotInstalled || !may_state(drawing.node(node), drawing.topology.state_names()) {
+        return by_texts;
     }
     let is_removed = |names| states(drawing, node, names).any(|value| is_in(drawing, Some(value), Names::Removed));
     if !is_blind_or_spool(drawing, node) && [Names::NormalPosition, Names::BlindPosition].into_iter().any(is_removed) {
         return Installation::NotInstalled;
     }
-    installation_of(drawing, drawing.node(node))
+    let by_position = if is_stated_closed(drawing, node) { Installation::Unknown } else { Installation::Installed };
+    by_texts.max(by_position).max(installation_of(drawing, drawing.node(node)))
+}
+
+/// Returns whether the status, the lock or a mark of an item that has no position says that it is closed or blinded, as of a
+/// flange or a nozzle. Whether something passes it is not known.
+fn is_stated_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let role = drawing.topology.roles[node as usize];
+    let has_position =
+        role.closes() || role == Role::Instrument || role == Role::None && drawing.class_has(node, &["valve"]);
+    let is_closed =
+        |value: Value<'_>| [Names::Closed, Names::LockedClosed].iter().any(|names| is_in(drawing, Some(value), *names));
+    let is_marked = || {
+        let is_in_pipe = role != Role::Equipment && drawing.topology.flow_degree(node) > 0;
+        is_in_pipe && pipes::has_closed_mark(drawing.node(node))
+    };
+    !has_position
+        && !is_blind_or_spool(drawing, node)
+        && ([Names::Status, Names::Lock].iter().any(|names| states(drawing, node, *names).any(is_closed))
+            || is_marked())
+}
+
+/// Returns whether an item or a pipe is there by its label and its description.
+fn installation_by_texts(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
+    if !may_say_absent(drawing, holder) {
+        return Installation::Installed;
+    }
+    let texts = values_of(drawing, holder, Names::Description).filter_map(Value::as_str);
+    texts.map(phrases::installation_by_text).max().unwrap_or(Installation::Installed)
 }
 
 /// Returns whether an item or a pipe is there, by its status, its remarks and the marks of its own.
 fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
-    let marks = [(Names::RemovedMark, true), (Names::InstalledMark, false)];
-    let is_absent = |(names, absent)| states_of(drawing, holder, names).any(|value| truth(value) == Some(absent));
-    if marks.into_iter().any(is_absent) {
-        return Installation::NotInstalled;
+    let by_marks = installation_by_marks(drawing, holder);
+    if by_marks == Installation::NotInstalled {
+        return by_marks;
     }
     let of_status = |value: Value<'_>| match value {
         Value::Bool(_) | Value::Number(_) => Installation::Unknown,
@@ -74,23 +111,53 @@ fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
     };
     let of_remark = |text: &str| installation_by_remark(drawing, text);
     let by_remarks = values_of(drawing, holder, Names::Remarks).filter_map(Value::as_str).map(of_remark);
-    values_of(drawing, holder, Names::Status).map(of_status).chain(by_remarks).max().unwrap_or(Installation::Installed)
+    let by_status = values_of(drawing, holder, Names::Status).map(of_status);
+    by_status.chain(by_remarks).max().map_or(by_marks, |found| found.max(by_marks))
+}
+
+/// Returns whether an item or a pipe is there by marks such as `removed: true` and `installed: 0`. A mark that it is removed
+/// with another value, such as a date, may mean either; one that it is installed, such as `installed: later`, is read as a
+/// status.
+fn installation_by_marks(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
+    let is_unstated = |value: Value<'_>| match value.as_str() {
+        Some(text) => vocabulary::contains(vocabulary::NEGATIVES, text.trim()),
+        None => value.is_null() || value.as_object().is_some() || value.as_array().is_some(),
+    };
+    let of_removed = |value: Value<'_>| match truth(value) {
+        Some(true) => Installation::NotInstalled,
+        None if !is_unstated(value) => Installation::Unknown,
+        _ => Installation::Installed,
+    };
+    let of_installed = |value: Value<'_>| match truth(value) {
+        Some(false) => Installation::NotInstalled,
+        None if !is_unstated(value) => match value.as_str() {
+            Some(text) => installation_by_status(drawing, text.trim()),
+            None => Installation::Unknown,
+        },
+        _ => Installation::Installed,
+    };
+    let removed = values_of(drawing, holder, Names::RemovedMark).map(of_removed);
+    let installed = values_of(drawing, holder, Names::InstalledMark).map(of_installed);
+    removed.chain(installed).max().unwrap_or(Installation::Installed)
+}
+
+/// Returns false only if no label and no description of an item says that it is not there.
+fn may_say_absent(drawing: &Drawing<'_>, holder: Value<'_>) -> bool {
+    let names = drawing.topology.text_names();
+    holder.as_object().is_some_and(|object| {
+        object.iter().any(|(key, value)| match value.as_str() {
+            Some(text) => names.may_contain(key) && phrases::may_say_absent(text),
+            None => !value.is_null() && (names.may_contain(key) || is_container(key)),
+        })
+    }) && may_state(holder, names)
 }
 
 /// Returns what a remark says: one that is nothing but a status, such as `future`, is one. A remark with such a word may
 /// be about the item, or about something else.
 fn installation_by_remark(drawing: &Drawing<'_>, text: &str) -> Installation {
-    if text.len() > MAX_CLASS {
-        return Installation::Installed;
-    }
-    let words = snake_case(text.trim());
-    let names_absence =
-        words.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::NOT_INSTALLED.contains(&word));
-    match () {
-        () if drawing.topology.config.contains(Names::Removed, text.trim()) => Installation::NotInstalled,
-        () if vocabulary::NOT_INSTALLED.contains(&words.as_str()) => Installation::NotInstalled,
-        () if names_absence => Installation::Unknown,
-        () => Installation::Installed,
+    match drawing.topology.config.contains(Names::Removed, text.trim()) {
+        true => Installation::NotInstalled,
+        false => phrases::installation_by_text(text),
     }
 }
 
@@ -135,15 +202,42 @@ pub(crate) fn is_stated_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool
 }
 
 fn reads_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let is_other = |value: Value<'_>| match value {
-        Value::Bool(is_actuated) => is_actuated,
-        value => !is_in(drawing, Some(value), Names::ManualOperation),
+    let is_other = |value: Value<'_>| match truth(value) {
+        Some(is_actuated) => is_actuated,
+        None => !is_in(drawing, Some(value), Names::ManualOperation) && !is_by_hand(value),
     };
-    [Names::Actuated, Names::Operation, Names::FailAction]
-        .into_iter()
-        .filter_map(|names| state(drawing, node, names))
-        .any(is_other)
+    // `state` reads no numbers, such as the 1 of a table for true.
+    let marks = [Names::Actuated, Names::Operation].into_iter().flat_map(|names| values(drawing, node, names));
+    let is_marked = marks.into_iter().any(|value| truth(value) == Some(true));
+    is_marked
+        || [Names::Actuated, Names::Operation, Names::FailAction]
+            .into_iter()
+            .filter_map(|names| state(drawing, node, names))
+            .any(is_other)
         || actuation::is_described_as_actuated(drawing, node)
+}
+
+/// Returns whether a text of an item says that it may not close tightly: its disc is drilled, or it leaks.
+pub(crate) fn may_not_be_tight(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let read = || all_texts(drawing, node).any(|(text, _)| phrases::says_not_tight(text));
+    drawing.topology.memos.is_or_compute(Property::MayNotBeTight, node, read)
+}
+
+/// Returns all texts that may name an item or say something about it.
+pub(crate) fn all_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = (&'a str, TextKind)> {
+    let of = |names: Names| texts(drawing, node, names);
+    // The letters of a tag are read apart.
+    let titles = of(Names::Tag).filter(|tag| tag.contains(' '));
+    let names = of(Names::ComponentName).chain(of(Names::Description)).chain(titles);
+    let descriptions = of(Names::Class).chain(names).map(|text| (text, TextKind::Description));
+    descriptions.chain(of(Names::Remarks).map(|text| (text, TextKind::Remark)))
+}
+
+/// Returns whether a text says with each of its words that a valve is operated by hand: `manual gear`.
+fn is_by_hand(value: Value<'_>) -> bool {
+    let text = value.as_str().map(snake_case).unwrap_or_default();
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(|word| vocabulary::HAND_OPERATION_WORDS.contains(&word))
 }
 
 /// Returns whether a class of a valve is one that the drawing or the program declares to be what it is.
@@ -153,25 +247,17 @@ pub(crate) fn is_declared(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a class or a field of a valve states that it has more than two ways.
 pub(crate) fn has_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.topology.memos.is_or_compute(Property::HasSeveralWays, node, || reads_several_ways(drawing, node))
+    ways(drawing, node) == Ways::Several
 }
 
-fn reads_several_ways(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let config = &drawing.topology.config;
-    let has_ways = |text: &str| config.has_several_ways(text) || has_count_above_two(text);
-    !is_declared(drawing, node)
-        && (drawing.class_texts(node).any(|class| config.has_several_ways(class))
-            || texts(drawing, node, Names::ComponentName).any(|name| config.has_several_ways(name))
-            || texts(drawing, node, Names::WayCount).any(has_ways)
-            || numbers(drawing, node, Names::WayCount).any(|count| count > 2.0))
-}
-
-/// Returns whether a text gives a number of ways above two, such as `3` or `four`.
-fn has_count_above_two(text: &str) -> bool {
-    const WORDS: &[&str] = &["three", "four", "five", "six", "multi", "multiple"];
-    let text = snake_case(text);
-    let mut words = text.split('_');
-    words.any(|word| WORDS.contains(&word) || word.parse::<u32>().is_ok_and(|count| count > 2))
+/// Returns the number of ports of the process that the drawing lists for an item, and of those without a kind.
+pub(crate) fn process_port_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
+    let ports = drawing.node_field(node, Names::Ports).and_then(Value::as_array);
+    let is_process = |port: Value<'_>| {
+        let kind = drawing.field(port, Names::PortType).and_then(Value::as_str);
+        kind.is_none_or(|kind| kind == "process")
+    };
+    ports.map_or(0, |ports| ports.iter().filter(|port| is_process(*port)).count())
 }
 
 /// Position of a blind or a spool.
@@ -193,9 +279,21 @@ pub(crate) fn lock<'a>(drawing: &Drawing<'a>, node: NodeId) -> Option<Value<'a>>
     state(drawing, node, Names::Lock)
 }
 
-/// Returns whether the drawing gives a valve a position or a lock.
+/// Returns whether the drawing gives a valve a position, or a lock that holds it in one. That a valve is not locked says
+/// nothing about its position.
 pub(crate) fn has_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    position(drawing, node).is_some() || lock(drawing, node).is_some()
+    let lock = lock(drawing, node);
+    position(drawing, node).is_some() || is_locked(lock) || is_in(drawing, lock, Names::Closed)
+}
+
+/// Returns whether one statement calls a valve open and another one closed.
+pub(crate) fn contradicts_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    const FIELDS: [Names; 4] = [Names::NormalPosition, Names::BlindPosition, Names::Lock, Names::Status];
+    let says = |names: &[Names]| {
+        let mut values = FIELDS.into_iter().flat_map(|fields| states(drawing, node, fields));
+        values.any(|value| names.iter().any(|names| is_in(drawing, Some(value), *names)))
+    };
+    says(&[Names::Open, Names::LockedOpen]) && says(&[Names::Closed, Names::LockedClosed])
 }
 
 /// Returns whether the drawing defines a valve as normally closed.
@@ -230,7 +328,7 @@ pub(crate) fn is_locked_in_unknown_position(drawing: &Drawing<'_>, node: NodeId)
 fn is_locked(lock: Option<Value<'_>>) -> bool {
     match lock {
         Some(Value::Bool(is_locked)) => is_locked,
-        Some(Value::String(text)) => !matches!(snake_case(text).as_str(), "no" | "none" | "false" | "unlocked"),
+        Some(Value::String(text)) => !vocabulary::NO_LOCK.contains(&snake_case(text.trim()).as_str()),
         _ => false,
     }
 }
@@ -264,6 +362,7 @@ pub(crate) fn blind_position(drawing: &Drawing<'_>, node: NodeId) -> BlindPositi
     let (is_closed, is_open) = (is_stated(Names::Closed), is_stated(Names::Open));
     match (is_closed, is_open || is_closed && is_spacer, stated.iter().flatten().any(|value| value.as_str().is_some()))
     {
+        (true, false, _) if other_statements::say_open(drawing, node) => BlindPosition::Unknown,
         (true, false, _) => BlindPosition::Closed,
         (false, true, _) => BlindPosition::Open,
         (true, true, _) | (_, _, true) => BlindPosition::Unknown,
@@ -298,8 +397,11 @@ pub(crate) fn spool(drawing: &Drawing<'_>, node: NodeId) -> Spool {
     let stated = [Names::NormalPosition, Names::BlindPosition].map(|names| state(drawing, node, names));
     let removable = state(drawing, node, Names::Removable);
     match () {
-        () if stated.iter().any(|value| is_in(drawing, *value, Names::Removed)) => Spool::Removed,
-        () if is_yes(removable) => Spool::Removable,
+        () if stated.iter().any(|value| is_in(drawing, *value, Names::Removed)) => {
+            // Where another statement says that it is there, it may be.
+            if other_statements::say_installed(drawing, node) { Spool::Removable } else { Spool::Removed }
+        }
+        () if is_yes(removable) || other_statements::say_removable(drawing, node) => Spool::Removable,
         () if stated.iter().flatten().any(|value| is_in(drawing, Some(*value), Names::Removable)) => Spool::Removable,
         () if drawing.topology.roles[node as usize] == Role::Blind => Spool::Removable,
         () => Spool::Installed,
@@ -337,11 +439,6 @@ pub(crate) fn texts<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> im
     values(drawing, node, names).filter_map(Value::as_str)
 }
 
-/// Returns the numbers of an item under some names.
-pub(crate) fn numbers(drawing: &Drawing<'_>, node: NodeId, names: Names) -> impl Iterator<Item = f64> {
-    values(drawing, node, names).filter_map(Value::as_f64)
-}
-
 /// Returns the strings and Booleans of an item under some names.
 fn states<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
     states_of(drawing, drawing.node(node), names)
@@ -356,7 +453,15 @@ fn states_of<'a>(drawing: &Drawing<'a>, holder: Value<'a>, names: Names) -> impl
 }
 
 fn is_in(drawing: &Drawing<'_>, value: Option<Value<'_>>, names: Names) -> bool {
-    value.and_then(|value| value.as_str()).is_some_and(|text| drawing.topology.config.contains(names, text.trim()))
+    value.and_then(|value| value.as_str()).is_some_and(|text| is_word_of(drawing, text, names))
+}
+
+/// Returns whether a list has a word, which may be abbreviated with dots, slashes or in brackets: `N.C.`, `N/C`, `(LO)`.
+fn is_word_of(drawing: &Drawing<'_>, text: &str, names: Names) -> bool {
+    let config = &drawing.topology.config;
+    let is_mark = |c: char| matches!(c, '.' | '/' | '(' | ')' | '[' | ']');
+    config.contains(names, text.trim())
+        || text.len() <= MAX_CLASS && text.contains(is_mark) && config.contains(names, text.replace(is_mark, "").trim())
 }
 
 fn is_yes(value: Option<Value<'_>>) -> bool {
@@ -364,9 +469,12 @@ fn is_yes(value: Option<Value<'_>>) -> bool {
 }
 
 /// Returns the meaning of a Boolean or of a text such as `yes`.
-fn truth(value: Value<'_>) -> Option<bool> {
+pub(crate) fn truth(value: Value<'_>) -> Option<bool> {
     match value {
         Value::Bool(is_yes) => Some(is_yes),
+        // Tables write 0 and 1.
+        value if value.as_f64() == Some(1.0) => Some(true),
+        value if value.as_f64() == Some(0.0) => Some(false),
         value => match snake_case(value.as_str()?).as_str() {
             "yes" | "true" | "y" | "1" => Some(true),
             "no" | "false" | "n" | "0" => Some(false),

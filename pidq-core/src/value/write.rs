@@ -9,8 +9,8 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::js_number_format::NumberBuffer;
 use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
-use crate::arena::{Arena, Cell, ContainerId, Kind, Layout, load::array_index};
-use crate::error::{Code, Error, Result, Span};
+use crate::arena::{Arena, Cell, ContainerId, ItemSpans, Kind, load::array_index};
+use crate::error::{Code, Error, Result};
 
 /// Buffer size of the output, in bytes.
 const CHUNK_SIZE: usize = 64 << 10;
@@ -112,8 +112,10 @@ impl Writer<'_> {
             Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
                 self.push(arena.container_text(id))
             }
-            Value::Array(Array(Items::Rows(rows))) if rows.layout != Layout::Loose => self.rows_with_commas(rows),
-            Value::Array(Array(Items::Rows(rows))) => self.rows(rows.arena, rows.base, rows.rows.iter().copied()),
+            Value::Array(Array(Items::Rows(rows))) => match rows.spans {
+                Some(spans) => self.rows_with_commas(rows, spans),
+                None => self.rows(rows.arena, rows.base, rows.rows.iter().copied()),
+            },
             Value::Array(Array(Items::Slice { arena, base, first, len })) => self.rows(arena, base, first..first + len),
             Value::Array(Array(Items::Cells(list))) => self.cells(list),
             Value::Array(Array(Items::Table(table))) => self.table(table),
@@ -159,19 +161,15 @@ impl Writer<'_> {
     }
 
     /// Writes selected items of an array whose items are each followed by a comma, and copies the comma with the item.
-    /// Adjacent rows are one copy.
-    fn rows_with_commas(&mut self, list: &Rows<'_>) -> Result<()> {
-        let (source, cells) = (list.arena.source(), list.arena.items(list.base));
-        let span = |row: u32| match cells[row as usize].kind() {
-            Kind::Array(id) | Kind::Object(id) => list.arena.container(id).span,
-            _ => Span::default(),
-        };
-        let mut runs = list.rows.chunk_by(|a, b| list.layout == Layout::Compact && a + 1 == *b).peekable();
+    /// Adjacent rows are one copy. Hot: the containers of the items are not read, since they are too far apart.
+    fn rows_with_commas(&mut self, list: &Rows<'_>, items: &ItemSpans) -> Result<()> {
+        let (source, spans) = (list.arena.source(), &*items.spans);
+        let mut runs = list.rows.chunk_by(|a, b| items.is_compact && a + 1 == *b).peekable();
         self.push("[")?;
         while let Some(run) = runs.next() {
-            let last = run[run.len() - 1];
-            let (start, end) = (span(run[0]).start, span(last).end);
-            let has_comma = (last as usize) < cells.len() - 1;
+            let last = run[run.len() - 1] as usize;
+            let (start, end) = (spans[run[0] as usize].start, spans[last].end);
+            let has_comma = last < spans.len() - 1;
             match runs.peek() {
                 None => self.copy_source(source, start, end)?,
                 Some(_) if has_comma => self.copy_source(source, start, end + 1)?,

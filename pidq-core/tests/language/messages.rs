@@ -113,6 +113,26 @@ fn an_item_in_place_of_options_is_where_the_walk_ends() {
 }
 
 #[test]
+fn other_names_of_options_lead_to_the_option() {
+    for (option, help) in [
+        ("stop: .tag == \"V-101\"", "did you mean \"until\"? "),
+        ("exclude: .tag == \"V-101\"", "did you mean \"avoid\"? "),
+        ("maxDepth: 2", "did you mean \"depth\"? "),
+        ("untill: true", "did you mean \"until\"? "),
+        ("color: true", "(known: "),
+    ] {
+        let found = help_of_options(option);
+        assert!(found.starts_with(help), "{option}: {found}");
+    }
+    // Only options that the function has.
+    assert!(help("components({stop: true})").starts_with("(known: "));
+}
+
+fn help_of_options(options: &str) -> String {
+    help(&format!("downstream(\"P-101\", {{{options}}})"))
+}
+
+#[test]
 fn objects_in_place_of_lists_name_their_functions() {
     let help = help("nodes() | countBy(.tag) | filter(.value > 1)");
     assert!(help.contains("`entries()`") && help.contains("`pickBy()`"), "{help}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
-use pidq::{Dialect, Function};
+use pidq::{Dialect, Function, Param};
 
 use crate::cli::failure::{Failure, Result, Status};
 use crate::cli::query_options::Profile;
@@ -88,7 +88,19 @@ fn find<'a>(dialect: &'a Dialect, name: &str) -> Result<&'a Function> {
 fn details(function: &Function) -> String {
     let example =
         if function.example().is_empty() { String::new() } else { format!("\nExample:\n  {}\n", function.example()) };
-    format!("{}\n  {}\n{example}", function.signature(), function.summary())
+    format!("{}\n  {}\n{}{example}", function.signature(), function.summary(), options(function))
+}
+
+/// Lists the options of a function with the kinds of their values, one per line.
+fn options(function: &Function) -> String {
+    let kinds: Vec<_> = function.params().iter().flat_map(Param::option_kinds).collect();
+    let width = kinds.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let head = if kinds.is_empty() { "" } else { "\nOptions:\n" };
+    kinds.iter().fold(head.to_owned(), |mut text, (name, kind)| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {name:<width$}  {kind}");
+        text
+    })
 }
 
 /// Creates the failure of an unknown function, with the compiler's suggestion.

@@ -144,6 +144,7 @@ fn issue(issue: &Issue) -> Result {
     let issuer =
         Issuer::parse(&Secret::new(secret)).map_err(|error| Failure::Usage(format!("{KEY_VARIABLE}: {error}")))?;
     let now = Timestamp::now().seconds();
+    let expiry = expiry(issue, now)?;
     let license = License {
         v: 1,
         lid: uuid_v7(),
@@ -152,7 +153,7 @@ fn issue(issue: &Issue) -> Result {
         plan: issue.plan.clone(),
         iat: now,
         nbf: now,
-        exp: issue.expires.map_or(now + i64::from(issue.days) * DAY, Timestamp::seconds),
+        exp: expiry,
         grace_days: issue.grace,
         limits: LicenseLimits {
             pipelines: issue.pipelines,
@@ -163,6 +164,18 @@ fn issue(issue: &Issue) -> Result {
     };
     writeln!(io::stdout(), "{}", issuer.issue(&license))?;
     Ok(Status::Done)
+}
+
+/// Returns the expiry in seconds since 1970. A license that has expired would be of no use.
+fn expiry(issue: &Issue, now: i64) -> Result<i64> {
+    let expiry = issue.expires.map_or(now + i64::from(issue.days) * DAY, Timestamp::seconds);
+    if expiry > now {
+        return Ok(expiry);
+    }
+    let time = Timestamp(expiry.saturating_mul(1000)).to_rfc3339();
+    Err(Failure::Usage(format!(
+        "the license would have expired already, at {time}; name a later date with --expires, or a number of days with --days"
+    )))
 }
 
 /// Parses a timestamp, or a date as the end of that day.
@@ -190,6 +203,31 @@ fn verify(verify: &Verify) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_license_that_has_expired_is_not_issued() {
+        let issue = |days, expires: Option<&str>| Issue {
+            system_id: "PIDQ-AAAA-AAAA-AAAA-AAAA".into(),
+            organization: String::new(),
+            plan: "standard".into(),
+            days,
+            expires: expires.map(|text| parse_expiry(text).expect("a date")),
+            grace: 14,
+            pipelines: None,
+            documents: None,
+            questions_per_day: None,
+            features: Vec::new(),
+        };
+        let now = parse_expiry("2027-01-01T00:00:00Z").expect("a time").seconds();
+        assert_eq!(expiry(&issue(1, None), now).ok(), Some(now + DAY));
+        assert_eq!(expiry(&issue(365, Some("2027-01-01")), now).ok(), Some(now + DAY), "to the end of the day");
+        for (days, expires) in [(0, None), (365, Some("2026-12-31")), (365, Some("2027-01-01T00:00:00Z"))] {
+            let Err(Failure::Usage(message)) = expiry(&issue(days, expires), now) else {
+                panic!("{days} {expires:?} is accepted");
+            };
+            assert!(message.contains("--expires") && message.contains("202"), "{message}");
+        }
+    }
 
     #[test]
     fn a_license_is_valid_to_the_end_of_its_last_day() {

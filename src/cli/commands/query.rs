@@ -301,8 +301,8 @@ fn run_on_document(
     options.limits.run(|limits| {
         let scratch = Scratch::new();
         let outcome = document.run(&scratch, limits).map_err(failure_of)?;
-        printed_warnings.print(outcome.warnings.clone(), query);
-        printed_warnings.check(query, document.graph(), outcome.value, limits);
+        let checked = printed_warnings.check(query, document.graph(), outcome.value, limits);
+        printed_warnings.print(merged(outcome.warnings.clone(), checked), query);
         if outcome.uses_graph {
             printed_warnings.print(graph_warnings(document.graph(), &outcome.warnings), query);
         }
@@ -327,7 +327,7 @@ fn add_validate_help(graph_warnings: &mut [Warning]) {
 /// Warnings that were printed: each is printed once for all documents of a run.
 #[derive(Default)]
 struct PrintedWarnings {
-    /// Code, and span or message.
+    /// Code and subject.
     known: HashSet<(&'static str, String)>,
     /// Number of documents that were checked.
     checked: usize,
@@ -338,19 +338,42 @@ const MAX_CHECKED: usize = 8;
 
 impl PrintedWarnings {
     /// Checks the query against a document that gave nothing: a comparison of a number with text is never true, and so on.
-    fn check(&mut self, query: &Query, document: &Graph, value: Value<'_>, limits: Limits<'_>) {
-        if self.checked < MAX_CHECKED && is_doubtful(value) {
-            self.checked += 1;
-            self.print(query.check_against(document, limits), query);
+    fn check(&mut self, query: &Query, document: &Graph, value: Value<'_>, limits: Limits<'_>) -> Vec<Warning> {
+        if self.checked == MAX_CHECKED || !is_doubtful(value) {
+            return Vec::new();
         }
+        self.checked += 1;
+        query.check_against(document, limits)
     }
 
     fn print(&mut self, warnings: Vec<Warning>, query: &Query) {
-        // Both the run and the check report a field that no object has.
-        let place = |warning: &Warning| warning.span.map_or(warning.message.clone(), |span| format!("{span:?}"));
-        let is_new = |warning: &Warning| self.known.insert((warning.code, place(warning)));
+        let is_new = |warning: &Warning| self.known.insert((warning.code, subject(warning)));
         let warnings: Vec<Warning> = warnings.into_iter().filter(is_new).collect();
         warn(&warnings, query);
+    }
+}
+
+/// Returns the warnings of a run and of a check of the same query. Both report a field that no object has, and the check
+/// knows where other objects have it.
+fn merged(mut warnings: Vec<Warning>, checked: Vec<Warning>) -> Vec<Warning> {
+    for warning in checked {
+        let is_same = |known: &&mut Warning| known.code == warning.code && subject(known) == subject(&warning);
+        match warnings.iter_mut().find(is_same) {
+            Some(known) => known.help = warning.help.or(known.help.take()),
+            None => warnings.push(warning),
+        }
+    }
+    warnings
+}
+
+/// Returns what a warning is about: the field that no object has, which may be in several places of the query, or a part of
+/// the query.
+fn subject(warning: &Warning) -> String {
+    let field = warning.message.rsplit('`').nth(1).filter(|_| warning.code == "PQW01");
+    match (field, warning.span) {
+        (Some(field), _) => field.to_owned(),
+        (None, Some(span)) => format!("{span:?}"),
+        (None, None) => warning.message.clone(),
     }
 }
 

@@ -28,6 +28,12 @@ const EXAMPLES: &str = "\
 Examples:
   pidq repl plant.json";
 
+/// Printed at the start. Only on Unix, Ctrl-C ends a query and not the process, see [`interrupt`].
+const WELCOME: &str = match cfg!(unix) {
+    true => ":help lists commands; Ctrl-C ends a query, Ctrl-D quits\n",
+    false => ":help lists commands; Ctrl-D quits, Ctrl-C during a query too\n",
+};
+
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -50,7 +56,7 @@ pub fn run(options: &Options) -> Result {
     }
     editor.set_helper(Some(session.completer()));
     if io::stdin().is_terminal() {
-        failure::warn(":help lists commands; Ctrl-C ends a query, Ctrl-D quits\n");
+        failure::warn(WELCOME);
         interrupt::with_prompt(|| read_lines(&mut editor, &mut session))?;
     } else {
         read_lines(&mut editor, &mut session)?;

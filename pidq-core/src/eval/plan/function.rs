@@ -28,7 +28,7 @@ pub struct Function {
 pub(crate) enum Body {
     /// The arguments are evaluated first: `eq`, `add`, `round`.
     Strict(StrictBody),
-    /// As `Strict`, and many values of the first argument can be computed in one loop: `number`, `substring`.
+    /// As `Strict`, and many values of the first argument can be computed in one loop: `number`, `string`, `substring`.
     Batched(StrictBody, BatchBody),
     /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
     Piped(PipedBody),
@@ -49,7 +49,7 @@ pub(crate) type StrictBody = for<'a> fn(&mut EvalContext<'a>, &[Value<'a>]) -> R
 
 /// Replaces values of the first argument by the results, for given other arguments, as long as a result costs no fuel.
 /// Returns the number of replaced values.
-pub(crate) type BatchBody = for<'a> fn(&mut [Value<'a>], &[Value<'a>]) -> usize;
+pub(crate) type BatchBody = for<'a> fn(&mut EvalContext<'a>, &mut [Value<'a>], &[Value<'a>]) -> usize;
 
 /// A function of the piped value and of arguments that it evaluates itself.
 pub(crate) type PipedBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>;

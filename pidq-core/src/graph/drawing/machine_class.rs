@@ -19,6 +19,22 @@ impl Drawing<'_> {
         self.is_called(node, &[vocabulary::PRESSURE_RAISING, vocabulary::MACHINES])
     }
 
+    /// Returns whether equipment burns what is relieved or is open to the air: a flare, a stack, a basin. A package is a
+    /// unit of several items, of which the drawing shows none.
+    pub fn is_relief_end(&self, node: NodeId) -> bool {
+        let is_end = self.class_has_word(node, vocabulary::RELIEF_ENDS)
+            && !self.class_has_word(node, vocabulary::CLOSED_EQUIPMENT)
+            || self.class_has_word(node, vocabulary::OPEN_TANKS);
+        is_end && !self.class_has_word(node, vocabulary::ASSEMBLIES) && !self.is_machine(node)
+    }
+
+    /// Returns whether a class names the kind of equipment: a vessel, a machine. Of other equipment, it is not known whether
+    /// a fluid passes from one of its ports to another one.
+    pub fn has_known_kind(&self, node: NodeId) -> bool {
+        let known = [vocabulary::BODIES, vocabulary::NO_MACHINES, vocabulary::PRESSURE_RAISING, vocabulary::MACHINES];
+        self.classes(node).any(|class| is_called(&class, &known, &[]))
+    }
+
     /// Returns whether equipment is a machine or is fired: the pressures on its sides may differ.
     pub fn holds_back_pressure(&self, node: NodeId) -> bool {
         self.is_called(node, DRIVEN)

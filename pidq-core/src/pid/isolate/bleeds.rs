@@ -10,8 +10,8 @@ use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 pub(super) use crate::pid::dead_ends::neighbors;
-use crate::pid::dead_ends::{has_sensor, names_bleed};
-use crate::pid::valve_state::{Installation, installation};
+use crate::pid::dead_ends::{has_sensor, names_bleed, only_branch};
+use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,37 +97,57 @@ pub(super) enum BleedEnd {
     OtherSheet,
 }
 
-/// Returns the end of the branch of a valve if it is a bleed: it leads to nothing or to another sheet, and lets something
-/// out. The root valve of an instrument does not, nor does a check valve that opens inwards, as at a purge connection.
+/// Returns the end of the branch of a hand valve if it is a bleed: it leads to nothing or to another sheet, and lets
+/// something out. One with a further valve, a closed blind or a trap behind it proves nothing. The root valve of an instrument does not, nor does a branch whose pipes lead inwards or that ends at a connection
+/// for a supply, such as a loading arm or a hose, unless words say that it drains or vents.
 pub(super) fn bleed_end(
     drawing: &Drawing<'_>,
     valve: NodeId,
     before: NodeId,
     charge: ChargeFn<'_>,
 ) -> Result<Option<BleedEnd>> {
-    const MAX_STEPS: usize = 10;
     let topology = &drawing.topology;
-    let (mut node, mut before, mut is_named) = (valve, before, false);
-    for _ in 0..MAX_STEPS {
-        is_named |= names_bleed(drawing, node);
-        if topology.is_sheet_end(node) {
-            return Ok((is_named && flows_out(drawing, [before, node], charge)?).then_some(BleedEnd::OtherSheet));
-        }
-        let next = neighbors(drawing, node, charge)?;
-        let mut next = next.into_iter().filter(|next| *next != before);
-        let only = match (next.next(), next.next()) {
-            (None, _) => return Ok((before != NONE && is_outlet(drawing, node)).then_some(BleedEnd::OnSheet)),
-            (Some(only), None) => only,
-            _ => return Ok(None),
-        };
-        let is_inwards = topology.roles[node as usize] == Role::OneWay && !flows_out(drawing, [node, only], charge)?;
-        // What protects by opening is not opened to drain.
-        if is_inwards || topology.roles[only as usize] == Role::Relief || topology.is_equipment(only) {
+    let leaves_sheet = |node: NodeId| topology.is_sheet_end(node);
+    // A blind or a flange of the volume is not opened under pressure.
+    if topology.roles[valve as usize] != Role::Barrier {
+        return Ok(None);
+    }
+    let Some(items) = only_branch(drawing, [before, valve], leaves_sheet, charge)? else { return Ok(None) };
+    if may_be_shut_behind(drawing, &items) {
+        return Ok(None);
+    }
+    let from_volume: Vec<NodeId> =
+        std::iter::once(before).filter(|node| *node != NONE).chain(items.iter().copied()).collect();
+    for pair in from_volume.windows(2) {
+        let is_check_valve = topology.roles[pair[0] as usize] == Role::OneWay;
+        let leads_in = flows_out(drawing, [pair[1], pair[0]], charge)?;
+        if leads_in || is_check_valve && !flows_out(drawing, [pair[0], pair[1]], charge)? {
             return Ok(None);
         }
-        (before, node) = (node, only);
     }
-    Ok(None)
+    let [.., end] = items.as_slice() else { return Ok(None) };
+    let is_supply = items.iter().any(|item| drawing.class_has_word(*item, vocabulary::SUPPLY_WORDS));
+    if is_supply && !items.iter().any(|item| names_bleed(drawing, *item)) {
+        return Ok(None);
+    }
+    let before = items.iter().rev().nth(1).copied().unwrap_or(before);
+    if leaves_sheet(*end) {
+        let is_named = items.iter().any(|item| names_bleed(drawing, *item));
+        return Ok((is_named && flows_out(drawing, [before, *end], charge)?).then_some(BleedEnd::OtherSheet));
+    }
+    Ok((before != NONE && is_outlet(drawing, *end)).then_some(BleedEnd::OnSheet))
+}
+
+/// Returns whether something behind the valve of a branch may keep what it lets out: a valve, a blind, a trap, an item of
+/// unknown class before the end. A blind flange or a cap at the end is taken off.
+fn may_be_shut_behind(drawing: &Drawing<'_>, items: &[NodeId]) -> bool {
+    let [_, between @ .., end] = items else { return false };
+    let may_be_shut = |node: NodeId| match drawing.topology.roles[node as usize] {
+        Role::Blind => blind_position(drawing, node) != BlindPosition::Open,
+        role => role.closes() || role == Role::Relief || drawing.class_has(node, vocabulary::TRAPS),
+    };
+    between.iter().any(|node| may_be_shut(*node) || is_unknown(drawing, *node))
+        || drawing.topology.roles[*end as usize] != Role::PositiveBarrier && may_be_shut(*end)
 }
 
 /// Returns whether the last item of a branch can let something out. An instrument or a well cannot.

@@ -3,30 +3,31 @@
 use hashbrown::HashSet;
 
 use super::bleeds::neighbors;
+use super::parts::open_ends;
 use super::{DataGap, Isolation, Uncertainty};
 use crate::error::Result;
-use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::Names;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::index::Key;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::walk::Visitor;
-use crate::pid::ChargeFn;
+use crate::pid::valve_state::unknown_edges::unknown_connections;
+use crate::pid::valve_state::{is_declared, process_port_count};
+use crate::value::write;
 
 impl Isolation<'_, '_> {
-    /// Finds pipes at the volume, nozzles of its items and third pipes of its barriers with an end that names no node.
+    /// Finds pipes at the volume, nozzles of its items and third pipes of its barriers with an end that names no node. An
+    /// edge of unknown kind may be such a pipe.
     pub(super) fn find_dangling<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         let topology = &self.drawing.topology;
         visitor.charge(topology.dangling.len() as u64)?;
         let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        let may_open_volume = |edge: &&EdgeId| {
-            [EdgeFlags::FLOW, EdgeFlags::PART].iter().any(|flags| topology.edge_flags[**edge as usize].contains(*flags))
-        };
-        for edge in topology.dangling.iter().filter(may_open_volume) {
-            let ends = topology.ends[*edge as usize];
-            let end = match ends.into_iter().find(|end| inside.contains(end)) {
-                None => self.open_barrier_at(ends, visitor)?,
+        for edge in topology.dangling.iter() {
+            let ends: Vec<NodeId> =
+                open_ends(self.drawing, *edge).chain(possible_pipe_end(self.drawing, *edge)).collect();
+            let end = match ends.iter().copied().find(|end| inside.contains(end)) {
+                None => self.open_barrier_at(&ends, visitor)?,
                 end => end,
             };
             self.gaps.extend(end.map(|node| DataGap { kind: "dangling_edge", at: node, edge: *edge }));
@@ -36,24 +37,62 @@ impl Isolation<'_, '_> {
 
     /// Returns the barrier at an end of a pipe to nowhere, if it has two other pipes: the third one may be on the side of
     /// the volume.
-    fn open_barrier_at<V: Visitor>(&self, ends: [NodeId; 2], visitor: &mut V) -> Result<Option<NodeId>> {
-        let Some(node) = ends.into_iter().find(|end| self.barrier_of.contains_key(end)) else { return Ok(None) };
-        let pipes = neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
-        Ok((pipes.len() > 1).then_some(node))
+    fn open_barrier_at<V: Visitor>(&self, ends: &[NodeId], visitor: &mut V) -> Result<Option<NodeId>> {
+        let Some(node) = ends.iter().copied().find(|end| self.barrier_of.contains_key(end)) else { return Ok(None) };
+        Ok(self.has_two_pipes(node, visitor)?.then_some(node))
     }
 
-    /// Finds edges of unknown kind between the volume and other items: they may be pipes.
+    fn has_two_pipes<V: Visitor>(&self, node: NodeId, visitor: &mut V) -> Result<bool> {
+        Ok(neighbors(self.drawing, node, &mut |units| visitor.charge(units))?.len() > 1)
+    }
+
+    /// Returns the barriers with two pipes.
+    fn barriers_in_line<V: Visitor>(&self, visitor: &mut V) -> Result<Vec<NodeId>> {
+        let mut found = Vec::new();
+        for barrier in &self.barriers {
+            let node = self.steps[barrier.step as usize].node;
+            if self.has_two_pipes(node, visitor)? {
+                found.push(node);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Finds barriers whose pipes from the volume and to the other side are at the same one of their ports: by the drawing,
+    /// the line passes beside them.
+    pub(super) fn find_shared_ports<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        for node in self.barriers_in_line(visitor)? {
+            if !is_declared(self.drawing, node) && process_port_count(self.drawing, node) > 1 {
+                let pipes = self.drawing.topology.table(EdgeFilter::Flow, Direction::Both).arcs(node);
+                let (inner, outer): (Vec<_>, Vec<_>) = pipes.partition(|(other, _)| inside.contains(other));
+                let port = |(_, edge): &(NodeId, EdgeId)| port_of(self.drawing, *edge, node);
+                let inner: Vec<String> = inner.iter().filter_map(port).collect();
+                if outer.iter().filter_map(port).any(|port| inner.contains(&port)) {
+                    self.note("shared_port", node);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds edges of unknown kind between the volume or its barriers and other items: they may be pipes. That of a
+    /// barrier with two pipes may be on the side of the volume.
     pub(super) fn find_unknown_connections<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         if !self.drawing.topology.all_flags.contains(EdgeFlags::UNKNOWN) {
             return Ok(());
         }
         let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        for node in self.inside.clone() {
+        let barriers = self.barriers_in_line(visitor)?;
+        let mut connected = HashSet::new();
+        for node in self.inside.iter().copied().chain(barriers).collect::<Vec<NodeId>>() {
             for edge in unknown_connections(self.drawing, node, &inside, &mut |units| visitor.charge(units))? {
                 self.gaps.push(DataGap { kind: "unknown_connection", at: node, edge });
                 self.uncertainties.push(Uncertainty { reason: "unknown_connection", at: node, edge });
+                connected.insert(node);
             }
         }
+        self.gaps.retain(|gap| gap.kind != "unconnected_nozzle" || !connected.contains(&gap.at));
         Ok(())
     }
 
@@ -75,65 +114,20 @@ impl Isolation<'_, '_> {
     }
 }
 
-/// Returns the edges of unknown kind from a node to items outside of a volume.
-pub(in crate::pid) fn unknown_connections(
-    drawing: &Drawing<'_>,
-    node: NodeId,
-    inside: &HashSet<NodeId>,
-    charge: ChargeFn<'_>,
-) -> Result<Vec<EdgeId>> {
-    let mut found = Vec::new();
-    for (other, edge) in unknown_arcs(drawing, node, charge)? {
-        if !inside.contains(&other) && leads_to_item(drawing, node, other, charge)? {
-            found.push(edge);
-        }
-    }
-    Ok(found)
-}
-
-fn unknown_arcs(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, EdgeId)>> {
+/// Returns the known end of an edge of unknown kind to a missing node, if pipes are connected there: nozzles and items in
+/// pipes. What other items refer to may be anything.
+pub(in crate::pid) fn possible_pipe_end(drawing: &Drawing<'_>, edge: EdgeId) -> Option<NodeId> {
     let topology = &drawing.topology;
-    let table = topology.table(EdgeFilter::All, Direction::Both);
-    charge(1 + table.degree(node) as u64)?;
-    let is_unknown = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::UNKNOWN);
-    Ok(table.arcs(node).filter(|(_, edge)| is_unknown(*edge)).collect())
+    let is_unknown = topology.edge_flags[edge as usize].contains(EdgeFlags::UNKNOWN);
+    let end = topology.ends[edge as usize].into_iter().find(|end| *end != NONE).filter(|_| is_unknown)?;
+    let role = topology.roles[end as usize];
+    let is_in_pipe = topology.flow_degree(end) > 0 && !matches!(role, Role::Instrument | Role::Equipment);
+    (role == Role::Port || is_in_pipe).then_some(end)
 }
 
-/// Returns whether an edge of unknown kind leads to an item of pipes or to equipment, past items of unknown class with
-/// two such edges. What has one or many is a note or a group.
-fn leads_to_item(drawing: &Drawing<'_>, from: NodeId, to: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    const MAX_STEPS: usize = 20;
-    let (mut before, mut node) = (from, to);
-    for _ in 0..MAX_STEPS {
-        if is_item(drawing, node) {
-            return Ok(true);
-        }
-        if drawing.topology.roles[node as usize] != Role::None || is_group(drawing, node) {
-            return Ok(false);
-        }
-        let arcs = unknown_arcs(drawing, node, charge)?;
-        let mut next = arcs.iter().map(|(next, _)| *next).filter(|next| *next != before);
-        match (next.next(), next.next()) {
-            (Some(only), None) => (before, node) = (node, only),
-            _ => return Ok(false),
-        }
-    }
-    Ok(true)
-}
-
-/// Returns whether a node is in a pipe, or could be: what measures is connected by other edges too.
-fn is_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let topology = &drawing.topology;
-    let is_passed = || drawing.class_texts(node).any(|class| topology.config.passage_of(class).is_some());
-    topology.flow_degree(node) > 0
-        || topology.owner(node).is_some()
-        || match topology.roles[node as usize] {
-            Role::Instrument => false,
-            Role::None => !is_group(drawing, node) && is_passed(),
-            _ => true,
-        }
-}
-
-fn is_group(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    [Names::LineType, Names::SegmentType, Names::LoopType].iter().any(|types| drawing.has_type(node, *types))
+/// Returns the port of an item that a pipe names.
+fn port_of(drawing: &Drawing<'_>, edge: EdgeId, node: NodeId) -> Option<String> {
+    let is_source = drawing.topology.ends[edge as usize][0] == node;
+    let port = drawing.edge(edge).as_object()?.get(if is_source { "from_port" } else { "to_port" })?;
+    (!port.is_null()).then(|| write::to_string(port))
 }

@@ -1,16 +1,18 @@
 //! Hand valves, and what in the drawing says that a valve of such a class is none or closes nothing for certain.
 
+use super::is_unknown;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::roles::{Role, TagLetters};
-use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
+use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
-    self, BlindPosition, Installation, actuation, blind_position, has_several_ways, installation, is_declared,
+    self, BlindPosition, Installation, actuation, blind_position, installation, is_declared, may_not_be_tight, phrases,
 };
 
 /// Kind of a valve of the class of a hand valve, for an isolation.
@@ -26,6 +28,12 @@ pub(super) enum HandValve {
     ActuatedByTag,
     /// Its tag is that of a check valve or a relief valve.
     SelfActingByTag,
+    /// Its tag may be that of one, or of a hand valve.
+    UnknownByTag,
+    /// A part of unknown class belongs to it, which may be an actuator.
+    UnknownPart,
+    /// A nozzle with a pipe belongs to it, such as a drain of its body: it may be on either side.
+    ThirdPipe,
 }
 
 /// Returns what a valve is whose class is that of a hand valve.
@@ -40,10 +48,29 @@ pub(super) fn hand_valve(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'
         return Ok(HandValve::Actuated);
     }
     Ok(match actuation::tag_letters(drawing, node) {
-        TagLetters::HandValve => HandValve::Certain,
+        TagLetters::HandValve => by_parts(drawing, node, charge)?,
         TagLetters::Actuated => HandValve::ActuatedByTag,
         TagLetters::SelfActing => HandValve::SelfActingByTag,
+        TagLetters::Ambiguous => HandValve::UnknownByTag,
     })
+}
+
+/// Returns what a hand valve is by what belongs to it.
+fn by_parts(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<HandValve> {
+    let topology = &drawing.topology;
+    let is_pipe_end = |part: &NodeId| topology.roles[*part as usize] == Role::Port && topology.flow_degree(*part) > 0;
+    let parts = actuation::parts(drawing, node, charge)?;
+    if topology.flow_degree(node) > 1 && parts.iter().any(is_pipe_end) {
+        return Ok(HandValve::ThirdPipe);
+    }
+    // The drive of a valve is its actuator.
+    let is_known = |part: NodeId| {
+        drawing.class_has_word(part, vocabulary::SOLID_PARTS) && !drawing.class_has_word(part, &["drive"])
+            || drawing.class_has(part, vocabulary::HAND_DRIVES)
+    };
+    let is_unknown_part =
+        |part: &NodeId| is_unknown(drawing, *part) && topology.flow_degree(*part) == 0 && !is_known(*part);
+    Ok(if parts.iter().any(is_unknown_part) { HandValve::UnknownPart } else { HandValve::Certain })
 }
 
 /// Returns whether an item separates its two sides when it is closed: it is there, has no third way, and is moved by hand
@@ -54,7 +81,7 @@ pub(super) fn separates(
     accepts_actuated: bool,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
-    if installation(drawing, node) != Installation::Installed {
+    if installation(drawing, node) != Installation::Installed || may_not_be_tight(drawing, node) {
         return Ok(false);
     }
     let role = drawing.topology.roles[node as usize];
@@ -64,7 +91,9 @@ pub(super) fn separates(
         Role::Barrier | Role::Control => {}
         _ => return Ok(false),
     }
-    if has_several_ways(drawing, node) || !is_declared(drawing, node) && neighbors(drawing, node, charge)?.len() > 2 {
+    if ways(drawing, node) != Ways::AtMostTwo
+        || !is_declared(drawing, node) && neighbors(drawing, node, charge)?.len() > 2
+    {
         return Ok(false);
     }
     Ok(match role {
@@ -72,13 +101,14 @@ pub(super) fn separates(
         _ => match hand_valve(drawing, node, charge)? {
             HandValve::Certain => true,
             HandValve::Actuated | HandValve::ActuatedByTag => accepts_actuated,
-            HandValve::ContradictoryClass | HandValve::SelfActingByTag => false,
+            HandValve::ContradictoryClass | HandValve::SelfActingByTag | HandValve::UnknownByTag => false,
+            HandValve::UnknownPart | HandValve::ThirdPipe => false,
         },
     })
 }
 
-/// Returns whether another field of a valve, or the name of its symbol, calls it something that does not close, or its
-/// description calls it a check valve or one of several ways.
+/// Returns whether a text of a valve, or the name of its symbol, calls it something that does not close, or a class field
+/// that it is not there.
 fn is_contradicted(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.topology.memos.is_or_compute(Property::IsContradicted, node, || reads_contradiction(drawing, node))
 }
@@ -89,11 +119,16 @@ fn reads_contradiction(drawing: &Drawing<'_>, node: NodeId) -> bool {
         matches!(role, Role::OneWay | Role::Relief | Role::Control | Role::MultiWay | Role::Blind | Role::OpenEnd)
     };
     let does_not_close = |role: Role| matches!(role, Role::OneWay | Role::Relief | Role::MultiWay);
-    let is_check_valve = |text: &str| config.role_of(text) == Some(Role::OneWay) && snake_case(text).ends_with("valve");
-    let symbols = valve_state::texts(drawing, node, Names::ComponentName);
-    drawing.class_texts(node).chain(symbols).any(|class| match config.role_of(class) {
+    let is_other_class = |class: &str| match config.role_of(class) {
         Some(role) => is_other(role),
         None => config.passage_of(class).is_some() || config.role_of_valve(class).is_some_and(does_not_close),
-    }) || valve_state::texts(drawing, node, Names::Description).any(is_check_valve)
+    };
+    // Labels and descriptions are read by `installation`.
+    let is_absent = |class: &str| phrases::installation_by_text(class) != Installation::Installed;
+    let is_there = || installation(drawing, node) == Installation::Installed;
+    let symbols = valve_state::texts(drawing, node, Names::ComponentName);
+    let classes = valve_state::texts(drawing, node, Names::Class);
+    classes.chain(symbols).any(|class| is_other_class(class) || is_absent(class) && is_there())
+        || valve_state::all_texts(drawing, node).any(|(text, kind)| phrases::names_other_item(text, kind))
         || actuation::described_roles(drawing, node).any(does_not_close)
 }

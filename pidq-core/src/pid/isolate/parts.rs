@@ -6,22 +6,30 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::is_unknown;
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
+use crate::graph::roles::{Passage, Role};
 use crate::graph::topology::EdgeFlags;
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 
 /// Parts by equipment, and the equipment by part.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     parts: HashMap<NodeId, Vec<NodeId>>,
     wholes: HashMap<NodeId, Vec<NodeId>>,
     /// Nozzles that belong to equipment only by their tag.
     by_tag: HashSet<NodeId>,
+    /// Nodes with a pipe or a part that the drawing lacks.
+    incomplete: HashSet<NodeId>,
+    /// Parts by an edge that is for parts only.
+    by_part_edge: HashSet<NodeId>,
+    /// By equipment: valves and other items of pipes that belong to it and have one pipe.
+    mounted: HashMap<NodeId, Vec<NodeId>>,
+    all_mounted: HashSet<NodeId>,
 }
 
 impl Parts {
@@ -29,8 +37,10 @@ impl Parts {
         let topology = &drawing.topology;
         charge((topology.edge_count() + topology.node_count()) as u64)?;
         let mut found = Parts::default();
+        found.incomplete.extend(topology.dangling.iter().flat_map(|edge| open_ends(drawing, *edge)));
         for edge in topology.edges_of(EdgeFlags::PART) {
             let [whole, part] = topology.ends[edge as usize];
+            found.by_part_edge.insert(part);
             found.add(drawing, whole, part);
         }
         for (whole, part) in topology.memberships() {
@@ -52,7 +62,14 @@ impl Parts {
     }
 
     fn add(&mut self, drawing: &Drawing<'_>, whole: NodeId, part: NodeId) {
-        if whole == part || !is_body(drawing, whole) || !can_be_part(drawing, part) {
+        if whole == part || !is_body(drawing, whole) {
+            return;
+        }
+        if !can_be_part(drawing, part) {
+            if is_mounted(drawing, whole, part) {
+                self.mounted.entry(whole).or_default().push(part);
+                self.all_mounted.insert(part);
+            }
             return;
         }
         let parts = self.parts.entry(whole).or_default();
@@ -62,32 +79,139 @@ impl Parts {
         }
     }
 
+    /// Returns the items of pipes that are mounted on equipment.
+    pub fn mounted_on(&self, equipment: NodeId) -> &[NodeId] {
+        self.mounted.get(&equipment).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether an item of pipes is mounted on equipment, which is on the other side of it than its pipe.
+    pub fn is_mounted(&self, item: NodeId) -> bool {
+        self.all_mounted.contains(&item)
+    }
+
     /// Returns the parts of equipment, and their parts, that have pipes or nozzles.
     pub fn open_to(&self, drawing: &Drawing<'_>, equipment: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-        let all = follow(equipment, |node| self.parts.get(&node).map_or(&[][..], Vec::as_slice).to_vec(), charge)?;
+        let all = self.all_parts_of(equipment, charge)?;
         let topology = &drawing.topology;
         let is_owned = |node: NodeId| topology.owner(node) == Some(equipment);
-        let has_pipes = |node: NodeId| topology.flow_degree(node) > 0 || topology.ports.degree(node) > 0;
+        let has_pipes = |node: NodeId| {
+            topology.flow_degree(node) > 0 || topology.ports.degree(node) > 0 || self.incomplete.contains(&node)
+        };
         let is_nozzle = |node: NodeId| topology.roles[node as usize] == Role::Port;
         Ok(all.into_iter().filter(|node| !is_owned(*node) && (is_nozzle(*node) || has_pipes(*node))).collect())
     }
 
     /// Returns the equipment that a part is open to.
     pub fn wholes_of(&self, drawing: &Drawing<'_>, part: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let mut wholes = self.all_wholes_of(drawing, part, charge)?;
+        wholes.retain(|node| drawing.topology.roles[*node as usize] == Role::Equipment);
+        Ok(wholes)
+    }
+
+    /// Returns whether a nozzle belongs to equipment outside of a volume too.
+    pub fn is_shared(&self, drawing: &Drawing<'_>, nozzle: NodeId, is_inside: impl Fn(NodeId) -> bool) -> bool {
+        let wholes_of = |node: NodeId| self.wholes.get(&node).map_or(&[][..], Vec::as_slice).iter().copied();
+        let is_body = |whole: &NodeId| {
+            drawing.topology.roles[*whole as usize] == Role::Equipment
+                && !drawing.class_has_word(*whole, vocabulary::ASSEMBLIES)
+        };
+        let mut equipment = wholes_of(nozzle).filter(is_body);
+        // A section of a column that is inside is inside with it.
+        equipment.clone().count() > 1 && equipment.any(|whole| !is_inside(whole) && !wholes_of(whole).any(&is_inside))
+    }
+
+    /// Returns the parts of equipment, and their parts, that may be nozzles: their class is unknown, and nothing is
+    /// connected to them.
+    pub fn unknown_parts_of(
+        &self,
+        drawing: &Drawing<'_>,
+        equipment: NodeId,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<NodeId>> {
+        let mut all = self.all_parts_of(equipment, charge)?;
+        let topology = &drawing.topology;
+        let may_be_nozzle =
+            |node: NodeId| topology.roles[node as usize] == Role::None && drawing.passage(node) != Some(Passage::End);
+        all.retain(|node| {
+            self.by_part_edge.contains(node)
+                && may_be_nozzle(*node)
+                && !self.parts.contains_key(node)
+                && topology.flow_degree(*node) == 0
+                && !drawing.class_has_word(*node, vocabulary::CHAMBERS)
+                && !drawing.class_ends_with_word(*node, vocabulary::SOLID_PARTS)
+        });
+        Ok(all)
+    }
+
+    fn all_parts_of(&self, equipment: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        follow(equipment, |node| self.parts.get(&node).map_or(&[][..], Vec::as_slice).to_vec(), charge)
+    }
+
+    /// Returns the owners of a part, direct or not, that may be equipment: their class is unknown.
+    pub fn unknown_wholes_of(&self, drawing: &Drawing<'_>, part: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let mut wholes = self.all_wholes_of(drawing, part, charge)?;
+        let is_place = |node: NodeId| drawing.class_ends_with_word(node, vocabulary::PLACES);
+        wholes.retain(|node| is_unknown(drawing, *node) && !is_place(*node));
+        Ok(wholes)
+    }
+
+    fn all_wholes_of(&self, drawing: &Drawing<'_>, part: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
         let is_open = |node: NodeId| !drawing.class_has_word(node, vocabulary::PRIME_MOVERS);
         let is_assembly = |node: NodeId| drawing.class_has_word(node, vocabulary::ASSEMBLIES);
         let next = |node: NodeId| {
             let wholes = self.wholes.get(&node).filter(|_| is_open(node)).map_or(&[][..], Vec::as_slice);
             wholes.iter().copied().filter(|whole| !is_assembly(*whole)).collect()
         };
-        let all = follow(part, next, charge)?;
-        Ok(all.into_iter().filter(|node| drawing.topology.roles[*node as usize] == Role::Equipment).collect())
+        follow(part, next, charge)
+    }
+
+    /// Returns the parts, in document order.
+    pub fn owned(&self) -> Vec<NodeId> {
+        let mut parts: Vec<NodeId> = self.wholes.keys().copied().collect();
+        parts.sort_unstable();
+        parts
+    }
+
+    /// Returns the parts of equipment and the equipment it is a part of that are open to it.
+    pub fn open_bodies(&self, drawing: &Drawing<'_>, equipment: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let mut bodies = self.open_parts(drawing, equipment, charge)?;
+        bodies.extend(self.wholes_of(drawing, equipment, charge)?);
+        Ok(bodies)
+    }
+
+    /// Returns the parts of equipment that fluid flows to and from as through its own nozzles: those that are open to it in
+    /// both directions. A drive is not.
+    pub fn open_parts(&self, drawing: &Drawing<'_>, equipment: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let mut open = Vec::new();
+        for part in self.open_to(drawing, equipment, charge)? {
+            if self.wholes_of(drawing, part, charge)?.contains(&equipment) {
+                open.push(part);
+            }
+        }
+        Ok(open)
     }
 
     /// Returns whether a nozzle belongs to its equipment only by its tag.
     pub fn is_by_tag(&self, node: NodeId) -> bool {
         self.by_tag.contains(&node)
     }
+}
+
+/// Returns the nodes that an edge to a missing node may open: the known end of a pipe, and equipment whose part is missing.
+/// A missing group opens nothing.
+pub(in crate::pid) fn open_ends(drawing: &Drawing<'_>, edge: EdgeId) -> impl Iterator<Item = NodeId> {
+    let topology = &drawing.topology;
+    let flags = topology.edge_flags[edge as usize];
+    let [from, to] = topology.ends[edge as usize];
+    let ends = match () {
+        () if flags.contains(EdgeFlags::FLOW) || flags.contains(EdgeFlags::PART) => [from, to],
+        () if flags.contains(EdgeFlags::MEMBER) => [from, NONE],
+        () if flags.contains(EdgeFlags::MEMBER_REVERSED) => [to, NONE],
+        () => [NONE; 2],
+    };
+    let is_member = !flags.contains(EdgeFlags::FLOW) && !flags.contains(EdgeFlags::PART);
+    let opens = move |node: NodeId| node != NONE && (!is_member || is_body(drawing, node));
+    ends.into_iter().filter(move |node| opens(*node))
 }
 
 /// Returns what is reached from a node, without it, each once, in order.
@@ -122,6 +246,15 @@ fn can_be_part(drawing: &Drawing<'_>, node: NodeId) -> bool {
         Role::None => !is_group(drawing, node),
         _ => false,
     }
+}
+
+/// Returns whether an item of pipes that belongs to equipment is mounted on it: it has a pipe on one side only. What belongs
+/// to an assembly or to a drive is in the piping around it.
+fn is_mounted(drawing: &Drawing<'_>, whole: NodeId, part: NodeId) -> bool {
+    drawing.topology.roles[part as usize] != Role::OffPage
+        && drawing.topology.flow_degree(part) == 1
+        && !drawing.class_has_word(whole, vocabulary::ASSEMBLIES)
+        && !drawing.class_has_word(whole, vocabulary::PRIME_MOVERS)
 }
 
 fn is_group(drawing: &Drawing<'_>, node: NodeId) -> bool {

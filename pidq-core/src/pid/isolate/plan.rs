@@ -6,12 +6,14 @@
 use hashbrown::HashSet;
 
 use super::bleeds::BleedEnd;
-use super::{Barrier, Isolation, Step};
+use super::{Barrier, Isolation, Step, is_unknown};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
+use crate::pid::valve_state::is_locked_open;
 use crate::pid::{ChargeFn, Datum};
 
 const PLAN: &[&str] = &[
@@ -57,6 +59,11 @@ impl Proof {
     /// Returns whether the line is opened to move the barrier: the second one must be closed before.
     fn opens_line(&self) -> bool {
         matches!(self.action, "swing" | "remove")
+    }
+
+    /// Returns whether the second barrier is closed too: for the first one to be moved, or as a part of a double block.
+    fn needs_second(&self) -> bool {
+        self.opens_line() || matches!(self.method, "double_block" | "double_block_bleed")
     }
 }
 
@@ -109,7 +116,9 @@ impl<'a> Isolation<'_, 'a> {
         charge: ChargeFn<'_>,
     ) -> Result<Proof> {
         let Step { node, from, .. } = self.steps[barrier.step as usize];
-        let behind = self.behind(node, self.node_at(from), charge)?;
+        let mut behind = self.behind(node, self.node_at(from), charge)?;
+        // Relief may depend on a valve that is locked open: the plan leaves it so, and proves nothing between the two.
+        behind.second = behind.second.filter(|second| !is_locked_open(self.drawing, *second));
         let between = behind.second.and(behind.bleed);
         let (bleed, bleed_position) = match between {
             Some((bleed, _)) => (Some(bleed), Some("between")),
@@ -180,9 +189,11 @@ impl<'a> Isolation<'_, 'a> {
         Ok(topology.ports.nodes(owner).iter().copied().chain([owner]).filter(is_open).collect())
     }
 
+    /// Returns whether an item may hold pressure: it closes, it is a trap, or its class is unknown.
     fn may_be_shut(&self, node: NodeId) -> bool {
         let role = self.drawing.topology.roles[node as usize];
-        role.closes() || matches!(role, Role::OneWay | Role::Relief)
+        let is_trap = || self.drawing.class_has(node, vocabulary::TRAPS);
+        role.closes() || matches!(role, Role::OneWay | Role::Relief) || is_unknown(self.drawing, node) || is_trap()
     }
 
     fn proof_row(&self, proof: &Proof) -> Vec<Datum<'a>> {
@@ -214,29 +225,35 @@ impl PlanStep {
     }
 }
 
-/// Returns the steps: close and lock, open the bleeds, close what comes late, prove each barrier.
+/// Returns the steps: close and lock, open the bleeds, close what comes late, open the bleeds between two valves, prove each
+/// barrier.
 fn steps(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<PlanStep> {
     let bleeding = bleeds.iter().map(|bleed| PlanStep::new("open_bleed", *bleed));
+    let mut seen = HashSet::new();
+    let between = proofs.iter().filter(|proof| proof.bleed_position == Some("between"));
+    let between = between.filter_map(|proof| proof.bleed).filter(move |bleed| seen.insert(*bleed));
+    let between = between.map(|bleed| PlanStep::new("open_bleed", bleed));
     let proving = proofs.iter().map(|proof| PlanStep { at: proof.bleed, ..PlanStep::new("verify", proof.node) });
-    closing(proofs, false).chain(bleeding).chain(closing(proofs, true)).chain(proving).collect()
+    closing(proofs, false).chain(bleeding).chain(closing(proofs, true)).chain(between).chain(proving).collect()
 }
 
 /// Returns the steps that close and lock the barriers that are closed early, or late.
 ///
-/// The valves behind blinds and spools that are moved are closed early.
+/// The valves behind blinds and spools that are moved are closed early, and so is the second one of a double block.
 fn closing(proofs: &[Proof], is_late: bool) -> impl Iterator<Item = PlanStep> + '_ {
     let barriers: HashSet<NodeId> = proofs.iter().map(|proof| proof.node).collect();
     let mut seen = HashSet::new();
     let behind: Vec<PlanStep> = proofs
         .iter()
-        .filter(|proof| !is_late && proof.opens_line())
+        .filter(|proof| !is_late && proof.needs_second())
         .filter_map(|proof| Some((proof.second?, proof.second_action)))
         .filter(|(second, _)| !barriers.contains(second) && seen.insert(*second))
         .flat_map(|(second, action)| [PlanStep::new(action, second), PlanStep::new("lock", second)])
         .collect();
     let own = proofs.iter().filter(move |proof| proof.is_late() == is_late).flat_map(|proof| {
         let close = PlanStep { cuts_off: proof.cuts_off.clone(), ..PlanStep::new(proof.action, proof.node) };
-        [close, PlanStep::new("lock", proof.node)]
+        let lock = (proof.action != "rely_on").then(|| PlanStep::new("lock", proof.node));
+        [Some(close), lock].into_iter().flatten()
     });
     behind.into_iter().chain(own)
 }

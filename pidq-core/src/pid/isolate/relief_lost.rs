@@ -125,11 +125,12 @@ impl Protection {
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         self.judged.insert(device);
-        if ReliefPath::find(drawing, device, &mut self.tails, charge)?.state == PathState::Blocked {
+        let path = ReliefPath::find(drawing, device, &mut self.tails, charge)?;
+        if path.state == PathState::Blocked {
             return Ok(());
         }
         for (at, side) in protected.equipment.iter().enumerate() {
-            let is_certain = at < protected.certain().len();
+            let is_certain = at < protected.certain().len() && path.is_open_on_sheet();
             self.devices_of.entry(*side).or_default().push((device, is_certain));
         }
         Ok(())

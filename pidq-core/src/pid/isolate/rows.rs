@@ -186,8 +186,11 @@ impl<'a> Isolation<'_, 'a> {
             || is_closed(self.drawing, node)
     }
 
-    /// Returns what makes a barrier of an item.
+    /// Returns what makes a barrier of an item. A relief device or a check valve cannot be closed.
     pub(super) fn action(&self, barrier: &Barrier) -> &'static str {
+        if matches!(barrier.kind, "relief" | "one_way") {
+            return "rely_on";
+        }
         let conditional = self.conditional.iter().find(|item| item.step == barrier.step).map(|item| item.action);
         if self.is_closed(barrier) { "check_closed" } else { conditional.unwrap_or("close") }
     }
@@ -338,13 +341,14 @@ impl<'a> Isolation<'_, 'a> {
             }
         }
         let mut rows = Vec::with_capacity(devices.len());
+        let mut tails = Tails::default();
         for device in devices {
-            rows.push(self.relief_row(device, charge)?);
+            rows.push(self.relief_row(device, &mut tails, charge)?);
         }
         Ok(Datum::Table(RELIEF, rows))
     }
 
-    fn relief_row(&self, device: Device, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
+    fn relief_row(&self, device: Device, tails: &mut Tails, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
         let closes = |node: &NodeId| self.drawing.topology.roles[*node as usize].closes();
         let relief_paths = self.relief_paths.borrow();
         let mut seen = HashSet::new();
@@ -353,7 +357,7 @@ impl<'a> Isolation<'_, 'a> {
             on_path.chain(relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
         let is_shut = |valve: &NodeId| self.is_shut(*valve);
         let closed = valves.iter().copied().filter(is_shut).collect();
-        let state = ReliefPath::find(self.drawing, device.node, &mut Tails::default(), charge)?.state;
+        let state = ReliefPath::find(self.drawing, device.node, tails, charge)?.state;
         Ok(vec![
             Datum::Node(device.node),
             Datum::Nodes(device.path),

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
@@ -20,7 +20,7 @@ fn is_action(flags: EdgeFlags) -> bool {
     followed.into_iter().any(|flag| flags.contains(flag)) && !flags.contains(EdgeFlags::ZONE)
 }
 
-/// Returns the nodes that the signals of a node lead to, and its parts.
+/// Returns the nodes that the signals of a node lead to, its parts, and the valve that an actuator is a part of.
 pub(crate) fn successors(
     drawing: &Drawing<'_>,
     node: NodeId,
@@ -33,7 +33,39 @@ pub(crate) fn successors(
     let by_edge = table.arcs(node).map(|(next, edge)| (next, topology.edge_flags[edge as usize]));
     let by_field = parts.iter().map(|next| (*next, EdgeFlags::MEMBER));
     let by_air = air_lines::actuators(drawing, node).into_iter().map(|(next, _)| (next, EdgeFlags::SIGNAL));
-    Ok(by_edge.chain(by_field).chain(by_air).filter(|(next, flags)| *next != node && is_action(*flags)).collect())
+    let moved = moved_valves(drawing, node, charge)?.into_iter().map(|(valve, _)| (valve, EdgeFlags::ACTUATES));
+    Ok(by_edge
+        .chain(by_field)
+        .chain(by_air)
+        .chain(moved)
+        .filter(|(next, flags)| *next != node && is_action(*flags))
+        .collect())
+}
+
+/// Returns whether nothing says that an item passes a signal on.
+pub(crate) fn is_of_unknown_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let words = [vocabulary::VALVE_DRIVES, vocabulary::ACTUATORS, vocabulary::SOLENOIDS];
+    role(drawing, node) == Role::None
+        && drawing.passage(node).is_none()
+        && !words.iter().any(|words| drawing.class_has(node, words))
+}
+
+/// Returns the valves that an actuator belongs to, with the edge, if it is not by a field.
+pub(crate) fn moved_valves(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, EdgeId)>> {
+    let topology = &drawing.topology;
+    if !drawing.class_has(node, vocabulary::VALVE_DRIVES) || topology.roles[node as usize].closes() {
+        return Ok(Vec::new());
+    }
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    charge(1 + table.degree(node) as u64)?;
+    let is_whole = |edge: EdgeId| {
+        let ([whole, part], flags) = (topology.ends[edge as usize], topology.edge_flags[edge as usize]);
+        part == node && (flags.contains(EdgeFlags::PART) || flags.contains(EdgeFlags::MEMBER))
+            || whole == node && flags.contains(EdgeFlags::MEMBER_REVERSED)
+    };
+    let by_edge = table.arcs(node).filter(|(_, edge)| is_whole(*edge));
+    let by_field = topology.field_group(node).map(|whole| (whole, NONE));
+    Ok(by_edge.chain(by_field).filter(|(whole, _)| topology.roles[*whole as usize].closes()).collect())
 }
 
 /// Returns the role of a node in a loop: a solenoid valve in the air to an actuator, without another pipe, is an

@@ -5,18 +5,21 @@
 
 use hashbrown::HashSet;
 
-use super::paths::{Branches, Search, is_end};
+use super::devices::opens_inwards;
+use super::paths::{Branches, Search, is_air_end, is_end};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::{Passage, Role};
+use crate::graph::roles::{Passage, Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::dead_ends::neighbors;
-use crate::pid::valve_state::actuation::is_actuated;
+use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
+use crate::pid::valve_state::closed_texts::says_closed;
 use crate::pid::valve_state::pipes::{self, PipeState};
+use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_position, has_several_ways};
 use crate::pid::{ChargeFn, joints};
 
@@ -48,6 +51,22 @@ pub(crate) enum Cause {
     CheckValve,
     /// An item that is narrower than the pipe.
     Restriction,
+    /// A rupture disc behind the outlet, which bursts at its own set pressure and is open then.
+    SecondDisc,
+    /// Another relief valve behind the outlet, which opens only at its own set pressure.
+    ReliefDevice,
+    /// A vacuum breaker in the path, which lets only air in.
+    OpensInwards,
+    /// A coupling that is released by hand or by a pull, and may close then.
+    Coupling,
+    /// An item at which a pipe ends in the open air: a vent line, a funnel.
+    AirEnd,
+    /// An item that is often the end of a pipe in the open air: a silencer.
+    LikelyAirEnd,
+    /// A pipe of the path without a direction, or against the relief flow.
+    PipeDirection,
+    /// An edge of unknown kind at the device, which may be a pipe.
+    UnknownConnection,
     /// The machine whose outlet the device protects, if the flow returns to its suction.
     OwnSuction,
     NotLocked,
@@ -91,7 +110,13 @@ pub(crate) enum Cause {
     NoOutlet,
     /// Equipment of a flare without an outlet.
     NoWayOut,
-    /// Equipment whose own relief, or all ways out of it, are closed or lead only back.
+    /// An outlet of equipment that may be on another side than the relief flow.
+    UnstatedSide,
+    /// The device is marked as isolated, locked closed or bypassed.
+    DeviceIsolated,
+    /// An open end that an import has added where the drawing has no end.
+    EndNotDrawn,
+    /// Equipment without a way out, or whose own relief or all ways out are closed or lead only back.
     ReceiverNotRelieved,
     DeviceNotInstalled,
     UnknownDeviceStatus,
@@ -102,6 +127,29 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::LockedOpen, "locked_open", Effect::Open, "is locked open"),
     (Cause::CheckValve, "check_valve", Effect::Open, "is a check valve, which must open for the relief flow"),
     (Cause::Restriction, "restriction", Effect::Open, "is narrower than the pipe and limits the relief flow"),
+    (
+        Cause::SecondDisc,
+        "relief_device",
+        Effect::Open,
+        "is a rupture disc, which must burst for the relief flow at its own set pressure",
+    ),
+    (
+        Cause::ReliefDevice,
+        "relief_device",
+        Effect::Unknown,
+        "is a relief device, which must open for the relief flow at its own set pressure",
+    ),
+    (Cause::OpensInwards, "opens_inwards", Effect::Unknown, "opens inwards only and lets no relief flow out"),
+    (Cause::Coupling, "coupling", Effect::Unknown, "is a coupling, which may be released"),
+    (Cause::AirEnd, "open_end", Effect::Open, "ends in the open air"),
+    (Cause::LikelyAirEnd, "likely_open_end", Effect::Open, "is likely to end in the open air"),
+    (
+        Cause::PipeDirection,
+        "pipe_direction",
+        Effect::Open,
+        "is joined by a pipe without a direction, or against the relief flow",
+    ),
+    (Cause::UnknownConnection, "unknown_connection", Effect::Open, "has an edge of unknown kind, which may be a pipe"),
     (Cause::OwnSuction, "own_suction", Effect::Open, "receives the relief flow at its own suction, where it heats up"),
     (Cause::NotLocked, "not_locked_open", Effect::MayClose, "could be closed, since it is not locked open"),
     (Cause::Actuated, "actuated_valve", Effect::MayClose, "could be closed by its actuator"),
@@ -165,12 +213,20 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::NoInlet, "no_inlet", Effect::Unknown, "has no inlet from anything that it protects"),
     (Cause::NoOutlet, "no_outlet", Effect::Unknown, "has no outlet to where it discharges"),
     (Cause::NoWayOut, "no_way_out", Effect::Unknown, "has no outlet to anything"),
+    (Cause::EndNotDrawn, "end_not_drawn", Effect::Unknown, "is where the pipe has no end on the drawing"),
+    (
+        Cause::UnstatedSide,
+        "unstated_side",
+        Effect::Unknown,
+        "may be on another side of its equipment than the relief flow",
+    ),
     (
         Cause::ReceiverNotRelieved,
         "receiver_not_relieved",
         Effect::Unknown,
-        "takes in the relief flow and has no way out but back to where it comes from, or a closed one",
+        "takes in the relief flow and has no way out, or only one that is closed or leads back to where it comes from",
     ),
+    (Cause::DeviceIsolated, "device_isolated", Effect::Unknown, "is marked as isolated, locked closed or bypassed"),
     (Cause::DeviceNotInstalled, "device_not_installed", Effect::Closed, "is not installed"),
     (
         Cause::UnknownDeviceStatus,
@@ -188,6 +244,16 @@ impl Cause {
     /// Returns the word in results.
     pub fn word(self) -> &'static str {
         self.row().1
+    }
+
+    /// Returns whether a path with it is not certain, though nothing closes it.
+    pub fn is_uncertainty(self) -> bool {
+        matches!(self, Cause::PipeDirection | Cause::UnknownConnection | Cause::LikelyAirEnd)
+    }
+
+    /// Returns whether it is listed, and is no finding.
+    pub fn is_only_listed(self) -> bool {
+        self == Cause::AirEnd || self.is_uncertainty()
     }
 
     pub fn effect(self) -> Effect {
@@ -231,7 +297,7 @@ pub(super) fn pipe_cause(drawing: &Drawing<'_>, between: [NodeId; 2], charge: Ch
 /// which may be [`NONE`].
 pub(super) fn is_closed(drawing: &Drawing<'_>, [before, node]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
     let role = drawing.topology.roles[node as usize];
-    let cause = match role.closes() || role == Role::None {
+    let cause = match role.closes() || matches!(role, Role::OneWay | Role::None) {
         true => item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?,
         false => None,
     };
@@ -257,7 +323,7 @@ fn joint_cause(drawing: &Drawing<'_>, between: [NodeId; 2], charge: ChargeFn<'_>
 }
 
 /// Returns the same for the item without the pipe to it.
-fn item_cause(
+pub(super) fn item_cause(
     drawing: &Drawing<'_>,
     [before, node, next]: [NodeId; 3],
     flow: Flow,
@@ -265,15 +331,40 @@ fn item_cause(
 ) -> Result<Option<Cause>> {
     let cause = class_cause(drawing, [before, node, next], flow, charge)?;
     let role = drawing.topology.roles[node as usize];
-    if matches!(role, Role::Equipment | Role::OffPage | Role::OpenEnd | Role::Port) {
+    if matches!(role, Role::Equipment | Role::Port) || cause.is_some_and(|cause| cause.effect() >= Effect::Unknown) {
         return Ok(cause);
     }
-    let has_effect = |limit: Effect| cause.is_some_and(|cause| cause.effect() >= limit);
-    Ok(match valve_state::installation(drawing, node) {
-        Installation::NotInstalled if !has_effect(Effect::Unknown) => Some(Cause::NotInstalled),
-        Installation::Unknown if !has_effect(Effect::Unknown) => Some(Cause::UnknownStatus),
-        _ => cause,
-    })
+    Ok(installation_cause(valve_state::installation(drawing, node)).or(cause))
+}
+
+/// Returns what may hinder the flow at a port of equipment: the pipe to it, or that the port or the equipment is not there.
+pub(super) fn port_cause(
+    drawing: &Drawing<'_>,
+    [before, port]: [NodeId; 2],
+    charge: ChargeFn<'_>,
+) -> Result<Option<Cause>> {
+    let of_pipe = pipe_cause(drawing, [before, port], charge)?;
+    if of_pipe.is_some_and(|cause| cause.effect() >= Effect::Unknown) {
+        return Ok(of_pipe);
+    }
+    let equipment = drawing.topology.equipment_or_self(port);
+    let worst = valve_state::installation(drawing, port).max(valve_state::installation(drawing, equipment));
+    Ok(installation_cause(worst).or(of_pipe))
+}
+
+/// Returns whether the drawing leaves no doubt that an end of a pipe is there, and the equipment that it belongs to.
+pub(super) fn is_there(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    [end, drawing.topology.equipment_or_self(end)]
+        .into_iter()
+        .all(|node| valve_state::installation(drawing, node) == Installation::Installed)
+}
+
+fn installation_cause(installation: Installation) -> Option<Cause> {
+    match installation {
+        Installation::Installed => None,
+        Installation::Unknown => Some(Cause::UnknownStatus),
+        Installation::NotInstalled => Some(Cause::NotInstalled),
+    }
 }
 
 /// Returns the same for an item that is there.
@@ -288,15 +379,26 @@ fn class_cause(
         Role::Barrier | Role::Control if has_several_ways(drawing, node) => {
             several_ways(drawing, [before, node, next], flow, charge)?
         }
+        Role::Barrier | Role::Control if ways(drawing, node) == Ways::Unknown => Some(Cause::SeveralWays),
         // The class is not that of a change-over valve: it may close all ways.
         Role::Barrier | Role::Control if neighbors(drawing, node, charge)?.len() > 2 => Some(Cause::SeveralWays),
         Role::Barrier | Role::Control => Some(valve_cause(drawing, node, charge)?),
         Role::Blind => Some(blind_cause(drawing, node)),
         Role::PositiveBarrier => Some(closure_cause(drawing, node)),
+        // A stop check valve has a handwheel, and may be locked by it.
+        Role::OneWay if valve_state::is_locked_closed(drawing, node) => Some(Cause::LockedClosed),
         Role::OneWay => check_valve_cause(drawing, [before, node, next], flow, charge)?,
         Role::None => unclassified_cause(drawing, node),
+        Role::OpenEnd if is_synthetic(drawing, node) => Some(Cause::EndNotDrawn),
+        Role::Relief if flow != Flow::Unknown && opens_inwards(drawing, node) => Some(Cause::OpensInwards),
         _ => None,
     })
+}
+
+/// Returns whether an item was made by an import, and is not on the drawing.
+pub(super) fn is_synthetic(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let object = drawing.node(node).as_object();
+    object.and_then(|object| object.get("synthetic")).and_then(valve_state::truth) == Some(true)
 }
 
 fn valve_cause(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Cause> {
@@ -305,10 +407,14 @@ fn valve_cause(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Res
         () if valve_state::is_locked_closed(drawing, node) => Cause::LockedClosed,
         () if valve_state::is_closed(drawing, node) => Cause::ClosedValve,
         () if valve_state::is_locked_in_unknown_position(drawing, node) => Cause::UnknownPosition,
-        () if valve_state::is_locked_open(drawing, node) => Cause::LockedOpen,
-        () if valve_state::has_unknown_position(drawing, node) => Cause::UnknownPosition,
+        () if valve_state::contradicts_open(drawing, node) => Cause::UnknownPosition,
+        () if says_closed(drawing, node) => Cause::UnknownPosition,
+        // A trip or the loss of its supply closes it in spite of a lock of its handwheel.
         () if drawing.topology.roles[node as usize] == Role::Control => Cause::Actuated,
         () if is_actuated(drawing, node, charge)? => Cause::Actuated,
+        () if tag_letters(drawing, node) == TagLetters::Actuated => Cause::Actuated,
+        () if valve_state::is_locked_open(drawing, node) => Cause::LockedOpen,
+        () if valve_state::has_unknown_position(drawing, node) => Cause::UnknownPosition,
         () => Cause::NotLocked,
     })
 }
@@ -337,12 +443,17 @@ fn closure_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {
 
 fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
     match valve_state::spool(drawing, node) {
+        Spool::Installed if is_air_end(drawing, node) => {
+            let is_sure = drawing.class_ends_with_word(node, vocabulary::AIR_ENDS);
+            Some(if is_sure { Cause::AirEnd } else { Cause::LikelyAirEnd })
+        }
         Spool::Removed => Some(Cause::RemovedSpool),
         Spool::Removable => Some(Cause::RemovableSpool),
         Spool::Installed if valve_state::is_not_installed(drawing, node) => Some(Cause::NotInstalled),
         Spool::Installed if valve_state::is_declared(drawing, node) => None,
         Spool::Installed if drawing.class_has(node, vocabulary::EXCESS_FLOW) => Some(Cause::ExcessFlowValve),
         Spool::Installed if drawing.class_has(node, vocabulary::TRAPS) => Some(Cause::Trap),
+        Spool::Installed if drawing.class_has(node, vocabulary::COUPLINGS) => Some(Cause::Coupling),
         Spool::Installed if is_end_of_pipe(drawing, node) => Some(Cause::Capped),
         Spool::Installed if drawing.passage(node).is_none() => Some(Cause::UnknownClass),
         Spool::Installed => drawing.class_has(node, vocabulary::RESTRICTIONS).then_some(Cause::Restriction),
@@ -422,7 +533,7 @@ fn several_ways(
 }
 
 /// Returns whether a class or a description of a valve states that one of its ways is always open.
-fn is_changeover(drawing: &Drawing<'_>, node: NodeId) -> bool {
+pub(super) fn is_changeover(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let names_changeover = |text: &str| {
         let text = snake_case(text);
         vocabulary::CHANGEOVER.iter().any(|word| text.contains(word))

@@ -5,34 +5,33 @@
 
 use hashbrown::HashSet;
 
-use super::Start;
 use super::paths::{Search, path_back};
 use super::protected::EquipmentSide;
+use super::side_search::Start;
+use super::sides::SideKind;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
-use crate::pid::dead_ends::neighbors;
 
 /// Returns the machine that an inlet gets all its flow through: each end is a machine, fed from elsewhere, without an
-/// outlet to anything but the relief devices.
+/// outlet to anything but the relief devices. Outlets have no source.
 pub(super) fn only_source(
     drawing: &Drawing<'_>,
     start: &Start,
     search: &Search<'_, '_>,
-    ends: &[NodeId],
     charge: ChargeFn<'_>,
 ) -> Result<Option<NodeId>> {
     let topology = &drawing.topology;
-    charge(ends.len() as u64)?;
-    if ends.is_empty() || !ends.iter().all(|end| is_machine(drawing, *end)) {
+    if start.kind != SideKind::Inlet {
         return Ok(None);
     }
+    let Some(ends) = search.ends_if_all(start.first, |end| is_machine(drawing, end), charge)? else { return Ok(None) };
     let mut piping: HashSet<NodeId> = search.predecessors(start.first, charge)?.into_keys().collect();
     piping.insert(start.device);
-    for end in ends {
+    for end in &ends {
         if !is_passed(drawing, topology.equipment_or_self(*end), &piping, charge)? {
             return Ok(None);
         }
@@ -60,19 +59,6 @@ fn is_passed(drawing: &Drawing<'_>, machine: NodeId, piping: &HashSet<NodeId>, c
         }
     }
     Ok(is_fed)
-}
-
-/// Returns the machine into which a pipe without a branch leads from a device.
-pub(super) fn only_receiver(drawing: &Drawing<'_>, route: &[NodeId], charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
-    let Some((end, piping)) = route.split_last().filter(|(end, _)| is_machine(drawing, **end)) else {
-        return Ok(None);
-    };
-    for node in piping {
-        if neighbors(drawing, *node, charge)?.len() > 2 {
-            return Ok(None);
-        }
-    }
-    Ok(Some(drawing.topology.equipment_or_self(*end)))
 }
 
 /// Returns the machines that a device protects and to whose suction its outlet returns along the flow, with the paths

@@ -9,6 +9,7 @@ use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::{is_bleed_valve, neighbors};
 
@@ -98,6 +99,7 @@ impl<'p, 'a> Search<'p, 'a> {
     pub fn is_end(&self, node: NodeId) -> bool {
         match self.drawing.topology.roles[node as usize] {
             Role::OpenEnd => self.ends_at_open_ends,
+            Role::None => self.ends_at_open_ends && is_air_end(self.drawing, node),
             _ => is_end(self.drawing, node),
         }
     }
@@ -141,21 +143,33 @@ impl<'p, 'a> Search<'p, 'a> {
 
     /// Returns all ends, in the order in which they are reached.
     pub fn ends(&self, first: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        Ok(self.ends_if_all(first, |_| true, charge)?.unwrap_or_default())
+    }
+
+    /// Returns all ends if a condition holds for each of them: the search stops at the first one for which it does not.
+    pub(super) fn ends_if_all(
+        &self,
+        first: NodeId,
+        mut holds: impl FnMut(NodeId) -> bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<Option<Vec<NodeId>>> {
         if self.is_skipped([NONE, first], charge)? {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let mut seen: HashSet<NodeId> = [first].into();
         let mut queue: VecDeque<NodeId> = [first].into();
         let mut ends = Vec::new();
         while let Some(node) = queue.pop_front() {
             charge(1)?;
-            if self.is_end(node) {
+            if !self.is_end(node) {
+                queue.extend(self.continuations(node, charge)?.into_iter().filter(|next| seen.insert(*next)));
+            } else if holds(node) {
                 ends.push(node);
-                continue;
+            } else {
+                return Ok(None);
             }
-            queue.extend(self.continuations(node, charge)?.into_iter().filter(|next| seen.insert(*next)));
         }
-        Ok(ends)
+        Ok(Some(ends).filter(|ends| !ends.is_empty()))
     }
 
     /// Returns, by item, the one before it on a shortest path that leads past no end.
@@ -240,8 +254,20 @@ pub(crate) fn is_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
     match topology.roles[node as usize] {
         Role::OffPage => topology.is_sheet_end(node),
         Role::OpenEnd => true,
+        Role::None if is_air_end(drawing, node) => true,
         _ => topology.is_equipment(node),
     }
+}
+
+/// Returns whether an item is one at which a pipe ends in the open air, by its class: a vent line, a funnel, a hood. In a
+/// pipe that goes on, it is no end.
+pub(crate) fn is_air_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    topology.roles[node as usize] == Role::None
+        && topology.flow_degree(node) == 1
+        && [vocabulary::AIR_ENDS, vocabulary::LIKELY_AIR_ENDS]
+            .iter()
+            .any(|ends| drawing.class_ends_with_word(node, ends))
 }
 
 /// Returns the path to an item from the predecessors of a search.

@@ -2,6 +2,8 @@
 
 use hashbrown::HashSet;
 
+use super::items::{Cause, Effect, Flow, is_synthetic, is_there, item_cause};
+use super::paths::is_air_end;
 use super::{ReliefPath, SideKind};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -15,7 +17,10 @@ use crate::pid::{ChargeFn, lists};
 /// One side of equipment: the equipment, and its chamber or `NONE`.
 pub(crate) type EquipmentSide = (NodeId, u32);
 
-/// Inlet of a relief device: its first item, and the items that all its ways lead through.
+/// Function that returns the parts of equipment and the equipment that it is a part of that are open to it.
+pub(crate) type OpenBodies<'p> = &'p dyn Fn(NodeId, ChargeFn<'_>) -> Result<Vec<NodeId>>;
+
+/// Inlet of a relief device: its first item, and the items that all its ways lead through, or an open branch of it.
 pub(crate) type Inlet<'s> = (NodeId, &'s [NodeId]);
 
 /// Equipment and pipes that a relief device protects.
@@ -24,9 +29,13 @@ pub(crate) struct Protected {
     /// Those that are certain come first.
     pub equipment: Vec<EquipmentSide>,
     certain_count: usize,
+    /// Those that are certain come first.
     pub pipes: Vec<EdgeId>,
+    pub certain_pipe_count: usize,
     /// Ports that may or may not be on a side that is protected, since the drawing does not state their side.
     pub unstated: Vec<NodeId>,
+    /// Items that may close the way to some of the equipment, or may not be there.
+    pub unknown: Vec<(Cause, NodeId)>,
 }
 
 impl Protected {
@@ -34,9 +43,18 @@ impl Protected {
     /// and judged by the path itself. Equipment with a drive ends the search, since the pressures on its sides differ; a
     /// pump is protected only from its outlet.
     pub fn find(drawing: &Drawing<'_>, path: &ReliefPath, charge: ChargeFn<'_>) -> Result<Protected> {
-        let inlets = path.sides.iter().filter(|side| side.kind == SideKind::Inlet);
-        let inlets: Vec<Inlet<'_>> = inlets.map(|side| (side.first, side.shared.as_slice())).collect();
-        Protected::from_inlets(drawing, path.device, &inlets, charge)
+        Protected::from_inlets(drawing, path.device, &inlets_of(path), charge)
+    }
+
+    /// Collects the same, also through the bodies that are open to equipment, such as a boot, and from them to it.
+    pub fn find_through(
+        drawing: &Drawing<'_>,
+        path: &ReliefPath,
+        bodies: OpenBodies<'_>,
+        charge: ChargeFn<'_>,
+    ) -> Result<Protected> {
+        let search = ProtectedSearch::begin(drawing, path.device, &inlets_of(path), charge)?;
+        ProtectedSearch { bodies: Some(bodies), ..search }.finish(charge)
     }
 
     /// Collects the same from the inlets of a device that is not judged.
@@ -46,29 +64,28 @@ impl Protected {
         inlets: &[Inlet<'_>],
         charge: ChargeFn<'_>,
     ) -> Result<Protected> {
-        let mut search = ProtectedSearch::begin(drawing, device, inlets, charge)?;
-        search.follow(charge)?;
-        search.found.certain_count = search.found.equipment.len();
-        let unstated = std::mem::take(&mut search.deferred);
-        search.queue.extend(unstated.into_iter().filter(|port| search.seen.insert(*port)));
-        search.is_certain = false;
-        search.follow(charge)?;
-        let mut listed = HashSet::new();
-        search.found.unstated.retain(|port| listed.insert(*port));
-        Ok(search.found)
+        ProtectedSearch::begin(drawing, device, inlets, charge)?.finish(charge)
     }
 
-    /// Returns the sides of equipment that are protected for certain: reached past no port whose side is not stated.
+    /// Returns the sides of equipment that are protected for certain: reached past no port whose side is not stated, and
+    /// past no item that may be closed.
     pub fn certain(&self) -> &[EquipmentSide] {
         &self.equipment[..self.certain_count]
     }
 }
 
+fn inlets_of(path: &ReliefPath) -> Vec<Inlet<'_>> {
+    let inlets = path.sides.iter().filter(|side| side.kind == SideKind::Inlet);
+    inlets.flat_map(|side| [(side.first, side.shared.as_slice()), (side.first, side.branches.as_slice())]).collect()
+}
+
 /// Search from the inlet of a relief device.
 struct ProtectedSearch<'p, 'a> {
     drawing: &'p Drawing<'a>,
+    /// None if the search keeps to nozzles.
+    bodies: Option<OpenBodies<'p>>,
     found: Protected,
-    /// Items that all ways of the inlet lead through.
+    /// Items that all ways of the inlet lead through, or an open branch of a shared inlet.
     passed: HashSet<NodeId>,
     pipes: HashSet<EdgeId>,
     sides: HashSet<EquipmentSide>,
@@ -78,6 +95,8 @@ struct ProtectedSearch<'p, 'a> {
     is_certain: bool,
     /// Ports without a side that may be on the side of another one without.
     deferred: Vec<NodeId>,
+    /// Equipment whose pipes may be on different sides.
+    deferred_bodies: Vec<NodeId>,
 }
 
 impl<'p, 'a> ProtectedSearch<'p, 'a> {
@@ -91,6 +110,7 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
         let firsts: HashSet<NodeId> = inlets.iter().map(|(first, _)| *first).collect();
         let mut search = ProtectedSearch {
             drawing,
+            bodies: None,
             found: Protected::default(),
             passed: inlets.iter().flat_map(|(_, shared)| shared.iter().copied()).collect(),
             pipes: HashSet::new(),
@@ -100,6 +120,7 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
             at: 0,
             is_certain: true,
             deferred: Vec::new(),
+            deferred_bodies: Vec::new(),
         };
         charge(table.degree(device) as u64)?;
         for (first, edge) in table.arcs(device).filter(|(first, _)| firsts.contains(first)) {
@@ -107,6 +128,25 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
             search.queue.extend(search.seen.insert(first).then_some(first));
         }
         Ok(search)
+    }
+
+    /// Follows what is certain, then what is not.
+    fn finish(mut self, charge: ChargeFn<'_>) -> Result<Protected> {
+        self.follow(charge)?;
+        self.found.certain_count = self.found.equipment.len();
+        self.found.certain_pipe_count = self.found.pipes.len();
+        let unstated = std::mem::take(&mut self.deferred);
+        self.queue.extend(unstated.into_iter().filter(|port| self.seen.insert(*port)));
+        self.queue.extend(self.deferred_bodies.iter().copied());
+        self.queue.extend(self.found.unknown.iter().map(|(_, item)| *item));
+        self.is_certain = false;
+        self.follow(charge)?;
+        if self.found.certain_count == self.found.equipment.len() {
+            self.found.unknown.clear();
+        }
+        let mut listed = HashSet::new();
+        self.found.unstated.retain(|port| listed.insert(*port));
+        Ok(self.found)
     }
 
     fn add_pipe(&mut self, edge: EdgeId) {
@@ -127,6 +167,9 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
             if topology.is_equipment(node) && !self.enter(node, charge)? {
                 continue;
             }
+            if self.is_certain && self.is_unknown(node, charge)? {
+                continue;
+            }
             for (next, edge) in table.arcs(node) {
                 let is_open = pipe_state(self.drawing, edge) == PipeState::Open;
                 if !is_open && ![node, next].iter().all(|end| self.passed.contains(end)) {
@@ -141,18 +184,45 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
         Ok(())
     }
 
+    /// Returns whether an item may be closed or may not be there, and keeps it until all that is certain is found. What all
+    /// ways of the inlet lead through is judged by the path.
+    fn is_unknown(&mut self, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        if self.passed.contains(&node) || self.drawing.topology.is_equipment(node) {
+            return Ok(false);
+        }
+        let cause = item_cause(self.drawing, [NONE, node, NONE], Flow::Unknown, charge)?;
+        let cause = cause.filter(|cause| cause.effect() >= Effect::Unknown);
+        self.found.unknown.extend(cause.map(|cause| (cause, node)));
+        Ok(cause.is_some())
+    }
+
     /// Adds the side of equipment that a port is on, and its other ports. Returns whether the search goes on from it.
     fn enter(&mut self, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-        let topology = &self.drawing.topology;
-        let side = (topology.equipment_or_self(node), topology.zone(node));
+        let side = (self.drawing.topology.equipment_or_self(node), self.drawing.topology.zone(node));
         let is_new = self.sides.insert(side);
         self.found.equipment.extend(is_new.then_some(side));
         if is_driven(self.drawing, side.0) {
             return Ok(false);
         }
-        if !is_new {
-            return Ok(true);
+        if is_new {
+            self.add_ports(node, side, charge)?;
+            self.enter_bodies(side.0, charge)?;
         }
+        // The pipes at equipment without nozzles may be on different sides too.
+        let is_unstated = self.is_certain
+            && node == side.0
+            && self.drawing.topology.flow_degree(node) > 1
+            && self.drawing.may_have_several_sides(node, charge)?;
+        if is_unstated {
+            self.found.unstated.push(node);
+            self.deferred_bodies.push(node);
+        }
+        Ok(!is_unstated)
+    }
+
+    /// Adds the other ports of a side of equipment that has been entered by a node.
+    fn add_ports(&mut self, node: NodeId, side: EquipmentSide, charge: ChargeFn<'_>) -> Result<()> {
+        let topology = &self.drawing.topology;
         let ports = topology.ports.nodes(side.0);
         charge(ports.len() as u64)?;
         let may_have_several = side.1 == NONE && self.drawing.may_have_several_sides(side.0, charge)?;
@@ -174,7 +244,28 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
                 (false, _) => {}
             }
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Adds equipment that is open to equipment as a part of it, or that it is a part of. A machine in a vessel is not
+    /// protected with it: what it makes of the pressure is not limited.
+    fn enter_bodies(&mut self, equipment: NodeId, charge: ChargeFn<'_>) -> Result<()> {
+        let Some(open_bodies) = self.bodies else { return Ok(()) };
+        let mut bodies = open_bodies(equipment, charge)?;
+        bodies.retain(|body| {
+            self.drawing.topology.roles[*body as usize] == Role::Equipment && !is_driven(self.drawing, *body)
+        });
+        for body in bodies {
+            let side = (body, NONE);
+            if self.sides.insert(side) {
+                self.found.equipment.push(side);
+                self.add_ports(body, side, charge)?;
+                if self.seen.insert(body) {
+                    self.queue.push(body);
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -205,11 +296,14 @@ pub(crate) fn has_open_vent(
     while let Some(node) = queue.get(at).copied() {
         charge(1 + table.degree(node) as u64)?;
         let role = topology.roles[node as usize];
-        if role == Role::OpenEnd {
+        let is_open_end = role == Role::OpenEnd || is_air_end(drawing, node);
+        if is_open_end && !is_synthetic(drawing, node) && is_there(drawing, node) {
             return Ok(true);
         }
         let open_pipes = table.arcs(node).filter(|(_, pipe)| pipe_state(drawing, *pipe) == PipeState::Open);
-        let is_stop = may_block(drawing, node) || role == Role::Relief || topology.is_sheet_end(node);
+        let cause = item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?;
+        let is_unknown = cause.is_some_and(|cause| cause.effect() >= Effect::Unknown);
+        let is_stop = is_unknown || may_block(drawing, node) || role == Role::Relief || topology.is_sheet_end(node);
         if at < start_count || !is_stop && !topology.is_equipment(node) {
             queue.extend(open_pipes.map(|(next, _)| next).filter(|next| seen.insert(*next)));
         }

@@ -6,12 +6,12 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::copy_cost;
-use super::items::{Flow, cause_at};
+use super::items::{Flow, cause_at, port_cause};
 use super::paths::Search;
-use super::protected::may_block;
-use super::ways_out::WaysOut;
+use super::protected::{EquipmentSide, may_block};
+use super::way_out::{OpenDevice, WayOut};
 use crate::error::Result;
-use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
@@ -24,8 +24,10 @@ pub(crate) struct Tails {
     /// By item: its tail; `None` if more than one way leads on, or none to an end.
     known: HashMap<NodeId, Option<Tail>>,
     lists: Vec<List>,
-    /// Equipment into which devices discharge.
-    pub(super) ways_out: WaysOut,
+    /// By side of equipment that takes in what is relieved: its way out.
+    pub(super) ways_out: HashMap<EquipmentSide, WayOut>,
+    /// By relief device of such equipment; `None` if it is blocked.
+    pub(super) open_devices: HashMap<NodeId, Option<OpenDevice>>,
     /// True to keep no tail, so that each device is searched by itself.
     #[cfg(test)]
     is_disabled: bool,
@@ -155,8 +157,12 @@ impl Tails {
 fn is_notable(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
     charge(table.degree(node) as u64)?;
-    // A joint may be one of different pipes.
-    if table.edges(node).iter().any(|pipe| drawing.topology.is_joint(*pipe)) {
+    // A joint may be one of different pipes, and a pipe without a direction makes a path uncertain.
+    let is_notable = |pipe: &EdgeId| drawing.topology.is_joint(*pipe) || drawing.topology.is_assumed(*pipe);
+    if table.edges(node).iter().any(is_notable) {
+        return Ok(true);
+    }
+    if drawing.topology.is_equipment(node) && port_cause(drawing, [NONE, node], charge)?.is_some() {
         return Ok(true);
     }
     Ok(may_block(drawing, node)
@@ -233,7 +239,7 @@ mod tests {
 
     fn found(drawing: &Drawing<'_>, device: NodeId, tails: &mut Tails) -> String {
         let path = ReliefPath::find(drawing, device, tails, &mut |_| Ok(())).expect("no fuel limit");
-        let sides = path.sides.iter().map(|side| (side.kind, side.first, &side.shared, &side.ends, side.state));
+        let sides = path.sides.iter().map(|side| (side.kind, side.first, &side.shared, side.state));
         let ways = ReliefPath::side_ways(drawing, device, tails, &mut |_| Ok(())).expect("no fuel limit");
         assert!(ways.iter().map(|way| &way.shared).eq(path.sides.iter().map(|side| &side.shared)), "{device}");
         let valves = |kind: SideKind| path.valves(kind, |node| may_block(drawing, node));

@@ -1,156 +1,138 @@
-//! Ways out of equipment that takes in what relief devices discharge.
+//! Ways out of equipment that takes in what relief devices discharge, through whatever equipment.
 //!
 //! Relief into a vessel protects only if the vessel has a way out itself (API 521). Two vessels that relieve only into
-//! each other have none, nor has an expansion tank that leads only back into its loop.
+//! each other have none, nor has an expansion tank that leads only back into its loop. A way out is certain only if all
+//! that it rests on is: the relief device of a vessel whose path is unknown is a possible way out.
+
+use std::collections::VecDeque;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::items::{Effect, Flow, cause_at};
-use super::paths::{Branches, Search};
+use super::copy_cost;
+use super::exits::{Exit, exits};
 use super::protected::EquipmentSide;
+use super::tails::Tails;
+use super::way_out::{Receiver, Uncertainty, WayOut};
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::dead_ends::is_bleed_valve;
-use crate::pid::valve_state::{Installation, installation};
 
-/// Sides of equipment that have been judged so far, each of which is searched once.
-#[derive(Default)]
-pub(super) struct WaysOut {
-    known: HashMap<EquipmentSide, bool>,
+/// Returns whether what enters a side of equipment can leave the drawing or stay in equipment without an outlet, possibly
+/// through further equipment. A cycle has no way out.
+pub(super) fn way_out(
+    drawing: &Drawing<'_>,
+    side: EquipmentSide,
+    tails: &mut Tails,
+    charge: ChargeFn<'_>,
+) -> Result<WayOut> {
+    if let Some(known) = tails.ways_out.get(&side) {
+        return Ok(known.clone());
+    }
+    let network = Network::find(drawing, side, tails, charge)?;
+    let found = network.solve(tails, charge)?;
+    let way_out = found.get(&side).cloned().unwrap_or(WayOut::None);
+    tails.ways_out.extend(found);
+    Ok(way_out)
 }
 
-impl WaysOut {
-    /// Returns whether what enters a side of equipment can leave the drawing or stay in equipment without an outlet,
-    /// possibly through further equipment. A cycle has no way out.
-    pub fn has_way_out(&mut self, drawing: &Drawing<'_>, side: EquipmentSide, charge: ChargeFn<'_>) -> Result<bool> {
-        let mut feeders: HashMap<EquipmentSide, Vec<EquipmentSide>> = HashMap::new();
-        let mut found = vec![side];
-        let mut seen: HashSet<EquipmentSide> = [side].into();
-        let mut open = Vec::new();
-        let mut at = 0;
-        while let Some(side) = found.get(at).copied() {
-            at += 1;
-            let known = self.known.get(&side).copied();
-            let exits = if known.is_none() { exits(drawing, side, charge)? } else { Exits::default() };
-            open.extend((known == Some(true) || exits.leaves).then_some(side));
-            for next in exits.sides {
-                charge(1)?;
-                found.extend(seen.insert(next).then_some(next));
-                feeders.entry(next).or_default().push(side);
-            }
-        }
-        let mut with_way_out = HashSet::new();
-        while let Some(side) = open.pop() {
+/// Sides of equipment that what enters one of them may reach, with the exits of each.
+#[derive(Default)]
+struct Network {
+    sides: Vec<EquipmentSide>,
+    exits: Vec<(EquipmentSide, Exit)>,
+    /// By side: the exits that lead into it.
+    into: HashMap<EquipmentSide, Vec<usize>>,
+}
+
+impl Network {
+    /// Finds the network of a side, up to sides whose way out is known.
+    fn find(drawing: &Drawing<'_>, first: EquipmentSide, tails: &mut Tails, charge: ChargeFn<'_>) -> Result<Network> {
+        let mut network = Network::default();
+        let mut seen: HashSet<EquipmentSide> = [first].into();
+        let mut queue = vec![first];
+        while let Some(side) = queue.pop() {
             charge(1)?;
-            if with_way_out.insert(side) {
-                open.extend(feeders.get(&side).into_iter().flatten());
+            network.sides.push(side);
+            if tails.ways_out.contains_key(&side) {
+                continue;
+            }
+            for exit in exits(drawing, side, tails, charge)? {
+                charge(1 + exit.receivers.len() as u64)?;
+                for (receiver, _) in &exit.receivers {
+                    network.into.entry(*receiver).or_default().push(network.exits.len());
+                    queue.extend(seen.insert(*receiver).then_some(*receiver));
+                }
+                network.exits.push((side, exit));
             }
         }
-        self.known.extend(found.into_iter().map(|side| (side, with_way_out.contains(&side))));
-        Ok(with_way_out.contains(&side))
+        Ok(network)
     }
-}
 
-/// Ends of the ways out of a side of equipment.
-#[derive(Debug, Default)]
-pub(super) struct Exits {
-    /// A way leads out of the drawing or to the atmosphere, or none is drawn.
-    pub leaves: bool,
-    /// Sides of equipment to which the others lead, each once.
-    pub sides: Vec<EquipmentSide>,
-    has_relief: bool,
-}
-
-/// Returns the ends of the ways along the flow from a side of equipment. A side with relief devices is relieved by them
-/// or by pipes that stay open, since a valve in another outlet may be closed.
-pub(super) fn exits(drawing: &Drawing<'_>, side: EquipmentSide, charge: ChargeFn<'_>) -> Result<Exits> {
-    let outlets = Outlets::find(drawing, side, charge)?;
-    let mut found = Exits::default();
-    found.follow(drawing, &outlets, Effect::Unknown, charge)?;
-    if found.has_relief {
-        found = Exits { has_relief: true, ..Exits::default() };
-        found.follow(drawing, &outlets, Effect::Open, charge)?;
-    }
-    let is_sink = found.sides.is_empty() && !found.has_relief;
-    found.leaves |= is_sink && !drawing.class_has_word(side.0, vocabulary::FLARE_DRUMS);
-    Ok(found)
-}
-
-/// Outlets of a side of equipment: pairs of a port and the first item behind it along the flow.
-#[derive(Default)]
-pub(super) struct Outlets {
-    /// The equipment and all its ports, which no way out enters.
-    pub ports: HashSet<NodeId>,
-    pub ways: Vec<[NodeId; 2]>,
-    /// Drains, vents and bleeds, which are no ways out unless there are no others.
-    pub bleeds: Vec<[NodeId; 2]>,
-}
-
-impl Outlets {
-    pub fn find(drawing: &Drawing<'_>, (equipment, zone): EquipmentSide, charge: ChargeFn<'_>) -> Result<Outlets> {
-        let topology = &drawing.topology;
-        let ports = topology.ports.nodes(equipment).iter().copied().chain([equipment]);
-        let mut found = Outlets { ports: ports.clone().collect(), ..Outlets::default() };
-        charge(found.ports.len() as u64)?;
-        let down = topology.table(EdgeFilter::Flow, Direction::Down);
-        for port in ports.filter(|port| topology.zone(*port) == zone) {
-            charge(down.degree(port) as u64)?;
-            for first in down.nodes(port).iter().copied().filter(|first| !found.ports.contains(first)) {
-                let is_bleed = is_bleed_valve(drawing, first, port, charge)?;
-                if is_bleed { &mut found.bleeds } else { &mut found.ways }.push([port, first]);
+    /// Returns the way out of each side.
+    fn solve(&self, tails: &Tails, charge: ChargeFn<'_>) -> Result<HashMap<EquipmentSide, WayOut>> {
+        let mut found: HashMap<EquipmentSide, WayOut> = HashMap::new();
+        for side in &self.sides {
+            found.insert(*side, tails.ways_out.get(side).cloned().unwrap_or(WayOut::None));
+        }
+        let is_certain = |way_out: &WayOut| matches!(way_out, WayOut::Certain);
+        for exit in self.open_exits(&found, is_certain, |exit| exit.uncertainty.is_none(), charge)? {
+            found.insert(self.exits[exit].0, WayOut::Certain);
+        }
+        let is_possible = |way_out: &WayOut| !matches!(way_out, WayOut::None);
+        for at in self.open_exits(&found, is_possible, |_| true, charge)? {
+            let (side, exit) = &self.exits[at];
+            if matches!(found.get(side), Some(WayOut::None)) {
+                let uncertainty = uncertainty_of(exit, &found);
+                charge(copy_cost(uncertainty.as_ref().map_or(0, |uncertainty| uncertainty.path.len())))?;
+                found.insert(*side, uncertainty.map_or(WayOut::Certain, WayOut::Possible));
             }
         }
         Ok(found)
     }
-}
 
-impl Exits {
-    /// Follows the ways past items up to an effect, and behind a relief device past all that is not closed: what is there
-    /// is judged with the device.
-    fn follow(&mut self, drawing: &Drawing<'_>, outlets: &Outlets, limit: Effect, charge: ChargeFn<'_>) -> Result<()> {
-        let search = Search::new(drawing, &outlets.ports).towards(Direction::Down).along(Branches::MainAndRelief);
-        let starts = if outlets.ways.is_empty() { &outlets.bleeds } else { &outlets.ways };
-        let mut queue: Vec<([NodeId; 2], Effect)> = starts.iter().map(|start| (*start, limit)).collect();
-        let mut seen: HashSet<(NodeId, Effect)> = queue.iter().map(|([_, first], limit)| (*first, *limit)).collect();
-        while let Some(([before, node], limit)) = queue.pop() {
+    /// Returns the exits that lead only into equipment with a way out, each after those that it rests on. Sides with a
+    /// way out by `has_way_out` are known, the others have one if an exit that counts leads out.
+    fn open_exits(
+        &self,
+        known: &HashMap<EquipmentSide, WayOut>,
+        has_way_out: impl Fn(&WayOut) -> bool,
+        counts: impl Fn(&Exit) -> bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<usize>> {
+        let mut with_way_out: HashSet<EquipmentSide> =
+            known.iter().filter(|(_, way_out)| has_way_out(way_out)).map(|(side, _)| *side).collect();
+        let lacks = |(side, _): &&Receiver| !with_way_out.contains(side);
+        let mut missing: Vec<usize> =
+            self.exits.iter().map(|(_, exit)| exit.receivers.iter().filter(lacks).count()).collect();
+        let mut queue: VecDeque<usize> = (0..self.exits.len()).filter(|at| missing[*at] == 0).collect();
+        let mut open = Vec::new();
+        while let Some(at) = queue.pop_front() {
             charge(1)?;
-            if search.is_end(node) {
-                self.add_end(drawing, node);
+            let (side, exit) = &self.exits[at];
+            if !counts(exit) {
                 continue;
             }
-            let is_relief = drawing.topology.roles[node as usize] == Role::Relief;
-            if is_relief && installation(drawing, node) != Installation::Installed {
-                continue;
-            }
-            let limit = if is_relief { Effect::Unknown } else { limit };
-            let next = search.continuations(node, charge)?;
-            self.has_relief |= is_relief;
-            self.leaves |= is_relief && next.is_empty() && drawing.class_has(node, vocabulary::ATMOSPHERIC_RELIEF);
-            for next in next {
-                let cause = cause_at(drawing, [before, node, next], Flow::FromDevice, charge)?;
-                let is_passed = cause.is_none_or(|cause| cause.effect() <= limit);
-                if is_passed && seen.insert((next, limit)) {
-                    queue.push(([node, next], limit));
+            open.push(at);
+            if with_way_out.insert(*side) {
+                for before in self.into.get(side).into_iter().flatten().copied() {
+                    missing[before] -= 1;
+                    queue.extend((missing[before] == 0).then_some(before));
                 }
             }
         }
-        Ok(())
+        Ok(open)
     }
+}
 
-    fn add_end(&mut self, drawing: &Drawing<'_>, end: NodeId) {
-        let topology = &drawing.topology;
-        if !topology.is_equipment(end) {
-            self.leaves = true;
-            return;
-        }
-        let side = (topology.equipment_or_self(end), topology.zone(end));
-        if !self.sides.contains(&side) {
-            self.sides.push(side);
-        }
-    }
+/// Returns what makes an exit uncertain: something on its way, or on the way out of the equipment behind it.
+fn uncertainty_of(exit: &Exit, found: &HashMap<EquipmentSide, WayOut>) -> Option<Uncertainty> {
+    let behind = || {
+        exit.receivers.iter().find_map(|(side, path)| match found.get(side) {
+            Some(WayOut::Possible(uncertainty)) => {
+                Some(Uncertainty { path: [path.as_slice(), &uncertainty.path].concat(), ..uncertainty.clone() })
+            }
+            _ => None,
+        })
+    };
+    exit.uncertainty.clone().or_else(behind)
 }

@@ -14,7 +14,9 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loops::position_feedback::{self, Feedback};
+use crate::pid::loops::signals;
 use crate::pid::stated_values::stated_values;
+use crate::pid::valve_state::installation;
 use crate::pid::{Budget, ChargeFn, Datum, push_row};
 use crate::value::{Value, convert};
 
@@ -163,10 +165,25 @@ impl<'d, 'a> Report<'d, 'a> {
         }
         for at in ends {
             if self.all || steps[at].is_trip {
+                self.list_absent(&steps, at, budget)?;
                 let link = self.link(&steps, at, budget)?;
                 budget.reserve(size_of::<Link<'_>>() + link.row.iter().map(Datum::size).sum::<usize>())?;
                 self.links.push(link);
             }
+        }
+        Ok(())
+    }
+
+    /// Lists the items of a link that may not be there or may not pass a signal on, from its final element to its initiator.
+    fn list_absent(&mut self, steps: &[Step], end: usize, budget: &mut dyn Budget) -> Result<()> {
+        let mut at = end as u32;
+        while let Some(Step { node, from, .. }) = steps.get(at as usize) {
+            budget.charge(1)?;
+            let unknown = || signals::is_of_unknown_class(self.drawing, *node).then_some("unknown_class");
+            if let Some(reason) = installation(self.drawing, *node).uncertainty().or_else(unknown) {
+                self.add_not_followed(*node, NONE, reason, budget)?;
+            }
+            at = *from;
         }
         Ok(())
     }
@@ -199,7 +216,7 @@ impl<'d, 'a> Report<'d, 'a> {
         Ok(steps)
     }
 
-    /// Returns the nodes that the signals of a node lead to, and the parts of an instrument.
+    /// Returns the nodes that the signals of a node lead to, the parts of an instrument, and the valve of an actuator.
     fn successors(&mut self, node: NodeId, budget: &mut dyn Budget) -> Result<Vec<(NodeId, EdgeId)>> {
         let drawing = self.drawing;
         let topology = &drawing.topology;
@@ -218,6 +235,7 @@ impl<'d, 'a> Report<'d, 'a> {
         }
         next.extend(parts.iter().map(|part| (*part, NONE)));
         next.extend(air_lines::actuators(drawing, node));
+        next.extend(signals::moved_valves(drawing, node, &mut |units| budget.charge(units))?);
         Ok(next)
     }
 

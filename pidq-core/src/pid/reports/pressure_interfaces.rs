@@ -1,5 +1,7 @@
 //! Interfaces between high and low pressure: items at which the design pressure changes, and what protects the low side.
 
+use std::collections::BTreeMap;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::relief_devices::{self, ReliefDevice};
@@ -13,7 +15,9 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
 use crate::pid::relief::PathState;
 use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block};
-use crate::pid::sections::inner_valves::is_check_valve_bypassed;
+use crate::pid::sections::inner_valves::has_one_direction;
+use crate::pid::sections::open_ways::OpenWays;
+use crate::pid::sections::ways_around::is_check_valve_bypassed;
 use crate::pid::stated_values::{PipeValues, stated_values};
 use crate::pid::valve_state::{Installation, installation};
 use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
@@ -22,7 +26,8 @@ use crate::value::convert;
 const RESULT: &[&str] = &["interfaces", "unknown"];
 const INTERFACE: &[&str] = &["at", "kind", "from", "to", "high", "difference", "protection", "certain", "reasons"];
 const SIDE: &[&str] = &["item", "lines", "design_pressure", "unit", "pressure", "reference"];
-const PROTECTION: &[&str] = &["item", "kind", "set_pressure", "unit", "set_within_design", "valves", "relief_path"];
+const PROTECTION: &[&str] =
+    &["item", "kind", "sides", "set_pressure", "unit", "set_within_design", "valves", "relief_path"];
 const UNKNOWN: &[&str] = &["item", "lines", "pipes", "reason"];
 
 /// Returns the interfaces, and the pipes and equipment without a readable design pressure.
@@ -46,8 +51,8 @@ struct Level<'a> {
     stated: Option<Stated<'a>>,
 }
 
-/// Identity of a level: value and unit as stated.
-type LevelKey = Option<(String, Option<String>)>;
+/// Identity of a level: values and units as stated.
+type LevelKey = Option<Vec<(String, Option<String>)>>;
 
 /// Levels of a drawing, by index.
 #[derive(Default)]
@@ -63,8 +68,13 @@ impl<'a> Levels<'a> {
         defaults: PressureDefaults<'_>,
         budget: &mut dyn Budget,
     ) -> Result<u32> {
-        let key = stated.as_ref().map(|stated| (convert::to_text(stated.value), stated.unit.clone()));
-        let size: usize = key.iter().map(|(text, unit)| text.len() + unit.as_deref().map_or(0, str::len)).sum();
+        let key: LevelKey = stated.as_ref().map(|stated| {
+            let values = std::iter::once((stated.value, &stated.unit));
+            let values = values.chain(stated.others.iter().map(|(value, unit)| (*value, unit)));
+            values.map(|(value, unit)| (convert::to_text(value), unit.clone())).collect()
+        });
+        let values = key.iter().flatten();
+        let size: usize = values.map(|(text, unit)| text.len() + unit.as_deref().map_or(0, str::len)).sum();
         budget.charge(1 + size as u64 / 64)?;
         let next = self.levels.len() as u32;
         let at = *self.indices.entry(key).or_insert(next);
@@ -93,6 +103,15 @@ struct Side {
     item: Option<EquipmentSide>,
 }
 
+/// A relief device that protects a pipe or equipment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Protecting {
+    /// By index.
+    device: u32,
+    /// Reached past nothing that may be closed or on another side.
+    is_certain: bool,
+}
+
 /// A report in progress.
 struct Report<'d, 'a, 'u> {
     drawing: &'d Drawing<'a>,
@@ -103,12 +122,13 @@ struct Report<'d, 'a, 'u> {
     /// By equipment side or item with a design pressure of its own.
     level_of_item: HashMap<EquipmentSide, u32>,
     devices: Vec<ReliefDevice>,
-    /// By pipe and by equipment side: the devices that protect it, by index.
-    protecting: HashMap<EdgeId, Vec<u32>>,
-    protecting_side: HashMap<EquipmentSide, Vec<u32>>,
+    /// By pipe and by equipment side: the devices that protect it.
+    protecting: HashMap<EdgeId, Vec<Protecting>>,
+    protecting_side: HashMap<EquipmentSide, Vec<Protecting>>,
     set_pressures: Vec<Option<Stated<'a>>>,
     /// Equipment without a readable design pressure.
     unknown_items: Vec<(NodeId, u32)>,
+    open_ways: OpenWays,
 }
 
 impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
@@ -129,6 +149,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             set_pressures: Vec::new(),
             devices,
             unknown_items: Vec::new(),
+            open_ways: OpenWays::default(),
         };
         budget.reserve(size_of_val(&*report.level_of))?;
         let mut values = PipeValues::new(drawing, [Names::DesignPressure], &mut |units| budget.charge(units))?;
@@ -145,8 +166,16 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             let count = device.pipes.len() + device.equipment.len();
             budget.charge(1 + count as u64)?;
             budget.reserve(2 * count * size_of::<(EdgeId, Vec<u32>)>())?;
-            device.pipes.iter().for_each(|edge| self.protecting.entry(*edge).or_default().push(at));
-            device.equipment.iter().for_each(|side| self.protecting_side.entry(*side).or_default().push(at));
+            if !device.opens_inwards {
+                let [certain_equipment, certain_pipes] = device.certain_counts;
+                let protecting = |number, certain_count| Protecting { device: at, is_certain: number < certain_count };
+                for (number, pipe) in device.pipes.iter().enumerate() {
+                    self.protecting.entry(*pipe).or_default().push(protecting(number, certain_pipes));
+                }
+                for (number, side) in device.equipment.iter().enumerate() {
+                    self.protecting_side.entry(*side).or_default().push(protecting(number, certain_equipment));
+                }
+            }
             let [stated] =
                 stated_values(self.drawing, self.drawing.node(device.node), [Names::SetPressure], &mut |units| {
                     budget.charge(units)
@@ -264,16 +293,16 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             Comparison::Unknown(cause) => reasons.push(cause),
         }
         reasons.extend((!is_directed).then_some("direction_not_stated"));
-        let protection = match high {
-            Some("from") => self.protection(node, to, None, &mut reasons, budget)?,
-            Some(_) => self.protection(node, from, Some(to), &mut reasons, budget)?,
-            // Both sides are listed, since either may be the low one.
-            None => {
-                let mut rows = self.protection(node, from, None, &mut reasons, budget)?;
-                rows.extend(self.protection(node, to, None, &mut reasons, budget)?);
-                rows
-            }
+        let low = match high {
+            Some("from") => vec![("to", to)],
+            Some(_) => vec![("from", from)],
+            // Either side may be the low one.
+            None => vec![("from", from), ("to", to)],
         };
+        let mut protection = self.relief(node, &low, &mut reasons, budget)?;
+        if high == Some("to") {
+            self.add_check_valves(node, to, &mut protection, &mut reasons, budget)?;
+        }
         Ok(vec![
             Datum::Node(node),
             Datum::Word(self.kind(node)),
@@ -336,60 +365,96 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         if is_node { zone } else { equipment }
     }
 
-    /// Returns what may protect the low side: relief devices connected to it, and check valves on a high side that lies
-    /// downstream.
-    fn protection(
+    /// Returns the relief devices that are connected to the sides that may be low, each once with its sides.
+    fn relief(
         &self,
         node: NodeId,
-        low: &Side,
-        high: Option<&Side>,
+        low: &[(&'static str, &Side)],
         reasons: &mut Vec<&'static str>,
         budget: &mut dyn Budget,
     ) -> Result<Vec<Vec<Datum<'a>>>> {
-        let mut devices: Vec<u32> =
-            low.edges.iter().filter_map(|edge| self.protecting.get(edge)).flatten().copied().collect();
-        devices.extend(low.item.and_then(|side| self.protecting_side.get(&side)).into_iter().flatten());
-        if devices.is_empty() {
-            devices = self.behind_check_valves(low, budget)?;
-            reasons.extend((!devices.is_empty()).then_some("relief_behind_check_valve"));
-        }
-        devices.sort_unstable();
-        devices.dedup();
-        budget.charge(devices.len() as u64)?;
-        if devices.iter().any(|at| self.devices[*at as usize].is_by_tag) {
-            reasons.push("relief_class_not_stated");
+        let mut sides_of: BTreeMap<u32, Vec<(&'static str, &Side)>> = BTreeMap::new();
+        for (name, side) in low {
+            let mut devices = self.devices_of(side, reasons, budget)?;
+            devices.retain(|found| self.devices[found.device as usize].node != node);
+            self.add_relief_reasons(&devices, reasons);
+            for found in devices {
+                sides_of.entry(found.device).or_default().push((*name, *side));
+            }
         }
         let mut rows: Vec<Vec<Datum<'a>>> = Vec::new();
-        devices.retain(|at| self.devices[*at as usize].node != node);
-        let has = |state: PathState| devices.iter().any(|at| self.devices[*at as usize].state == state);
-        reasons.extend(has(PathState::Blocked).then_some("relief_path_blocked"));
-        // One device whose path is open suffices.
-        let is_unknown = has(PathState::Unknown) && !has(PathState::Open);
-        reasons.extend(is_unknown.then_some("relief_path_unknown"));
-        for at in devices {
-            push_row(&mut rows, self.relief_row(at as usize, low), budget)?;
-        }
-        let Some(high) = high else { return Ok(rows) };
-        let (check_valves, has_open_branch) = self.check_valves(node, high, budget)?;
-        if has_open_branch && !check_valves.is_empty() {
-            reasons.push("branch_without_check_valve");
-        }
-        for valve in check_valves {
-            if is_check_valve_bypassed(self.drawing, valve, &mut |units| budget.charge(units))?
-                && !reasons.contains(&"check_valve_bypassed")
-            {
-                reasons.push("check_valve_bypassed");
-            }
-            let [item, kind] = [Datum::Node(valve), Datum::Word("check_valve")];
-            let row = vec![item, kind, Datum::Null, Datum::Null, Datum::Null, Datum::Nodes(Vec::new()), Datum::Null];
-            push_row(&mut rows, row, budget)?;
+        for (device, sides) in sides_of {
+            push_row(&mut rows, self.relief_row(device as usize, &sides), budget)?;
         }
         Ok(rows)
     }
 
+    /// Returns the relief devices that are connected to a side, each once.
+    fn devices_of(
+        &self,
+        side: &Side,
+        reasons: &mut Vec<&'static str>,
+        budget: &mut dyn Budget,
+    ) -> Result<Vec<Protecting>> {
+        let mut devices: Vec<Protecting> =
+            side.edges.iter().filter_map(|edge| self.protecting.get(edge)).flatten().copied().collect();
+        devices.extend(side.item.and_then(|side| self.protecting_side.get(&side)).into_iter().flatten());
+        if devices.is_empty() {
+            devices = self.behind_check_valves(side, budget)?;
+            add_reason(reasons, "relief_behind_check_valve", !devices.is_empty());
+        }
+        budget.charge(devices.len() as u64)?;
+        devices.sort_unstable_by_key(|found| (found.device, !found.is_certain));
+        devices.dedup_by_key(|found| found.device);
+        Ok(devices)
+    }
+
+    /// Adds what makes the relief of a side uncertain. One device whose path is open suffices.
+    fn add_relief_reasons(&self, devices: &[Protecting], reasons: &mut Vec<&'static str>) {
+        let device = |found: &Protecting| &self.devices[found.device as usize];
+        let has = |state: PathState| devices.iter().any(|found| device(found).state == state);
+        let is_relieved = devices.iter().any(|found| found.is_certain && device(found).state == PathState::Open);
+        add_reason(reasons, "relief_class_not_stated", devices.iter().any(|found| device(found).is_by_tag));
+        add_reason(reasons, "relief_path_blocked", has(PathState::Blocked));
+        add_reason(reasons, "relief_path_unknown", has(PathState::Unknown) && !is_relieved);
+        let is_possible = devices.iter().any(|found| !found.is_certain);
+        add_reason(reasons, "relief_connection_unknown", is_possible && !is_relieved);
+    }
+
+    /// Adds the check valves on a high side that lies downstream.
+    fn add_check_valves(
+        &self,
+        node: NodeId,
+        high: &Side,
+        rows: &mut Vec<Vec<Datum<'a>>>,
+        reasons: &mut Vec<&'static str>,
+        budget: &mut dyn Budget,
+    ) -> Result<()> {
+        let (check_valves, has_open_branch) = self.check_valves(node, high, budget)?;
+        add_reason(reasons, "branch_without_check_valve", has_open_branch && !check_valves.is_empty());
+        for valve in check_valves {
+            let is_bypassed =
+                is_check_valve_bypassed(self.drawing, valve, &self.open_ways, &mut |units| budget.charge(units))?;
+            add_reason(reasons, "check_valve_bypassed", is_bypassed);
+            add_reason(reasons, "check_valve_direction", !has_one_direction(self.drawing, valve));
+            let row = vec![
+                Datum::Node(valve),
+                Datum::Word("check_valve"),
+                Datum::Array(vec![Datum::Word("from")]),
+                Datum::Null,
+                Datum::Null,
+                Datum::Null,
+                Datum::Nodes(Vec::new()),
+                Datum::Null,
+            ];
+            push_row(rows, row, budget)?;
+        }
+        Ok(())
+    }
+
     /// Returns the relief devices behind the check valves through which the pipes of a side discharge, without a valve
     /// between: they limit its pressure as long as the check valve opens.
-    fn behind_check_valves(&self, side: &Side, budget: &mut dyn Budget) -> Result<Vec<u32>> {
+    fn behind_check_valves(&self, side: &Side, budget: &mut dyn Budget) -> Result<Vec<Protecting>> {
         let topology = &self.drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
         let mut queue: Vec<NodeId> = side.edges.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
@@ -401,7 +466,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             budget.charge(1 + table.degree(node) as u64)?;
             if topology.roles[node as usize] == Role::OneWay {
                 let behind = topology.table(EdgeFilter::Flow, Direction::Down).edges(node).iter();
-                devices.extend(behind.filter_map(|edge| self.protecting.get(edge)).flatten());
+                devices.extend(behind.filter_map(|edge| self.protecting.get(edge)).flatten().copied());
                 continue;
             }
             if may_block(self.drawing, node) || topology.is_sheet_end(node) || topology.is_equipment(node) {
@@ -416,19 +481,29 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         Ok(devices)
     }
 
-    fn relief_row(&self, at: usize, low: &Side) -> Vec<Datum<'a>> {
+    fn relief_row(&self, at: usize, sides: &[(&'static str, &Side)]) -> Vec<Datum<'a>> {
         let device = &self.devices[at];
         let stated = self.set_pressures[at].as_ref();
         let set_pressure = quantity::pressure(stated, self.defaults);
-        let set_within_design = match self.defaults.compare(set_pressure, self.levels.get(low.level).pressure) {
-            Comparison::Difference(difference, None) => Datum::Bool(difference <= 0.0),
-            _ => Datum::Null,
+        let is_within = |(_, side): &(&'static str, &Side)| match self
+            .defaults
+            .compare(set_pressure, self.levels.get(side.level).pressure)
+        {
+            Comparison::Difference(difference, None) => Some(difference <= 0.0),
+            _ => None,
+        };
+        let within: Vec<Option<bool>> = sides.iter().map(is_within).collect();
+        let set_within_design = match () {
+            () if within.contains(&Some(false)) => Datum::Bool(false),
+            () if within.contains(&None) => Datum::Null,
+            () => Datum::Bool(true),
         };
         let valves = device.inlet_valves.iter().chain(&device.outlet_valves).copied().collect();
         let unit = stated.and_then(|stated| quantity::number_and_unit(stated).ok()?.1.map(String::from));
         vec![
             Datum::Node(device.node),
             Datum::Word("relief"),
+            Datum::Array(sides.iter().map(|(name, _)| Datum::Word(name)).collect()),
             Datum::value(stated.map(|stated| stated.value)),
             Datum::string(unit),
             set_within_design,
@@ -519,5 +594,12 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             push_row(&mut rows, row, budget)?;
         }
         Ok(rows)
+    }
+}
+
+/// Adds a reason once, if it applies.
+fn add_reason(reasons: &mut Vec<&'static str>, reason: &'static str, applies: bool) {
+    if applies && !reasons.contains(&reason) {
+        reasons.push(reason);
     }
 }

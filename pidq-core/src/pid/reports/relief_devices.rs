@@ -8,15 +8,17 @@ use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::pid::isolate::parts::Parts;
 use crate::pid::lists::{self, EdgeField};
 use crate::pid::quantity::Stated;
 use crate::pid::relief::devices::{self, StatedBy};
+use crate::pid::relief::items::Cause;
 use crate::pid::relief::paths::is_end;
 use crate::pid::relief::protected::{EquipmentSide, Protected, may_block};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, Reason, ReliefPath, SideKind};
 use crate::pid::stated_values::stated_values;
-use crate::pid::{Budget, Datum, pipe_lines};
+use crate::pid::{Budget, ChargeFn, Datum, pipe_lines};
 use crate::value::Value;
 
 /// A relief device with its surroundings.
@@ -34,6 +36,8 @@ pub(crate) struct ReliefDevice {
     pub equipment: Vec<EquipmentSide>,
     /// Pipes connected in the same way.
     pub pipes: Vec<EdgeId>,
+    /// The number of those that are certain, which come first: of equipment, and of pipes.
+    pub certain_counts: [usize; 2],
     /// Items and pipes from the first branch or equipment before the device to the ends of its outlet, except those
     /// behind the outlets of the devices before it in the list.
     pub path: Vec<NodeId>,
@@ -44,8 +48,12 @@ pub(crate) struct ReliefDevice {
     pub reasons: Vec<Reason>,
     /// Ports of equipment that may or may not be protected: their side is not stated.
     pub unstated: Vec<NodeId>,
+    /// Items that may close the way to some of the equipment, or may not be there.
+    pub unknown: Vec<(Cause, NodeId)>,
     /// Only its tag says that it is a relief device.
     pub is_by_tag: bool,
+    /// It lets air in, and relieves no overpressure.
+    pub opens_inwards: bool,
     /// Items that all ways of a side lead through, until the path is complete.
     shared: Vec<NodeId>,
 }
@@ -68,8 +76,13 @@ pub(crate) fn relief_devices(
     let (mut tails, mut outlets) = (Tails::default(), OutletEnds::default());
     let mut followed: HashSet<NodeId> = HashSet::new();
     let mut devices = Vec::new();
-    for (node, stated_by) in devices::devices(drawing, &mut |units| budget.charge(units))? {
-        let mut device = relief_device(drawing, node, &mut tails, budget)?;
+    let nodes = devices::devices(drawing, &mut |units| budget.charge(units))?;
+    let parts = match nodes.is_empty() {
+        true => Parts::default(),
+        false => Parts::collect(drawing, &mut |units| budget.charge(units))?,
+    };
+    for (node, stated_by) in nodes {
+        let mut device = relief_device(drawing, node, &parts, &mut tails, budget)?;
         device.is_by_tag = stated_by == StatedBy::Tag;
         device.discharges_to = outlets.ends(drawing, &device, budget)?;
         if extent == Extent::WithPaths {
@@ -87,6 +100,7 @@ pub(crate) fn relief_devices(
 fn relief_device(
     drawing: &Drawing<'_>,
     node: NodeId,
+    parts: &Parts,
     tails: &mut Tails,
     budget: &mut dyn Budget,
 ) -> Result<ReliefDevice> {
@@ -98,8 +112,10 @@ fn relief_device(
         edges.iter().copied().filter(is_at_side).collect::<Vec<EdgeId>>()
     };
     let path = ReliefPath::find(drawing, node, tails, &mut |units| budget.charge(units))?;
-    let Protected { equipment, pipes, unstated, .. } =
-        Protected::find(drawing, &path, &mut |units| budget.charge(units))?;
+    let bodies = |equipment: NodeId, charge: ChargeFn<'_>| parts.open_bodies(drawing, equipment, charge);
+    let protected = Protected::find_through(drawing, &path, &bodies, &mut |units| budget.charge(units))?;
+    let certain_counts = [protected.certain().len(), protected.certain_pipe_count];
+    let Protected { equipment, pipes, unstated, unknown, .. } = protected;
     let is_valve = |node: NodeId| may_block(drawing, node);
     let (inlet, outlet) = (side(1), side(0));
     Ok(ReliefDevice {
@@ -112,12 +128,15 @@ fn relief_device(
         discharges_to: Vec::new(),
         equipment,
         pipes,
+        certain_counts,
         path: Vec::new(),
         path_pipes: Vec::new(),
         state: path.state,
         reasons: path.reasons,
         unstated,
+        unknown,
         is_by_tag: false,
+        opens_inwards: devices::opens_inwards(drawing, node),
         // A way along the flow is a part of what the outlet leads to.
         shared: path.sides.into_iter().filter(|side| !side.is_only_way()).flat_map(|side| side.shared).collect(),
     })
@@ -276,7 +295,10 @@ pub(crate) fn relief_list<'a>(
             stated_values(drawing, drawing.node(device.node), [Names::SetPressure, Names::OutletSize], &mut |units| {
                 budget.charge(units)
             })?;
-        budget.charge((device.equipment.len() + device.discharges_to.len() + device.unstated.len()) as u64 + 1)?;
+        budget.charge(
+            (device.equipment.len() + device.discharges_to.len() + device.unstated.len() + device.unknown.len()) as u64
+                + 1,
+        )?;
         let fixed = row(drawing, &device, stated).map(|(key, datum)| (String::from(key), datum));
         budget.reserve(fixed.iter().map(|(key, datum)| key.len() + datum.size()).sum())?;
         let extra = lists::extra_columns(drawing, device.node, extra_names, budget)?;
@@ -300,10 +322,16 @@ fn row<'a>(
     let outlet_size = outlet_size.map(|stated| stated.value).or_else(|| pipe_size(&device.outlet));
     let reasons = device.reasons.iter().map(|reason| reason_text(drawing, reason));
     let sides = device.unstated.iter().map(|port| format!("unstated_side {}", drawing.name(*port)));
+    let unknown = device.unknown.iter().map(|(cause, item)| format!("{} {}", cause.word(), drawing.name(*item)));
     let by_tag = device.is_by_tag.then(|| format!("class_not_stated {}", drawing.name(node)));
-    let is_stated = device.has_direction && device.unstated.is_empty() && !device.is_by_tag;
-    let is_certain =
-        is_stated && device.state == PathState::Open && device.reasons.iter().all(|reason| reason.is_position_stated);
+    let inwards = device.opens_inwards.then(|| format!("opens_inwards {}", drawing.name(node)));
+    let is_stated = device.has_direction
+        && device.unstated.is_empty()
+        && device.unknown.is_empty()
+        && !device.is_by_tag
+        && !device.opens_inwards;
+    let is_sure = |reason: &Reason| reason.is_position_stated && !reason.cause.is_uncertainty();
+    let is_certain = is_stated && device.state == PathState::Open && device.reasons.iter().all(is_sure);
     let unit = set_pressure.as_ref().and_then(|stated| stated.unit.clone());
     [
         ("id", Datum::Value(drawing.id(node))),
@@ -320,7 +348,7 @@ fn row<'a>(
         ("discharges_to", names(&device.discharges_to)),
         ("outlet_valves", names(&device.outlet_valves)),
         ("relief_path", Datum::Word(device.state.word())),
-        ("reasons", joined(by_tag.into_iter().chain(reasons).chain(sides))),
+        ("reasons", joined(by_tag.into_iter().chain(inwards).chain(reasons).chain(sides).chain(unknown))),
         ("certain", Datum::Bool(is_certain)),
     ]
 }

@@ -126,5 +126,5 @@ fn difference(quantity: Quantity, a: &(f64, Option<String>), b: &(f64, Option<St
 }
 
 fn as_stated((value, unit): &(f64, Option<String>)) -> Stated<'static> {
-    Stated { value: crate::value::Value::from(*value), unit: unit.clone() }
+    Stated::new(crate::value::Value::from(*value), unit.clone())
 }

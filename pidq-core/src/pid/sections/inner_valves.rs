@@ -1,19 +1,20 @@
-//! Valves inside a section of the plant: which may be switched, which are drawn closed, and which are bypassed.
-
-use hashbrown::HashSet;
+//! Valves inside a section of the plant: which may be switched, which are drawn closed, and what may keep one from closing.
 
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::{Role, TagLetters};
-use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
+use crate::pid::dead_ends::neighbors;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::actuation::tag_letters;
-use crate::pid::valve_state::{BlindPosition, blind_position, is_closed, is_not_installed, is_stated_as_actuated};
+use crate::pid::valve_state::fail_action::{FailAction, fail_action};
+use crate::pid::valve_state::way_count::{Ways, ways};
+use crate::pid::valve_state::{
+    BlindPosition, blind_position, has_several_ways, is_closed, is_locked_closed, is_locked_open, is_stated_as_actuated,
+};
 
 /// Returns whether a valve has an actuator and does not only throttle by itself, by its class, its fields or the letters
 /// of its tag: it may be closed in an emergency.
@@ -41,40 +42,46 @@ pub(super) fn is_drawn_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether the drawing states that a valve opens when its actuator fails.
 pub(super) fn fails_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let stated = drawing.node_field(node, Names::FailAction).and_then(|value| value.as_str());
-    stated.is_some_and(|text| vocabulary::FAIL_OPEN.contains(&snake_case(text.trim()).as_str()))
+    fail_action(drawing, node) == Some(FailAction::Opens)
 }
 
-/// Returns whether pipes lead around an item with two pipes, from one side to the other, without equipment, a relief
-/// device, anything that is drawn closed, or an item that does the same (`is_like`).
-pub(crate) fn has_open_bypass(
-    drawing: &Drawing<'_>,
-    node: NodeId,
-    is_like: impl Fn(NodeId) -> bool,
-    charge: ChargeFn<'_>,
-) -> Result<bool> {
-    let topology = &drawing.topology;
-    let table = topology.table(EdgeFilter::Flow, Direction::Both);
-    let Some((first, others)) = table.nodes(node).split_first() else { return Ok(false) };
-    let mut stack: Vec<NodeId> = others.iter().copied().filter(|other| other != first).collect();
-    let mut seen: HashSet<NodeId> = stack.iter().copied().chain([node]).collect();
-    while let Some(next) = stack.pop() {
-        charge(1 + table.degree(next) as u64)?;
-        if is_drawn_closed(drawing, next) {
-            continue;
-        }
-        if next == *first {
-            return Ok(true);
-        }
-        if !topology.is_equipment(next) && topology.roles[next as usize] != Role::Relief && !is_like(next) {
-            stack.extend(table.nodes(next).iter().copied().filter(|node| seen.insert(*node)));
-        }
+/// Returns what may keep a shutdown valve from closing: it needs air for that or may, it is locked open, or it does not
+/// close all its ways.
+pub(super) fn hindrance(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<&'static str>> {
+    let is_multi_way = drawing.topology.roles[node as usize] == Role::MultiWay || has_several_ways(drawing, node);
+    let fail_reason = match fail_action(drawing, node) {
+        Some(FailAction::Opens) => Some("fails_open"),
+        Some(FailAction::Stays) => Some("fails_in_place"),
+        Some(FailAction::Unknown) => Some("unknown_fail_action"),
+        Some(FailAction::Closes) | None => None,
+    };
+    Ok(match () {
+        () if fail_reason.is_some() => fail_reason,
+        () if is_locked_open(drawing, node) => Some("locked_open"),
+        () if ways(drawing, node) == Ways::Unknown => Some("unknown_ways"),
+        () if is_multi_way || neighbors(drawing, node, charge)?.len() > 2 => Some("several_pipes"),
+        () => None,
+    })
+}
+
+/// Returns what may keep a blowdown valve from opening: it needs air for that or may, or it is locked closed.
+pub(super) fn blowdown_hindrance(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+    match fail_action(drawing, node) {
+        Some(FailAction::Closes) => Some("fails_closed"),
+        Some(FailAction::Stays) => Some("fails_in_place"),
+        Some(FailAction::Unknown) => Some("unknown_fail_action"),
+        Some(FailAction::Opens) | None => is_locked_closed(drawing, node).then_some("locked_closed"),
     }
-    Ok(false)
 }
 
-/// Returns whether pipes lead around a check valve that do not pass another one.
-pub(crate) fn is_check_valve_bypassed(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    let is_check_valve = |other: NodeId| drawing.topology.roles[other as usize] == Role::OneWay;
-    has_open_bypass(drawing, node, |other| is_check_valve(other) && !is_not_installed(drawing, other), charge)
+/// Returns whether the drawing gives an item one direction: a pipe into it and a pipe out of it.
+pub(crate) fn has_one_direction(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let degree = |direction| drawing.topology.table(EdgeFilter::Flow, direction).degree(node);
+    drawing.topology.flow_degree(node) == 2 && degree(Direction::Up) == 1 && degree(Direction::Down) == 1
+}
+
+/// Returns the kind of an item that stops a flame, a leak or a reverse flow by itself.
+pub(super) fn passive_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+    let known = vocabulary::PASSIVE_SAFEGUARDS.iter();
+    known.copied().find(|(word, _)| drawing.class_has(node, &[*word])).map(|(_, kind)| kind)
 }

@@ -8,19 +8,21 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
-use crate::pid::isolate::connections::unknown_connections;
+use crate::pid::isolate::is_unknown;
 use crate::pid::loops::protection;
-use crate::pid::relief::devices::is_device_by_tag;
+use crate::pid::relief::devices::{is_device_by_tag, opens_inwards};
 use crate::pid::valve_state::pipes::pipe_state;
+use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::{installation, is_not_installed};
 use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
 use super::inner_valves;
+use super::partition::Partition;
 
 const SECTION: &[&str] = &[
     "section",
@@ -83,8 +85,10 @@ pub(crate) fn sections<'a>(
             _ => (kind == Some(EmergencyValve::Blowdown) && is_installed).then_some(End::Blowdown),
         });
         ends.extend(end.map(|end| (node, end)));
-        let reason = end.and_then(|end| end_uncertainty(drawing, node, end));
-        uncertain_ends.extend(reason.map(|reason| (node, reason)));
+        if let Some(end) = end {
+            let reason = end_uncertainty(drawing, node, end, charge)?;
+            uncertain_ends.extend(reason.map(|reason| (node, reason)));
+        }
         let may_be_switched = || moved_by_trips.contains(&node) || inner_valves::may_be_switched(drawing, node);
         if end.is_none() && (kind.is_some() || is_shutdown || cut.is_none() && may_be_switched()) {
             possible.insert(node, "possible_esd_valve");
@@ -104,10 +108,22 @@ pub(crate) fn sections<'a>(
     Ok(Datum::Table(SECTION, rows.collect()))
 }
 
-/// Returns what makes an end of a section uncertain: a shutdown valve that fails open, or an item that may not be there.
-fn end_uncertainty(drawing: &Drawing<'_>, node: NodeId, end: End) -> Option<&'static str> {
-    let fails_open = end == End::Shutdown && inner_valves::fails_open(drawing, node);
-    installation(drawing, node).uncertainty().or_else(|| fails_open.then_some("fails_open"))
+/// Returns what makes an end of a section uncertain: an item that may not be there, a shutdown valve that does not close
+/// without air, is locked open, or does not close all its ways, or a blowdown valve that does not open.
+fn end_uncertainty(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    end: End,
+    charge: ChargeFn<'_>,
+) -> Result<Option<&'static str>> {
+    if let Some(reason) = installation(drawing, node).uncertainty() {
+        return Ok(Some(reason));
+    }
+    match end {
+        End::Shutdown => inner_valves::hindrance(drawing, node, charge),
+        End::Blowdown => Ok(inner_valves::blowdown_hindrance(drawing, node)),
+        End::Relief => Ok(None),
+    }
 }
 
 /// Returns the sections in the order of their first items.
@@ -118,8 +134,8 @@ fn collect(
     charge: ChargeFn<'_>,
 ) -> Result<Vec<Section>> {
     let topology = &drawing.topology;
-    let mut partition = Partition::new(drawing, ends, charge)?;
-    let mut number_of: HashMap<u32, usize> = HashMap::new();
+    let mut partition = Partition::new(drawing, |node| ends.contains_key(&node), charge)?;
+    let (mut number_of, mut roots): (HashMap<u32, usize>, Vec<u32>) = (HashMap::new(), Vec::new());
     let mut sections: Vec<Section> = Vec::new();
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
@@ -130,6 +146,7 @@ fn collect(
         let number = *number_of.entry(root).or_insert(sections.len());
         if number == sections.len() {
             sections.push(Section::default());
+            roots.push(root);
         }
         add_item(drawing, &mut sections[number], node, ends, possible, charge)?;
     }
@@ -141,7 +158,8 @@ fn collect(
             sections[*number].uncertainties.push(("dangling_edge", node, *edge));
         }
     }
-    for section in &mut sections {
+    for (section, root) in sections.iter_mut().zip(roots) {
+        add_unstated_sides(drawing, section, |node| partition.root_of(drawing, node) == root, charge)?;
         add_openings(drawing, section, charge)?;
         add_different_pipes(drawing, section, charge)?;
     }
@@ -166,7 +184,7 @@ fn add_closed_items(
     charge((ends.len() + closed.len()) as u64)?;
     let cuts = ends.iter().map(|(node, end)| (*node, *end)).chain(closed.iter().map(|node| (*node, End::Shutdown)));
     let cuts: HashMap<NodeId, End> = cuts.collect();
-    let mut partition = Partition::new(drawing, &cuts, charge)?;
+    let mut partition = Partition::new(drawing, |node| cuts.contains_key(&node), charge)?;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
     for section in sections {
         let mut with_content: HashSet<u32> = HashSet::new();
@@ -194,6 +212,35 @@ fn add_closed_items(
             if sides.len() > 1 && sides.iter().any(|side| with_content.contains(side)) {
                 section.uncertainties.push(("closed_item", node, NONE));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Adds nozzles that may be on the side of equipment that is in a section, or on another one: they state no side. Stated
+/// sides have inventories of their own; that their wall may leak is no part of the question.
+fn add_unstated_sides(
+    drawing: &Drawing<'_>,
+    section: &mut Section,
+    mut is_inside: impl FnMut(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let topology = &drawing.topology;
+    for equipment in sorted(section.equipment.iter().copied()) {
+        charge(1 + topology.ports.degree(equipment) as u64)?;
+        let ports = topology.ports.nodes(equipment).iter().copied().chain([equipment]);
+        let ports = ports.filter(|port| topology.flow_degree(*port) > 0);
+        let (inside, outside): (Vec<NodeId>, Vec<NodeId>) = ports.partition(|port| is_inside(*port));
+        let may_have_several = drawing.may_have_several_sides(equipment, charge)?;
+        let sides = sorted(inside.iter().map(|port| topology.zone(*port)));
+        charge((sides.len() * outside.len()) as u64)?;
+        let is_apart =
+            |port: &NodeId| !sides.iter().any(|here| is_unstated([*here, topology.zone(*port)], may_have_several));
+        let possible = outside.into_iter().filter(|port| !is_apart(port));
+        section.uncertainties.extend(possible.map(|port| ("unstated_side", port, NONE)));
+        let unstated: Vec<NodeId> = inside.into_iter().filter(|port| topology.zone(*port) == NONE).collect();
+        if may_have_several && unstated.len() > 1 {
+            section.uncertainties.extend(unstated.into_iter().map(|port| ("unstated_side", port, NONE)));
         }
     }
     Ok(())
@@ -244,6 +291,9 @@ fn add_item(
         section.items.push(node);
     }
     section.uncertainties.extend(possible.get(&node).map(|reason| (*reason, node, NONE)));
+    // It may be a valve or a blind.
+    let is_of_unknown_class = is_unknown(drawing, node) && !possible.contains_key(&node);
+    section.uncertainties.extend(is_of_unknown_class.then_some(("unknown_class", node, NONE)));
     if topology.is_sheet_end(node) {
         section.continues.push(node);
         section.uncertainties.push(("off_page_connector", node, NONE));
@@ -262,57 +312,13 @@ fn add_item(
     Ok(())
 }
 
-/// Items that are connected without passing an end. The sides of equipment are apart.
-struct Partition {
-    parts: UnionFind,
-    /// By equipment and named side: its index.
-    sides: HashMap<(NodeId, u32), u32>,
-}
-
-impl Partition {
-    fn new(drawing: &Drawing<'_>, ends: &HashMap<NodeId, End>, charge: ChargeFn<'_>) -> Result<Partition> {
-        let topology = &drawing.topology;
-        charge((topology.node_count() + topology.edge_count()) as u64)?;
-        let mut sides: HashMap<(NodeId, u32), u32> = HashMap::new();
-        let mut count = topology.node_count() as u32;
-        for port in 0..topology.node_count() as u32 {
-            let side = topology.zone(port);
-            let Some(owner) = topology.owner(port).filter(|_| side != NONE) else { continue };
-            sides.entry((owner, side)).or_insert_with(|| {
-                count += 1;
-                count - 1
-            });
-        }
-        let mut parts = UnionFind::new(count as usize);
-        for port in 0..topology.node_count() as u32 {
-            if let Some(owner) = topology.owner(port) {
-                let interior = sides.get(&(owner, topology.zone(port))).copied().unwrap_or(owner);
-                parts.join(port, interior);
-            }
-        }
-        for edge in topology.edges_of(EdgeFlags::FLOW) {
-            let [from, to] = topology.ends[edge as usize];
-            if !ends.contains_key(&from) && !ends.contains_key(&to) {
-                parts.join(from, to);
-            }
-        }
-        Ok(Partition { parts, sides })
-    }
-
-    /// Returns the part of a node; for a port, that of its side.
-    fn root_of(&mut self, drawing: &Drawing<'_>, node: NodeId) -> u32 {
-        let topology = &drawing.topology;
-        let side = topology.owner(node).and_then(|owner| self.sides.get(&(owner, topology.zone(node))).copied());
-        self.parts.find(side.unwrap_or(node))
-    }
-}
-
 fn row<'a>(drawing: &Drawing<'a>, section: &Section, number: usize) -> Vec<Datum<'a>> {
     let of_kind = |kind: End| {
         let nodes = section.ends.iter().filter(|(end, _)| *end == kind).map(|(_, node)| *node);
         sorted(nodes)
     };
-    let [shutdown, blowdown, relief] = [End::Shutdown, End::Blowdown, End::Relief].map(of_kind);
+    let [shutdown, blowdown, mut relief] = [End::Shutdown, End::Blowdown, End::Relief].map(of_kind);
+    relief.retain(|device| !opens_inwards(drawing, *device));
     let mut uncertainties = section.uncertainties.clone();
     if shutdown.is_empty() {
         uncertainties.push(("no_esd_valve", NONE, NONE));

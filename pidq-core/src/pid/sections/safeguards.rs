@@ -10,16 +10,19 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::graph::vocabulary;
+use crate::pid::isolate::parts::Parts;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
 use crate::pid::relief::ReliefPath;
-use crate::pid::relief::devices::{StatedBy, devices};
+use crate::pid::relief::devices::{StatedBy, devices, opens_inwards};
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::tails::Tails;
-use crate::pid::valve_state::is_not_installed;
+use crate::pid::valve_state::{Installation, installation};
 use crate::pid::{ChargeFn, Datum};
 
-use super::inner_valves::{fails_open, has_open_bypass, is_check_valve_bypassed};
+use super::inner_valves::{fails_open, has_one_direction, hindrance, passive_kind};
+use super::open_ways::OpenWays;
+use super::ways_around::{has_open_bypass, is_check_valve_bypassed};
 
 const SAFEGUARD: &[&str] = &["item", "kind", "loop", "senses", "acts", "sensing_points", "final_elements", "certain"];
 
@@ -33,6 +36,7 @@ pub(super) struct Safeguards {
     relief: HashMap<NodeId, bool>,
     /// Relief devices between the outlet and the suction of a machine.
     internal_relief: HashSet<NodeId>,
+    open_ways: OpenWays,
     /// By side of equipment: the relief devices that protect it, and whether they do so for certain.
     protecting: HashMap<EquipmentSide, Vec<(NodeId, bool)>>,
 }
@@ -73,12 +77,10 @@ impl Safeguards {
             };
             let (kind, is_stated) = loop_parts::kind(drawing, found, &parts);
             let sensing_points = loop_parts::sensing_points(drawing, &parts.sensors, charge)?;
-            let is_installed = |nodes: &[NodeId]| !nodes.iter().any(|node| is_not_installed(drawing, *node));
-            let is_installed =
-                is_installed(&parts.final_elements) && is_installed(&parts.sensors) && is_installed(&[item]);
-            let mut is_certain = is_stated && parts.is_closed() && is_installed;
+            let are_stated = parts.are_stated(drawing, found.protection);
+            let mut is_certain = is_stated && parts.is_closed() && are_stated && is_installed(drawing, item);
             for node in parts.final_elements.iter().filter(|node| closes_in_emergency(drawing, **node)) {
-                is_certain = is_certain && !is_shutdown_bypassed(drawing, *node, charge)?;
+                is_certain = is_certain && !safeguards.is_shutdown_bypassed(drawing, *node, charge)?;
             }
             charge((parts.final_elements.len() + sensing_points.len()) as u64)?;
             let LoopParts { sensors, final_elements, .. } = parts;
@@ -90,9 +92,11 @@ impl Safeguards {
             }
             safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements, acts_on });
         }
+        let devices = devices(drawing, charge)?;
+        let parts = if devices.is_empty() { Parts::default() } else { Parts::collect(drawing, charge)? };
         let mut tails = Tails::default();
-        for device in devices(drawing, charge)? {
-            safeguards.add_relief(drawing, device, &mut tails, charge)?;
+        for device in devices {
+            safeguards.add_relief(drawing, device, &parts, &mut tails, charge)?;
         }
         Ok(safeguards)
     }
@@ -103,12 +107,17 @@ impl Safeguards {
         &mut self,
         drawing: &Drawing<'_>,
         (device, stated_by): (NodeId, StatedBy),
+        parts: &Parts,
         tails: &mut Tails,
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         let path = ReliefPath::find(drawing, device, tails, charge)?;
-        let protected = Protected::find(drawing, &path, charge)?;
+        let bodies = |equipment: NodeId, charge: ChargeFn<'_>| parts.open_bodies(drawing, equipment, charge);
+        let mut protected = Protected::find_through(drawing, &path, &bodies, charge)?;
         charge(protected.equipment.len() as u64)?;
+        if opens_inwards(drawing, device) {
+            protected = Protected::default();
+        }
         for (at, side) in protected.equipment.iter().enumerate() {
             self.protecting.entry(*side).or_default().push((device, at < protected.certain().len()));
         }
@@ -240,22 +249,24 @@ impl Safeguards {
         let role = drawing.topology.roles[node as usize];
         let passive = passive_kind(drawing, node).or((role == Role::OneWay).then_some("check_valve"));
         let (kind, is_certain) = match (self.relief.get(&node), passive) {
+            (Some(is_secured), _) if opens_inwards(drawing, node) => ("vacuum_relief", *is_secured),
             (Some(is_secured), _) => ("relief", *is_secured),
             (None, Some(kind)) if role == Role::OneWay => {
-                let is_certain = has_one_direction(drawing, node) && !is_check_valve_bypassed(drawing, node, charge)?;
-                (kind, is_certain)
+                let is_bypassed = is_check_valve_bypassed(drawing, node, &self.open_ways, charge)?;
+                (kind, has_one_direction(drawing, node) && !is_bypassed)
             }
             (_, Some(kind)) => {
-                let is_like = |other| passive_kind(drawing, other) == Some(kind) && !is_not_installed(drawing, other);
-                (kind, !has_open_bypass(drawing, node, is_like, charge)?)
+                let is_like = |other| passive_kind(drawing, other) == Some(kind) && is_installed(drawing, other);
+                (kind, !has_open_bypass(drawing, node, is_like, &self.open_ways, charge)?)
             }
             _ if protection::is_shutdown_valve(drawing, node) => {
-                let is_closed_by_trip = trip.is_some_and(|trip| trip.is_certain) && !fails_open(drawing, node);
-                ("shutdown_valve", is_closed_by_trip && !is_shutdown_bypassed(drawing, node, charge)?)
+                let is_closed_by_trip =
+                    trip.is_some_and(|trip| trip.is_certain) && hindrance(drawing, node, charge)?.is_none();
+                ("shutdown_valve", is_closed_by_trip && !self.is_shutdown_bypassed(drawing, node, charge)?)
             }
             _ => return Ok(None),
         };
-        let is_certain = is_certain && !is_not_installed(drawing, node);
+        let is_certain = is_certain && is_installed(drawing, node);
         Ok(Some(vec![
             Datum::Node(node),
             Datum::Word(kind),
@@ -266,6 +277,13 @@ impl Safeguards {
             Datum::Nodes(Vec::new()),
             Datum::Bool(is_certain),
         ]))
+    }
+
+    /// Returns whether an open path leads around a valve that a trip closes, without another one that is shut in an
+    /// emergency.
+    fn is_shutdown_bypassed(&self, drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        let is_like = |other| protection::is_shutdown_valve(drawing, other) && is_installed(drawing, other);
+        has_open_bypass(drawing, node, is_like, &self.open_ways, charge)
     }
 }
 
@@ -294,17 +312,15 @@ impl SectionFlow {
     }
 }
 
+/// Returns whether nothing states that an item is not there or may not be.
+fn is_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    installation(drawing, node) == Installation::Installed
+}
+
 /// Returns whether a final element of a trip is a valve that closes, as far as the drawing says.
 fn closes_in_emergency(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_blowdown = || matches!(protection::emergency_valve(drawing, node), Some((EmergencyValve::Blowdown, _)));
     drawing.topology.roles[node as usize].closes() && !is_blowdown() && !fails_open(drawing, node)
-}
-
-/// Returns whether an open path leads around a valve that a trip closes, without another one that is shut in an
-/// emergency.
-fn is_shutdown_bypassed(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    let is_like = |other| protection::is_shutdown_valve(drawing, other) && !is_not_installed(drawing, other);
-    has_open_bypass(drawing, node, is_like, charge)
 }
 
 /// Returns a row of a safeguard that is not certain.
@@ -330,16 +346,4 @@ fn machines(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result
     let by_edge = table.arcs(node).filter(|(_, edge)| is_whole(*edge)).map(|(whole, _)| whole);
     let wholes = by_edge.chain(topology.field_group(node)).chain(topology.owner(node));
     Ok(wholes.filter(|whole| *whole != node && topology.is_equipment(*whole)).collect())
-}
-
-/// Returns whether the drawing gives an item one direction: a pipe into it and a pipe out of it.
-fn has_one_direction(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let degree = |direction| drawing.topology.table(EdgeFilter::Flow, direction).degree(node);
-    drawing.topology.flow_degree(node) == 2 && degree(Direction::Up) == 1 && degree(Direction::Down) == 1
-}
-
-/// Returns the kind of an item that stops a flame, a leak or a reverse flow by itself.
-fn passive_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
-    let known = vocabulary::PASSIVE_SAFEGUARDS.iter();
-    known.copied().find(|(word, _)| drawing.class_has(node, &[*word])).map(|(_, kind)| kind)
 }

@@ -10,11 +10,12 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class::{self, LoopFunction};
+use crate::pid::loops::protection;
 use crate::pid::tag::Tag;
-use crate::pid::valve_state::{is_stated_as_actuated, texts};
+use crate::pid::valve_state::{is_stated_as_actuated, phrases, texts};
 
-/// Returns whether a valve has an actuator: its fields say so, an instrument sends it a signal, or an actuator or a
-/// solenoid belongs to it or is located on it.
+/// Returns whether a valve has an actuator: its fields say so, an instrument sends it a signal, an actuator or a
+/// solenoid belongs to it or is located on it, or it is the final element of a loop that controls or trips.
 pub(crate) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::All, Direction::Both);
@@ -34,7 +35,68 @@ pub(crate) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<
     Ok(is_stated_as_actuated(drawing, node)
         || topology.table(EdgeFilter::All, Direction::Up).arcs(node).any(is_acting)
         || table.arcs(node).any(is_connected_drive)
-        || topology.field_members(node).iter().any(|part| is_drive(drawing, *part)))
+        || topology.field_members(node).iter().any(|part| is_drive(drawing, *part))
+        || has_drive_with_its_tag(drawing, node, charge)?
+        || is_in_acting_loop(drawing, node, charge)?)
+}
+
+/// Returns what belongs to a valve, by edges and by fields.
+pub(crate) fn parts(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    let [down, up] = [Direction::Down, Direction::Up].map(|side| topology.table(EdgeFilter::All, side));
+    charge(1 + (down.degree(node) + up.degree(node)) as u64)?;
+    let has = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
+    let is_whole = |edge: EdgeId| has(edge, EdgeFlags::PART) || has(edge, EdgeFlags::MEMBER);
+    let of_whole = down.arcs(node).filter(|(_, edge)| is_whole(*edge));
+    let of_part = up.arcs(node).filter(|(_, edge)| has(*edge, EdgeFlags::MEMBER_REVERSED));
+    let by_edge = of_whole.chain(of_part).map(|(part, _)| part);
+    Ok(by_edge.chain(topology.field_members(node).iter().copied()).chain(topology.field_parts(node)).collect())
+}
+
+/// Returns whether a valve is a member of a loop that controls or trips: what closes a line there is a final element.
+fn is_in_acting_loop(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    for group in connected_by_membership(drawing, node) {
+        if !drawing.has_type(group, Names::LoopType) {
+            continue;
+        }
+        let topology = &drawing.topology;
+        let members: Vec<NodeId> =
+            connected_by_membership(drawing, group).chain(topology.field_members(group).iter().copied()).collect();
+        charge(1 + topology.table(EdgeFilter::All, Direction::Both).degree(group) as u64 + members.len() as u64)?;
+        for item in members.into_iter().chain([group]) {
+            let is_instrument = topology.roles[item as usize] == Role::Instrument;
+            let acts = match instrument_class::loop_function(drawing, item) {
+                LoopFunction::Acts => item == group || is_instrument,
+                // A loop node without letters says nothing.
+                LoopFunction::Unknown => is_instrument,
+                LoopFunction::Measures => false,
+            };
+            if acts || (is_instrument || item == group) && protection::of_node(drawing, item, charge)?.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the groups and the members of a node by edges, and its group by a field.
+fn connected_by_membership<'d>(drawing: &'d Drawing<'_>, node: NodeId) -> impl Iterator<Item = NodeId> + 'd {
+    let topology = &drawing.topology;
+    let is_member = |edge: EdgeId| {
+        let flags = topology.edge_flags[edge as usize];
+        [EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED].iter().any(|flag| flags.contains(*flag))
+    };
+    let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(node);
+    arcs.filter(move |(_, edge)| is_member(*edge)).map(|(other, _)| other).chain(topology.field_group(node))
+}
+
+/// Returns whether an actuator that no edge connects to a valve has its tag.
+fn has_drive_with_its_tag(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let Some(tag) = drawing.tag(node).filter(|tag| !tag.trim().is_empty()) else { return Ok(false) };
+    let same = drawing.by_tag(tag);
+    charge(same.len() as u64)?;
+    let mut others = same.iter().filter(|other| **other != node && drawing.topology.flow_degree(**other) == 0);
+    Ok(others.any(|other| is_drive(drawing, *other)))
 }
 
 /// Returns whether an item moves a valve other than by hand, by its class.
@@ -42,23 +104,17 @@ fn is_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.class_has(node, vocabulary::VALVE_DRIVES) && !drawing.class_has(node, vocabulary::HAND_DRIVES)
 }
 
-/// Returns the roles of valves that are all that a description of an item says: `shutdown valve`, or the ports of one, such as
-/// `L-port`. One that names another valve too, such as `bypass of control valve`, is about the purpose.
+/// Returns the roles of valves that a description of an item names: `shutdown valve, 4"`, `MOV`, or the ports of one, such
+/// as `L-port`. A clause that names another valve too, such as `bypass of control valve`, is about the purpose.
 pub(crate) fn described_roles(drawing: &Drawing<'_>, node: NodeId) -> impl Iterator<Item = Role> {
     let config = &drawing.topology.config;
-    let described = texts(drawing, node, Names::Description).filter(|text| text.len() <= MAX_CLASS);
-    described.map(|text| snake_case(text.trim())).filter(|text| is_about_item(text)).filter_map(|text| {
-        match text.ends_with("_valve") {
-            true => config.role_of(&text),
-            false => config.role_of_valve(&text).filter(|role| *role == Role::MultiWay),
+    texts(drawing, node, Names::Description).flat_map(phrases::names_in).filter_map(|name| {
+        match name.ends_with("_valve") {
+            true => config.role_of(&name),
+            false if vocabulary::ACTUATED_VALVE_CODES.contains(&name.as_str()) => Some(Role::Control),
+            false => config.role_of_valve(&name).filter(|role| *role == Role::MultiWay),
         }
     })
-}
-
-/// Returns whether a description in snake_case is short and names no purpose.
-fn is_about_item(text: &str) -> bool {
-    const MAX_WORDS: usize = 4;
-    text.split('_').count() <= MAX_WORDS && !text.split('_').any(|word| vocabulary::PURPOSE_WORDS.contains(&word))
 }
 
 /// Returns whether a text that describes a valve or its operator, or another class of it, names a drive.
@@ -68,7 +124,8 @@ pub(super) fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> b
         parts.iter().any(|part| text.contains(part))
     };
     let names_drive = |text: &str| has(text, vocabulary::VALVE_DRIVES);
-    let names_operator = |text: &str| has(text, vocabulary::OPERATORS) || text.trim().eq_ignore_ascii_case("air");
+    let is_code = |text: &str| vocabulary::OPERATOR_CODES.iter().any(|code| text.trim().eq_ignore_ascii_case(code));
+    let names_operator = |text: &str| has(text, vocabulary::OPERATORS) || is_code(text);
     let short = |names: Names| texts(drawing, node, names).filter(|text| text.len() <= MAX_CLASS);
     short(Names::Description).chain(short(Names::ComponentName)).chain(short(Names::Operator)).any(names_drive)
         || short(Names::Operator).any(names_operator)
@@ -82,7 +139,7 @@ pub(crate) fn tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
     let Some(text) = drawing.tag(node) else { return TagLetters::HandValve };
     let by_loop = |tag: Tag| roles::tag_letters_behind(&tag.prefix, &tag.letters);
     match Tag::parse_letters(text).map_or(TagLetters::HandValve, by_loop) {
-        TagLetters::HandValve if roles::names_check_valve(text) => TagLetters::SelfActing,
+        TagLetters::HandValve if roles::names_self_acting_valve(text) => TagLetters::SelfActing,
         TagLetters::HandValve if has_letters_of_actuator(text) => TagLetters::Actuated,
         letters => letters,
     }

@@ -2,7 +2,7 @@
 //!
 //! Most drawings state nothing about their pipes, which are open then.
 
-use super::{Installation, installation, installation_of, is_in, states_of, truth};
+use super::{Installation, installation, installation_by_texts, installation_of, is_in, states_of, truth};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
@@ -47,17 +47,28 @@ pub(crate) fn pipe_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
 
 fn read_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
     let edge = drawing.edge(pipe);
+    let by_texts = state_by(installation_by_texts(drawing, edge));
     let own_state = match may_state(edge, drawing.topology.state_names()) {
-        true => own_state(drawing, edge),
-        false => PipeState::Open,
+        true => own_state(drawing, edge).max(by_texts),
+        false => by_texts,
     };
     if own_state >= PipeState::NotInstalled {
         return own_state;
     }
     let segment = drawing.edge_field(pipe, Names::Segment).and_then(|id| drawing.by_id(id));
     let line = drawing.edge_field(pipe, Names::Line).and_then(|name| line_of_name(drawing, name));
-    let of_groups = segment.into_iter().chain(line).map(|group| state_by(installation(drawing, group)));
+    let of_groups = segment.into_iter().chain(line).map(|group| group_state(drawing, group));
     of_groups.max().map_or(own_state, |of_group| of_group.max(own_state))
+}
+
+/// Returns the state that a segment or a line gives to its pipes.
+fn group_state(drawing: &Drawing<'_>, group: NodeId) -> PipeState {
+    let fields = drawing.node(group);
+    let own_state = match may_state(fields, drawing.topology.state_names()) {
+        true => own_state(drawing, fields),
+        false => PipeState::Open,
+    };
+    own_state.max(state_by(installation(drawing, group)))
 }
 
 /// Returns the line with an id, or else the first one with a tag.
@@ -94,12 +105,15 @@ fn is_closed(drawing: &Drawing<'_>, edge: Value<'_>) -> bool {
         let is_listed = [Names::Closed, Names::LockedClosed].iter().any(|names| is_in(drawing, Some(value), *names));
         is_listed || value.as_str().is_some_and(|text| vocabulary::contains(vocabulary::BLANKED, text.trim()))
     };
-    let is_mark = |name: &str| name.len() <= MAX_CLASS && vocabulary::contains(vocabulary::CLOSED_MARKS, name.trim());
     let mut names = POSITIONS.into_iter().chain([Names::Status]);
-    names.any(|names| states_of(drawing, edge, names).any(says_closed))
-        || edge.as_object().is_some_and(|edge| {
-            stated_fields(edge).any(|(name, stated)| truth(stated.value) == Some(true) && is_mark(name))
-        })
+    names.any(|names| states_of(drawing, edge, names).any(says_closed)) || has_closed_mark(edge)
+}
+
+/// Returns whether a mark such as `blinded: true` says that a pipe or an item in one is closed.
+pub(super) fn has_closed_mark(holder: Value<'_>) -> bool {
+    let is_mark = |name: &str| name.len() <= MAX_CLASS && vocabulary::contains(vocabulary::CLOSED_MARKS, name.trim());
+    let mut fields = holder.as_object().into_iter().flat_map(stated_fields);
+    fields.any(|(name, stated)| truth(stated.value) == Some(true) && is_mark(name))
 }
 
 /// Returns the state of the pipes between two items: that of the most open one.

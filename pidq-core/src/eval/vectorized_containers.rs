@@ -1,7 +1,8 @@
-//! Vectorized evaluation of `size` and `limit` on a field that holds an array in each item.
+//! Vectorized evaluation of `size` and `limit` on a field that holds an array in each item, and of `keys` on one that
+//! holds an object.
 //!
-//! As in `vectorized`, the fuel equals the cost of evaluation item by item, and if an item holds no array the caller
-//! evaluates item by item instead.
+//! As in `vectorized`, the fuel equals the cost of evaluation item by item, and if an item holds something else the
+//! caller evaluates item by item instead.
 
 use super::EvalContext;
 use super::column_view::ColumnView;
@@ -11,21 +12,23 @@ use crate::error::Result;
 use crate::graph::column::{Column, MIN_ROWS};
 use crate::value::{Array, Items, Value};
 
-/// Function of an array that reads none of its items.
+/// Function of an array or an object that reads none of its values.
 #[derive(Clone, Copy)]
-pub(super) enum ArrayFunction {
+pub(super) enum ContainerFunction {
     Size,
     /// The first items, and their number.
     Limit(u32),
+    Keys,
 }
 
-impl ArrayFunction {
+impl ContainerFunction {
     /// Returns `None` for other functions, and for a number of items that is not constant.
-    pub fn new(call: &Call) -> Option<ArrayFunction> {
+    pub fn new(call: &Call) -> Option<ContainerFunction> {
         match (call.function.standard_name(), &*call.args) {
-            (Some("size"), []) => Some(ArrayFunction::Size),
+            (Some("size"), []) => Some(ContainerFunction::Size),
+            (Some("keys"), []) => Some(ContainerFunction::Keys),
             (Some("limit"), [Plan::Constant(count)]) => {
-                count.value().as_f64().map(|count| ArrayFunction::Limit(count.max(0.0) as u32))
+                count.value().as_f64().map(|count| ContainerFunction::Limit(count.max(0.0) as u32))
             }
             _ => None,
         }
@@ -34,15 +37,16 @@ impl ArrayFunction {
 
 impl<'a> EvalContext<'a> {
     /// Runs a function on the field of each item. Returns the results and the number of items in them.
-    pub(super) fn map_arrays(
+    pub(super) fn map_containers(
         &mut self,
         view: ColumnView<'a>,
         column: &'a Column,
-        function: ArrayFunction,
+        function: ContainerFunction,
     ) -> Result<Option<(Value<'a>, u64)>> {
         match function {
-            ArrayFunction::Size => self.map_sizes(view, column),
-            ArrayFunction::Limit(count) => self.map_limited(view, column, count),
+            ContainerFunction::Size => self.map_sizes(view, column),
+            ContainerFunction::Limit(count) => self.map_limited(view, column, count),
+            ContainerFunction::Keys => self.map_keys(view, column),
         }
     }
 
@@ -80,6 +84,26 @@ impl<'a> EvalContext<'a> {
         // The evaluation of the constant.
         self.charge(view.len() as u64)?;
         Ok(Some((self.list_from_slice(parts)?, total)))
+    }
+
+    /// The keys of all objects with the same shape are one list.
+    fn map_keys(&mut self, view: ColumnView<'a>, column: &'a Column) -> Result<Option<(Value<'a>, u64)>> {
+        let lists =
+            self.scratch.alloc_slice_filled(view.len(), Value::Undefined).ok_or_else(|| self.out_of_memory())?;
+        let (mut known, mut total) = (None, 0);
+        for (at, list) in lists.iter_mut().enumerate() {
+            let Some(id) = column.cell(view.row(at)).object_id() else { return Ok(None) };
+            let shape = self.document.shape(id);
+            let names = match known {
+                Some((known_shape, names)) if known_shape == shape => names,
+                _ => self.shape_keys(self.document, id)?.names,
+            };
+            known = Some((shape, names));
+            total += names.len() as u64;
+            *list = Value::Array(Array(Items::Built(names)));
+        }
+        self.charge(total)?;
+        Ok(Some((self.list_from_slice(lists)?, total)))
     }
 
     /// Returns the first items of a stored array and their number; `None` for a long part, which becomes rows.

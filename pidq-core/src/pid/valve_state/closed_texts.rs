@@ -1,0 +1,45 @@
+//! Statements that a valve is closed, beside its position: labels such as `LC`, remarks, marks such as `closed: true`.
+//!
+//! Tools export a position for every valve, often a default, and the letters beside the symbol are a text of their own.
+
+use super::{is_word_of, texts, truth};
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::vocabulary;
+use crate::pid::stated_values::stated_fields;
+
+/// Returns whether a text of a valve has a clause that is nothing but a word for closed, or a field of another name says so.
+pub(crate) fn says_closed(drawing: &Drawing<'_>, valve: NodeId) -> bool {
+    let names = [Names::Remarks, Names::Description];
+    let has_clause = |text: &str| text.split(is_end_of_clause).any(|clause| is_closed_word(drawing, clause));
+    names.iter().any(|names| texts(drawing, valve, *names).any(has_clause)) || has_mark(drawing, valve)
+}
+
+fn is_end_of_clause(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '(' | ')' | '\n' | '!')
+}
+
+fn is_closed_word(drawing: &Drawing<'_>, clause: &str) -> bool {
+    let clause = clause.trim().trim_end_matches('.');
+    !clause.is_empty()
+        && clause.len() <= MAX_CLASS
+        && ([Names::Closed, Names::LockedClosed].iter().any(|names| is_word_of(drawing, clause, *names))
+            || vocabulary::contains(vocabulary::CLOSED_PHRASES, clause))
+}
+
+/// Returns whether a mark such as `locked_closed: true` or `valve_status: closed` says that a valve is closed.
+fn has_mark(drawing: &Drawing<'_>, valve: NodeId) -> bool {
+    let Some(object) = drawing.node(valve).as_object() else { return false };
+    stated_fields(object).filter(|(name, _)| name.len() <= MAX_CLASS).any(|(name, stated)| {
+        let is_in = |known: &[&str]| vocabulary::contains_plain(known, name.trim());
+        match truth(stated.value) {
+            Some(true) => is_in(vocabulary::VALVE_CLOSED_MARKS),
+            Some(false) => false,
+            None => {
+                is_in(vocabulary::VALVE_POSITION_FIELDS)
+                    && stated.value.as_str().is_some_and(|text| is_closed_word(drawing, text))
+            }
+        }
+    })
+}

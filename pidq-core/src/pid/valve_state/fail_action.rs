@@ -1,0 +1,74 @@
+//! Fail position of a valve, as the drawing states it: `FO`, `air to close`, `fail last`.
+
+use super::phrases::clauses;
+use super::texts;
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary;
+
+/// Position that a valve takes when its actuator fails.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum FailAction {
+    Closes,
+    /// A text states one that is not understood.
+    Unknown,
+    /// It stays where it is, and may drift.
+    Stays,
+    Opens,
+}
+
+/// Returns the stated fail position of a valve; of several ones that which keeps it from closing. `None` if the drawing
+/// states none.
+pub(crate) fn fail_action(drawing: &Drawing<'_>, node: NodeId) -> Option<FailAction> {
+    texts(drawing, node, Names::FailAction).filter_map(of_text).max()
+}
+
+/// Returns whether a valve may close when its actuator fails: the drawing does not state that it opens or stays.
+pub(crate) fn may_fail_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let lowest = texts(drawing, node, Names::FailAction).filter_map(of_text).min();
+    lowest.is_none_or(|action| action < FailAction::Stays)
+}
+
+/// Returns the fail position in a text; `None` if it states none, such as `n/a`.
+fn of_text(text: &str) -> Option<FailAction> {
+    let text = text.trim();
+    if vocabulary::contains(vocabulary::NEGATIVES, text) {
+        return None;
+    }
+    if text.len() > MAX_CLASS || text.contains('?') {
+        return Some(FailAction::Unknown);
+    }
+    let is_mark = |c: char| matches!(c, '.' | '/' | '(' | ')');
+    let plain = snake_case(text).replace(is_mark, "");
+    let is_in = |known: &[&str]| known.contains(&plain.as_str());
+    Some(match () {
+        () if is_in(vocabulary::FAIL_OPEN) => FailAction::Opens,
+        () if is_in(vocabulary::FAIL_IN_PLACE) => FailAction::Stays,
+        () if is_in(vocabulary::FAIL_CLOSED) => FailAction::Closes,
+        () => of_words(&clauses(text).concat()),
+    })
+}
+
+/// Returns the fail position in words such as `valve fails open on loss of air`: all that are not about the failure must
+/// name the same one.
+fn of_words(words: &[String]) -> FailAction {
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    // Air moves the valve in `air to open`; in `loss of air` it is the cause.
+    let is_moved_by_air = words.windows(2).any(|pair| pair[0] == "air" && pair[1] == "to")
+        || has(&["air"]) && !has(&["loss", "failure", "fail"]);
+    if is_moved_by_air {
+        return FailAction::Unknown;
+    }
+    let words = words.iter().map(String::as_str).filter(|word| !vocabulary::FAIL_WORDS.contains(word));
+    let action_of = |word: &str| match word {
+        word if vocabulary::FAIL_OPEN.contains(&word) => FailAction::Opens,
+        word if vocabulary::FAIL_CLOSED.contains(&word) => FailAction::Closes,
+        word if vocabulary::FAIL_IN_PLACE.contains(&word) => FailAction::Stays,
+        _ => FailAction::Unknown,
+    };
+    let mut actions = words.map(action_of);
+    let first = actions.next().unwrap_or(FailAction::Unknown);
+    if actions.all(|other| other == first) { first } else { FailAction::Unknown }
+}

@@ -1,0 +1,581 @@
+//! Phrases in the texts of an item: what they say against its being there, and against its being a valve that closes.
+//!
+//! A text is split into clauses at its punctuation, and a clause into words: spelling, brackets, sizes and order do not
+//! matter. A phrase is found wherever its words stand together; a longer one covers those in it.
+
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+
+use super::Installation;
+use crate::graph::roles;
+use crate::graph::vocabulary;
+
+/// Meaning of a phrase for the item that has it in a text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Meaning {
+    /// None: the phrase covers a word of another row.
+    Nothing,
+    /// A status of what is not there now.
+    Absent,
+    /// It may not be there.
+    MayBeAbsent,
+    /// It does not close tightly for certain.
+    MayNotClose,
+    /// A valve that does not close all its ways, or closes by itself: not the type of a hand valve.
+    OtherValve,
+    /// An item that lets a flow through.
+    NoValve,
+}
+use Meaning::{Absent, MayBeAbsent, MayNotClose, NoValve, Nothing, OtherValve};
+
+/// Phrases in lower case, without punctuation; `#` is a number, `*` any word, `$` the end of a clause. Statuses of what is not there now are in
+/// [`vocabulary::NOT_INSTALLED`].
+const PHRASES: &[(Meaning, &[&str])] = &[
+    (Absent, &["not installed", "not inst", "ausgebaut", "demontiert", "entfernt", "entfallen", "entfällt", "geplant"]),
+    (Absent, &["zukünftig", "künftig", "zurückgebaut", "rückgebaut", "demonté", "démonté", "démontée", "déposé"]),
+    (Absent, &["déposée", "supprimé", "supprimée", "retiré", "retirée", "futur"]),
+    (MayBeAbsent, &["abandoned", "decommissioned", "disconnected", "mothballed", "missing", "optional", "on hold"]),
+    (MayBeAbsent, &["gagged", "gag fitted", "not in service", "blinded", "blanked", "blanked off"]),
+    (MayBeAbsent, &["not in use", "not used", "out of use", "out of service", "disused", "inactive"]),
+    (MayBeAbsent, &["by ph #", "in ph #", "for ph #", "by ph ii", "in ph ii", "by ph iii", "in ph iii"]),
+    (MayBeAbsent, &["not fitted", "not in place", "not present", "not provided", "not built", "never installed"]),
+    (MayBeAbsent, &["not existing", "no longer installed", "no longer exists", "does not exist", "for demolition"]),
+    (MayBeAbsent, &["not yet installed", "to be installed", "to be added", "to be built", "to be fitted"]),
+    (MayBeAbsent, &["replaced by", "replaced with", "phase #", "phase i", "phase ii", "phase iii", "phase iv"]),
+    (MayBeAbsent, &["nicht installiert", "nicht eingebaut", "nicht vorhanden", "stillgelegt", "non installé"]),
+    (MayBeAbsent, &["non installée", "non monté", "non montée"]),
+    // What is removed, replaced or planned is something else.
+    (Nothing, &["not be removed", "not to be removed", "cannot be removed", "never removed", "do not remove"]),
+    (Nothing, &["insulation removed", "lagging removed", "lock removed", "padlock removed", "tag removed"]),
+    (Nothing, &["handwheel removed", "hand wheel removed", "handle removed", "lever removed", "key removed"]),
+    (Nothing, &["old tag deleted", "old tag # deleted", "old tag * # deleted", "former tag * # deleted"]),
+    (Nothing, &["not be blinded", "not to be blinded", "not be gagged", "not to be gagged", "never blinded"]),
+    (Nothing, &["not be blanked", "not to be blanked", "not blinded", "not gagged", "not blanked"]),
+    // Where and by whom, not when.
+    (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
+    (Nothing, &["to be installed by vendor $", "to be installed by supplier $", "to be installed close to"]),
+    (Nothing, &["to be installed near", "to be installed next to", "to be installed adjacent to"]),
+    (Nothing, &["to be installed as close as", "to be installed horizontally", "to be installed vertically"]),
+    (Nothing, &["to be installed in horizontal", "to be installed in vertical", "to be installed upstream of"]),
+    (Nothing, &["to be installed downstream of", "to be installed above", "to be installed below"]),
+    // The valve is there for what is not.
+    (Nothing, &["for future tie in", "for future tie ins", "for future connection", "for future connections"]),
+    (Nothing, &["for future extension", "for future extensions", "for future expansion"]),
+    (Nothing, &["tag missing", "label missing", "missing tag", "missing label", "insulation missing"]),
+    (Nothing, &["planned maintenance", "planned outage", "planned shutdown", "planned turnaround", "proposed by"]),
+    (Nothing, &["replaced by new", "replaced with new", "replaced by same", "replaced with same"]),
+    (Nothing, &["gasket replaced by", "gasket replaced with", "packing replaced by", "packing replaced with"]),
+    (Nothing, &["bolts replaced with", "handwheel replaced by", "handwheel replaced with", "seals replaced with"]),
+    (MayNotClose, &["drilled disc", "drilled disk", "drilled gate", "drilled wedge", "drilled plug", "drilled ball"]),
+    (MayNotClose, &["drilled flapper", "drilled blind", "drilled plate", "disc drilled", "disk drilled"]),
+    (MayNotClose, &["gate drilled", "wedge drilled", "plug drilled", "ball drilled", "flapper drilled"]),
+    (MayNotClose, &["blind drilled", "plate drilled", "trim drilled", "seat drilled", "hole in disc"]),
+    (MayNotClose, &["hole in gate", "hole in plate", "hole in blind", "body only", "gutted", "no internals"]),
+    (MayNotClose, &["without internals", "without trim", "without disc", "passing", "leaking", "leaks", "leaky"]),
+    (MayNotClose, &["not holding", "does not hold", "does not close", "does not seal", "will not close"]),
+    (MayNotClose, &["not tight", "cannot be closed", "can not be closed", "stuck", "seized", "jammed", "inoperable"]),
+    (MayNotClose, &["inoperative", "defective", "faulty", "defekt", "undicht", "ne ferme pas"]),
+    (Nothing, &["no leaks", "not leaking", "not passing", "not stuck", "if leaking", "if passing"]),
+    (OtherValve, &["3 way", "4 way", "5 way", "3 ways", "4 ways", "three way", "four way", "five way", "multi way"]),
+    (OtherValve, &["multiway", "3 port", "4 port", "three port", "four port", "multi port", "multiport", "l port"]),
+    (OtherValve, &["t port", "lport", "tport", "l ported", "t ported", "l bore", "t bore", "l pattern", "t pattern"]),
+    (OtherValve, &["diverter", "diverting", "divert", "changeover", "change over", "selector valve"]),
+    (OtherValve, &["switching valve", "transfer valve", "mixing valve"]),
+    (OtherValve, &["3 wege", "4 wege", "dreiwege", "vierwege", "dreiwegehahn", "dreiwegeventil", "vierwegehahn"]),
+    (OtherValve, &["dreiwegekugelhahn", "l bohrung", "t bohrung", "3 voies", "4 voies", "trois voies"]),
+    (OtherValve, &["check valve", "checkvalve", "check valves", "non return", "nonreturn", "nrv", "swing check"]),
+    (OtherValve, &["lift check", "ball check", "stop check", "piston check", "disc check", "wafer check"]),
+    (OtherValve, &["dual plate check", "one way valve", "foot valve", "backflow", "back flow", "rückschlagklappe"]),
+    (OtherValve, &["rückschlagventil", "rückflussverhinderer", "clapet anti retour", "clapet de non retour"]),
+    (OtherValve, &["relief valve", "safety valve", "pop valve", "breather valve", "vacuum breaker", "rupture disc"]),
+    (OtherValve, &["rupture disk", "bursting disc", "bursting disk", "sicherheitsventil", "berstscheibe"]),
+    (OtherValve, &["soupape de sûreté", "soupape de sécurité", "disque de rupture", "excess flow valve"]),
+    (NoValve, &["steam trap", "float trap", "condensate trap", "air trap", "trap", "restriction orifice"]),
+    (NoValve, &["orifice plate", "orifice", "restrictor", "strainer", "sight glass", "pipe spool", "spool piece"]),
+    (NoValve, &["spectacle blind", "spectacle plate", "spectacle flange", "line blind", "paddle blind", "spade"]),
+    (NoValve, &["figure # blind", "figure eight blind", "safety relief", "pressure relief", "thermal relief"]),
+    (NoValve, &["spool", "flame arrester", "flame arrestor", "expansion joint", "quick coupling", "reducer"]),
+    (NoValve, &["air vent", "kondensatableiter", "purgeur", "schmutzfänger", "drossel", "blende"]),
+    (Nothing, &["two way", "2 way", "two port", "2 port", "one piece", "full port", "reduced port"]),
+];
+
+/// Words after which a clause is about another item: `isolation of check valve`.
+const PREPOSITIONS: &[&str] = &[
+    "above",
+    "after",
+    "at",
+    "before",
+    "behind",
+    "below",
+    "between",
+    "by",
+    "downstream",
+    "for",
+    "from",
+    "near",
+    "next",
+    "of",
+    "on",
+    "replaced",
+    "to",
+    "towards",
+    "under",
+    "upstream",
+    "für",
+    "am",
+    "an",
+    "hinter",
+    "nach",
+    "vor",
+    "von",
+    "zu",
+    "zum",
+    "zur",
+    "pour",
+    "sur",
+    "vers",
+];
+
+/// Nouns that make a phrase before them the name of another item: `check valve bypass`.
+const HEAD_NOUNS: &[&str] = &[
+    "bleed",
+    "block",
+    "blowdown",
+    "bypass",
+    "connection",
+    "downstream",
+    "drain",
+    "flushing",
+    "inlet",
+    "isolating",
+    "isolation",
+    "outlet",
+    "purge",
+    "root",
+    "sample",
+    "sampling",
+    "tap",
+    "tapping",
+    "test",
+    "upstream",
+    "vent",
+];
+
+/// Words at the end of a clause that make what is named before them a neighbor: `removable spool downstream`.
+const PLACES: &[&str] = &["adjacent", "behind", "below", "above", "downstream", "nearby", "upstream"];
+
+/// Words before the name of something that an item has: `gate valve with strainer`.
+const COMPANIONS: &[&str] = &["with", "w", "incl", "including", "plus", "mit", "avec"];
+
+/// Words for a valve that end the name of one.
+const VALVE_NOUNS: &[&str] = &["valve", "valves", "cock", "cocks", "ventil", "hahn", "vanne", "robinet"];
+
+/// Words of sizes and ratings, and others that add nothing to the name of an item.
+const SIZE_WORDS: &[&str] = &[
+    "a", "ansi", "bar", "class", "cl", "dn", "in", "inch", "inches", "is", "it", "item", "lb", "lbs", "mm", "new",
+    "nb", "nps", "pn", "psi", "rating", "size", "the", "this", "type",
+];
+
+/// Limit of a text in bytes; what follows is not read.
+const MAX_TEXT: usize = 4096;
+
+/// Kind of a text, which decides when it is about the item.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum TextKind {
+    /// Its class, its name or its description.
+    Description,
+    /// A remark: a sentence may be about anything, and only a clause that names nothing else names the item.
+    Remark,
+}
+
+/// Returns whether an item is there by a text. One that is nothing but a status, such as `future`, is one; a text with
+/// such a word among others may be about the item, or about something else.
+pub(crate) fn installation_by_text(text: &str) -> Installation {
+    if !may_say_absent(text) {
+        return Installation::Installed;
+    }
+    let clauses = clauses(text);
+    let found = || clauses.iter().flat_map(|clause| phrases(clause));
+    if let [clause] = clauses.as_slice()
+        && let [only] = phrases(clause).as_slice()
+        && only.meaning == Absent
+        && only.words == clause.len()
+    {
+        return Installation::NotInstalled;
+    }
+    match found().any(|phrase| matches!(phrase.meaning, Absent | MayBeAbsent)) {
+        true => Installation::Unknown,
+        false => Installation::Installed,
+    }
+}
+
+/// Returns false only if a text does not say that an item is not there: most have no word for it.
+pub(super) fn may_say_absent(text: &str) -> bool {
+    has_first_letters(&ABSENCE_LETTERS, text)
+}
+
+/// Returns whether a text says that an item may not close tightly.
+pub(crate) fn says_not_tight(text: &str) -> bool {
+    let clauses = clauses(text);
+    clauses.iter().flat_map(|clause| phrases(clause)).any(|phrase| phrase.meaning == MayNotClose)
+}
+
+/// Returns whether a text calls an item something that is no valve that closes its pipe.
+pub(crate) fn names_other_item(text: &str, kind: TextKind) -> bool {
+    clauses(text).iter().any(|clause| phrases(clause).iter().any(|phrase| is_named(clause, phrase, kind)))
+}
+
+/// Returns the clauses of a text that may name the item, in snake_case: without sizes, without what follows the word
+/// `valve`, and not those with a purpose, such as `bypass of control valve`.
+pub(crate) fn names_in(text: &str) -> impl Iterator<Item = String> {
+    const MAX_WORDS: usize = 4;
+    clauses(text).into_iter().filter_map(|mut clause| {
+        let mut end = clause.len();
+        // A tag or a size may follow the name.
+        let is_tag = |at: usize| clause[at].len() <= 3 && clause[..at].iter().any(|word| word == "valve");
+        while end > 0 && (is_size(&clause[end - 1]) || is_tag(end - 1)) {
+            end -= 1;
+        }
+        clause.truncate(end);
+        let is_purpose =
+            |word: &String| [vocabulary::PURPOSE_WORDS, HEAD_NOUNS].iter().any(|words| words.contains(&word.as_str()));
+        (clause.len() <= MAX_WORDS && !clause.iter().any(is_purpose)).then(|| clause.join("_"))
+    })
+}
+
+/// Returns whether a phrase names the item whose text a clause is from.
+fn is_named(clause: &[String], phrase: &Phrase, kind: TextKind) -> bool {
+    let (before, rest) = clause.split_at(phrase.at);
+    let (words, after) = rest.split_at(phrase.words);
+    let has = |words: &[String], known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let is_noun = phrase.meaning == NoValve || has(words, VALVE_NOUNS);
+    let is_neighbor = matches!(after, [place] if PLACES.contains(&place.as_str()));
+    let is_companion = phrase.meaning == NoValve && has(before, COMPANIONS);
+    let is_other_item = has(before, PREPOSITIONS) || is_noun && is_neighbor || is_companion;
+    // A preposition behind the phrase ends what it names.
+    let end = after.iter().position(|word| PREPOSITIONS.contains(&word.as_str()));
+    let after = &after[..end.unwrap_or(after.len())];
+    let valves = words.iter().chain(after).filter(|word| VALVE_NOUNS.contains(&word.as_str())).count();
+    let is_item = match phrase.meaning {
+        OtherValve => !has(after, HEAD_NOUNS) && valves <= 1,
+        NoValve => after.iter().all(|word| is_size(word)),
+        _ => false,
+    };
+    let names_nothing_else = || before.iter().chain(after).all(|word| is_size(word) || roles::is_hand_valve_word(word));
+    is_item && !is_other_item && (kind == TextKind::Description || end.is_none() && names_nothing_else())
+}
+
+/// Returns whether a word is a number, a letter or a word of a size.
+fn is_size(word: &str) -> bool {
+    word.chars().all(char::is_numeric) || word.chars().nth(1).is_none() || SIZE_WORDS.contains(&word)
+}
+
+/// A phrase of the table in a clause: its first word, and the number of its words.
+struct Phrase {
+    meaning: Meaning,
+    at: usize,
+    words: usize,
+}
+
+/// Returns the phrases in a clause, the longest at each word.
+fn phrases(clause: &[String]) -> Vec<Phrase> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < clause.len() {
+        match longest_at(&clause[at..]) {
+            Some((meaning, words)) => {
+                found.push(Phrase { meaning, at, words });
+                at += words;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Words of a phrase, and its meaning.
+type Row = (Vec<&'static str>, Meaning);
+
+/// Phrases by their first word, the longest first.
+static ROWS: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
+    let mut rows: HashMap<&'static str, Vec<Row>> = HashMap::new();
+    for (phrase, meaning) in all_phrases() {
+        let words: Vec<&str> = phrase.split(' ').collect();
+        rows.entry(words[0]).or_default().push((words, meaning));
+    }
+    rows.values_mut().for_each(|rows| rows.sort_by_key(|(words, _)| std::cmp::Reverse(words.len())));
+    rows
+});
+
+fn all_phrases() -> impl Iterator<Item = (&'static str, Meaning)> {
+    let rows = PHRASES.iter().flat_map(|(meaning, phrases)| phrases.iter().map(|phrase| (*phrase, *meaning)));
+    rows.chain(vocabulary::NOT_INSTALLED.iter().map(|word| (*word, Absent)))
+}
+
+fn longest_at(words: &[String]) -> Option<(Meaning, usize)> {
+    let is_same = |(known, word): (&&str, &String)| match *known {
+        "#" => word.chars().all(char::is_numeric),
+        "*" => true,
+        known => known == word,
+    };
+    let begins = |(known, _): &&Row| match known.split_last() {
+        Some((&"$", known)) => known.len() == words.len() && known.iter().zip(words).all(is_same),
+        _ => known.len() <= words.len() && known.iter().zip(words).all(is_same),
+    };
+    let (known, meaning) = ROWS.get(words[0].as_str())?.iter().find(begins)?;
+    Some((*meaning, known.iter().filter(|word| **word != "$").count()))
+}
+
+/// Returns the clauses of a text as words in lower case. Letters and digits are words of their own: `3way`, `DN50`.
+pub(super) fn clauses(text: &str) -> Vec<Vec<String>> {
+    let mut clauses: Vec<Vec<String>> = vec![Vec::new()];
+    let mut before = ' ';
+    let end = (0..=text.len().min(MAX_TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let mut chars = text[..end].chars().peekable();
+    while let Some(c) = chars.next() {
+        let begins_word = !before.is_alphanumeric()
+            || before.is_numeric() != c.is_numeric()
+            || before.is_lowercase() && c.is_uppercase();
+        let ends_clause = match c {
+            ',' | ';' | ':' | '(' | ')' | '[' | ']' | '{' | '}' | '\n' | '!' | '?' => true,
+            // A number follows an abbreviation: `ph. 2`.
+            '.' => match (chars.next_if(|next| next.is_whitespace()), chars.peek()) {
+                (Some(_), Some(next)) => !next.is_numeric(),
+                (_, next) => next.is_none(),
+            },
+            '-' | '–' | '—' => before.is_whitespace() && chars.peek().is_none_or(|next| next.is_whitespace()),
+            _ => false,
+        };
+        let clause = clauses.last_mut().filter(|_| c.is_alphanumeric());
+        if let Some(clause) = clause {
+            if begins_word || clause.is_empty() {
+                clause.push(String::new());
+            }
+            if let Some(word) = clause.last_mut() {
+                word.extend(c.to_lowercase());
+            }
+        }
+        if ends_clause && clauses.last().is_some_and(|clause| !clause.is_empty()) {
+            clauses.push(Vec::new());
+        }
+        before = c;
+    }
+    clauses.retain(|clause| !clause.is_empty());
+    clauses
+}
+
+/// Set of the first letters of words, by [`first_letters`].
+type FirstLetters = [bool; SLOTS];
+
+/// A prime number: few letters share a slot.
+const SLOTS: usize = 32_749;
+
+/// First letters of the phrases that say that an item is not there. Most texts have no such word, and are excluded
+/// without a conversion.
+static ABSENCE_LETTERS: LazyLock<Box<FirstLetters>> = LazyLock::new(|| {
+    let mut letters = Box::new([false; SLOTS]);
+    for (phrase, _) in all_phrases().filter(|(_, meaning)| matches!(meaning, Absent | MayBeAbsent)) {
+        letters[first_letters(phrase.as_bytes())] = true;
+    }
+    letters
+});
+
+/// Returns an index for the first four letters of a word.
+fn first_letters(text: &[u8]) -> usize {
+    let mut index = 0;
+    for at in 0..4 {
+        let ends = at > 0 && text[..at.min(text.len())].last().is_some_and(u8::is_ascii_lowercase);
+        let letter = match text.get(at) {
+            Some(letter) if letter.is_ascii_alphabetic() && !(ends && letter.is_ascii_uppercase()) => *letter,
+            _ => break,
+        };
+        index |= usize::from(letter.to_ascii_lowercase() - b'a' + 1) << (5 * (3 - at));
+    }
+    index % SLOTS
+}
+
+/// Returns false only if no word of a text begins with letters of a set. Letters with accents are not judged.
+fn has_first_letters(known: &FirstLetters, text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let begins_word = |at: usize| {
+        let before = at.checked_sub(1).map(|before| bytes[before]);
+        before.is_none_or(|before| {
+            !before.is_ascii_alphabetic() || before.is_ascii_lowercase() && bytes[at].is_ascii_uppercase()
+        })
+    };
+    (0..bytes.len().min(MAX_TEXT)).any(|at| {
+        !bytes[at].is_ascii()
+            || bytes[at].is_ascii_alphabetic() && begins_word(at) && known[first_letters(&bytes[at..])]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_has_one_row_and_is_written_as_it_is_read() {
+        let phrases: Vec<&str> = all_phrases().map(|(phrase, _)| phrase).collect();
+        for (at, phrase) in phrases.iter().enumerate() {
+            assert!(!phrases[..at].contains(phrase), "{phrase} has two rows");
+            let written = phrase.replace('#', "7").replace('*', "x").replace(" $", "");
+            assert_eq!(clauses(&written).concat().join(" "), written);
+        }
+    }
+
+    #[test]
+    fn texts_that_name_another_item_differ_from_those_about_the_item() {
+        let check = |expected: bool, texts: &[&str]| {
+            for text in texts {
+                assert_eq!(names_other_item(text, TextKind::Description), expected, "{text}");
+            }
+        };
+        check(
+            true,
+            &[
+                "3-way ball valve, L-port",
+                "ball valve (3-way)",
+                "BALL VALVE 3-WAY L-PORT",
+                "3WAY valve",
+                "ball valve, T-port",
+                "manual 3-way valve for sampling",
+                "swing check valve, DN50",
+                "DN 50 check valve",
+                "Non-Return",
+                "steam trap",
+                "2\" steam trap DN25",
+                "restriction orifice [RO-1]",
+                "Pipe spool",
+                "removed spool",
+                "spectacle blind, open",
+                "safety relief",
+                "check valve DN 50",
+                "3-way valve downstream",
+                "ball valve with L-port",
+                "Check valve. 2 off",
+                "gate valve / relief valve",
+                "Dreiwege-Kugelhahn",
+                "CheckValve",
+            ],
+        );
+        check(
+            false,
+            &[
+                "two-way ball valve",
+                "ball valve, full bore",
+                "isolation of check valve",
+                "check valve bypass",
+                "relief valve inlet valve",
+                "PSV-101 inlet block valve",
+                "steam trap inlet valve",
+                "drain for 3-way valve",
+                "removable spool downstream",
+                "temporary strainer downstream, remove after commissioning",
+                "check valve upstream",
+                "gate valve with strainer",
+                "thermal relief bypass",
+                "check weekly",
+                "bellows sealed globe valve",
+                "orifice flange drain",
+                "Spool drain valve",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_remark_names_the_item_only_if_it_names_nothing_else() {
+        for (text, expected) in [
+            ("3-way valve", true),
+            ("L-port, DN 50", true),
+            ("this is a swing check valve", true),
+            ("check valve position weekly", false),
+            ("see 3-way valve TV-3", false),
+            ("steam trap to be cleaned", false),
+        ] {
+            assert_eq!(names_other_item(text, TextKind::Remark), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_for_what_is_not_there_are_read_in_any_spelling() {
+        let cases: &[(Installation, &[&str])] = &[
+            (
+                Installation::NotInstalled,
+                &["removed", "(REMOVED)", "Not installed.", "not inst.", "[future]", "Void!", "ausgebaut"],
+            ),
+            (
+                Installation::Unknown,
+                &[
+                    "internals removed",
+                    "valve removed",
+                    "gate valve (removed)",
+                    "to be removed in phase 2",
+                    "replaced by spool",
+                    "by others in phase 2",
+                    "Phase II",
+                    "not installed, see MOC 7",
+                    "BONNET REMOVED",
+                    "spool removed, see downstream",
+                    "note 3: removed in revision 2",
+                    "valve deleted, old tag HV-2",
+                    "for future use",
+                    "future tie-in",
+                    "isolation valve for future tie-in, not installed",
+                    "to be installed",
+                    "to be installed by contractor in phase 2",
+                    "to be installed by others",
+                    "to be installed at next turnaround",
+                    "by ph. 2",
+                    "not in use",
+                    "out of service",
+                    "Ventil demontiert",
+                    "vanne déposée",
+                ],
+            ),
+            (
+                Installation::Installed,
+                &[
+                    "",
+                    "gate valve",
+                    "gasket replaced with PTFE",
+                    "replaced by new valve in 2019",
+                    "must not be removed",
+                    "HANDWHEEL REMOVED",
+                    "key removed in closed position",
+                    "old tag HV-2 deleted",
+                    "isolation valve for future tie-in",
+                    "valve to be installed by piping contractor",
+                    "to be installed close to nozzle",
+                    "must not be blinded",
+                    "pH 2",
+                    "insulation removed",
+                    "two-phase flow",
+                    "unplanned",
+                    "for planned shutdown only",
+                    "avoid",
+                    "removable handle",
+                ],
+            ),
+        ];
+        for (expected, texts) in cases {
+            for text in *texts {
+                assert_eq!(installation_by_text(text), *expected, "{text}");
+            }
+        }
+        // What follows in a long text is read too.
+        assert_eq!(installation_by_text(&("see note 4 ".repeat(40) + "removed")), Installation::Unknown);
+    }
+
+    #[test]
+    fn defects_differ_from_tests_and_bores() {
+        for text in ["disc drilled", "trim/disc drilled", "valve body only", "PASSING", "does not hold", "seized open"]
+        {
+            assert!(says_not_tight(text), "{text}");
+        }
+        for text in ["flange drilled to PN16", "leak test", "not leaking", "bypassing", "tight shut-off", "plug valve"]
+        {
+            assert!(!says_not_tight(text), "{text}");
+        }
+    }
+}
