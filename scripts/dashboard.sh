@@ -52,6 +52,15 @@ start() {
     export PIDQ_SSO_ISSUER=http://127.0.0.1:$provider_port PIDQ_SSO_AUDIENCE=https://pidq.example \
         PIDQ_SSO_TENANT=claim:plant PIDQ_DASHBOARD_SSO_CLIENT_ID=pidq-dashboard PIDQ_DASHBOARD_SSO_NAME="Plant ID" \
         PIDQ_DASHBOARD_SSO_RESOURCE=https://pidq.example
+    # Images of pages and text recognition, where their programs are installed.
+    if command -v pdftoppm >/dev/null; then
+        PIDQ_PDFTOPPM=$(command -v pdftoppm)
+        export PIDQ_PDFTOPPM
+        if command -v tesseract >/dev/null; then
+            PIDQ_TESSERACT=$(command -v tesseract)
+            export PIDQ_TESSERACT
+        fi
+    fi
     export PIDQ_DEMO_LOGIN=demo PIDQ_DEMO_PASSWORD="demo-$RANDOM-$RANDOM-$RANDOM"
     PIDQ_ADMIN_PASSWORD=$PIDQ_DEMO_PASSWORD PIDQ_APP_SECRET=$(printf "%064d" 1) \
         "$PIDQ_PROGRAM" up --demo --data-dir "$data" --log-format json --rate-limit 0 \

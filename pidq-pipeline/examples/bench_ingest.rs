@@ -2,13 +2,16 @@
 //! plain rows of the same data in the database.
 //!
 //! `bench_ingest URL… [--documents N] [--kilobytes N]` with `sqlite:FILE` or `postgres://…`, in a release build. Prints the
-//! CPU time of this process and its children (not of the PostgreSQL server), and the wall-clock time.
+//! CPU time of this process and its children (not of the PostgreSQL server), and the wall-clock time. With `--attachments N`,
+//! the documents are uploaded alone, and then as attachments of mails with N of them, with the peak memory of this process.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, iter};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use hyper::Request;
 use pidq_extract::{
     self, ByteChunks, ExtractError, Extracted, Options, ReaderPool, SandboxOptions, StopHandle, Upload,
@@ -45,30 +48,107 @@ fn main() -> ExitCode {
 }
 
 async fn run() -> Result<()> {
-    let (mut urls, mut documents, mut kilobytes) = (Vec::new(), 40usize, 200usize);
+    let (mut urls, mut documents, mut kilobytes, mut attachments) = (Vec::new(), 40usize, 200usize, 0usize);
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|number| number.parse().ok()).ok_or("a number is missing");
         match argument.as_str() {
             "--documents" => documents = number()?,
             "--kilobytes" => kilobytes = number()?,
+            "--attachments" => attachments = number()?,
             _ => urls.push(argument),
         }
     }
     let texts: Vec<String> = (0..documents).map(|number| text(number, kilobytes << 10)).collect();
     let bytes: usize = texts.iter().map(String::len).sum();
     println!("{documents} documents, {:.1} MB of text", bytes as f64 / 1e6);
+    if attachments > 0 {
+        for url in &urls {
+            measure_attachments(url, &texts, attachments).await?;
+        }
+        return Ok(());
+    }
     measure_readers(&texts)?;
     let (rows, stage_seconds) = stages(&texts)?;
     for url in &urls {
         let rows_time = insert_plain_rows(url, &texts, &rows).await?;
-        let platform_time = run_platform(url, &texts, bytes).await?;
+        let platform_time = run_platform(url, &Uploads::documents(&texts)).await?;
         let (cpu, wall) = (platform_time.0 / rows_time.0, platform_time.1 / rows_time.1);
         let stages = platform_time.0 / (stage_seconds + rows_time.0);
         println!("{:<28} {cpu:.1} of CPU, {wall:.1} of wall", "platform / plain rows");
         println!("{:<28} {stages:.2} of CPU", "platform / stages and plain rows");
     }
     Ok(())
+}
+
+/// Forms to upload, and what the platform makes of them.
+struct Uploads {
+    forms: Vec<String>,
+    /// Number of documents.
+    documents: usize,
+    /// Size of all texts.
+    bytes: usize,
+}
+
+impl Uploads {
+    fn documents(texts: &[String]) -> Uploads {
+        let forms: Vec<String> = texts.iter().map(|text| form("manual.md", text)).collect();
+        Uploads { documents: forms.len(), forms, bytes: texts.iter().map(String::len).sum() }
+    }
+
+    /// Returns mails with attachments, which are documents as well.
+    fn mails(texts: &[String], attachments: usize) -> Uploads {
+        let mails = texts.chunks(attachments).enumerate();
+        let forms: Vec<String> = mails.map(|(number, texts)| form("mail.eml", &mail(number, texts))).collect();
+        Uploads { documents: forms.len() + texts.len(), forms, bytes: texts.iter().map(String::len).sum() }
+    }
+}
+
+/// Returns a mail with texts as its attachments.
+fn mail(number: usize, texts: &[String]) -> String {
+    let mut mail = format!(
+        "From: a@example.com\r\nSubject: Manuals {number}\r\nMIME-Version: 1.0\r\n\
+         Content-Type: multipart/mixed; boundary=y8y\r\n\r\n--y8y\r\n\r\nSee the manuals {number}.\r\n"
+    );
+    for (index, text) in texts.iter().enumerate() {
+        let name = format!("manual-{index}.md");
+        let head = format!(
+            "--y8y\r\nContent-Type: text/markdown\r\nContent-Disposition: attachment; filename={name}\r\n\
+             Content-Transfer-Encoding: base64\r\n\r\n"
+        );
+        mail.push_str(&head);
+        // Lines of 76 characters, as mail programs write them.
+        for line in text.as_bytes().chunks(57) {
+            mail.push_str(&BASE64_STANDARD.encode(line));
+            mail.push_str("\r\n");
+        }
+    }
+    mail + "--y8y--\r\n"
+}
+
+/// Measures documents that are uploaded alone, and as attachments of mails.
+async fn measure_attachments(url: &str, texts: &[String], attachments: usize) -> Result<()> {
+    for (name, uploads) in
+        [("documents", Uploads::documents(texts)), ("attachments", Uploads::mails(texts, attachments))]
+    {
+        reset_peak_memory()?;
+        let before = peak_memory();
+        run_platform(url, &uploads).await?;
+        println!("{:<28} {:.0} MB, {before:.0} MB before", format!("peak memory, {name}"), peak_memory());
+    }
+    Ok(())
+}
+
+/// Sets the peak memory of this process to its present memory, on Linux.
+fn reset_peak_memory() -> Result<()> {
+    Ok(fs::write("/proc/self/clear_refs", "5")?)
+}
+
+/// Returns the peak memory of this process in megabytes on Linux, and 0 on other systems.
+fn peak_memory() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<f64>().ok()).unwrap_or(0.0) * 1024.0 / 1e6
 }
 
 /// Returns paragraphs of words with a Zipf distribution and occasional tags.
@@ -206,7 +286,7 @@ async fn insert_plain_rows(url: &str, texts: &[String], documents: &[Vec<Row>]) 
 }
 
 /// Ingests the documents with a platform with two workers, through its HTTP interface.
-async fn run_platform(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> {
+async fn run_platform(url: &str, uploads: &Uploads) -> Result<(f64, f64)> {
     let extractor = env::current_exe()?;
     let environment = [
         ("PIDQ_DATABASE_URL", url.to_owned()),
@@ -229,16 +309,16 @@ async fn run_platform(url: &str, texts: &[String], bytes: usize) -> Result<(f64,
     let created = send(&service, "POST", "/api/pipelines", "application/json", pipeline.to_string().into()).await?;
     let path = format!("/api/pipelines/{}", created["id"].as_str().ok_or("no pipeline")?);
     let (cpu, started) = (process_cpu(), Instant::now());
-    for text in texts {
+    for form in &uploads.forms {
         let media = "multipart/form-data; boundary=x7x";
-        send(&service, "POST", &format!("{path}/documents"), media, form(text).into()).await?;
+        send(&service, "POST", &format!("{path}/documents"), media, form.clone().into()).await?;
     }
     loop {
         let counts = send(&service, "GET", &path, "", Vec::new()).await?["document_counts"].clone();
         if counts["failed"] != 0 {
             return Err("a document failed".into());
         }
-        if counts["ready"] == texts.len() {
+        if counts["ready"] == uploads.documents {
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -251,7 +331,7 @@ async fn run_platform(url: &str, texts: &[String], bytes: usize) -> Result<(f64,
         format!("platform, {}", kind(url)),
         elapsed.0,
         elapsed.1,
-        bytes as f64 / 1e6 / elapsed.0,
+        uploads.bytes as f64 / 1e6 / elapsed.0,
         chunks as f64 / elapsed.0
     );
     Ok(elapsed)
@@ -303,10 +383,10 @@ async fn send(service: &Service<Platform>, method: &str, path: &str, media: &str
     }
 }
 
-fn form(text: &str) -> String {
+fn form(filename: &str, text: &str) -> String {
     let part =
         |name: &str, value: &str| format!("--x7x\r\nContent-Disposition: form-data; name={name}\r\n\r\n{value}\r\n");
-    part("\"classification\"", "a") + &part("\"file\"; filename=\"manual.md\"", text) + "--x7x--\r\n"
+    part("\"classification\"", "a") + &part(&format!("\"file\"; filename=\"{filename}\""), text) + "--x7x--\r\n"
 }
 
 fn kind(url: &str) -> &str {

@@ -3,7 +3,10 @@
 pub mod worker;
 
 pub(crate) mod extract_and_split;
+pub(crate) mod file_name;
+pub(crate) mod page_image;
 
+mod attachments;
 mod error;
 mod job_lease;
 mod progress_writer;

@@ -113,6 +113,8 @@ pub struct Ingestion {
     pub uploads: UploadBudget,
     /// Permits for concurrent previews.
     pub previews: Semaphore,
+    /// Permits for concurrently rendered pages.
+    pub page_images: Semaphore,
     /// Lease of a job. A running worker renews it in time.
     pub job_lease: Duration,
     /// Limits of the extractor.
@@ -226,6 +228,8 @@ pub struct Limits {
     pub metadata_size: usize,
     /// Maximum number of chunks of a document.
     pub chunks_per_document: usize,
+    /// Limits of the attachments of a mail that become documents.
+    pub attachments: pidq_extract::AttachmentLimits,
     /// Retention of answers; zero stores none.
     pub answer_retention: Duration,
     /// Maximum number of concurrently streamed answers.

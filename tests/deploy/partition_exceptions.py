@@ -33,7 +33,7 @@ KEY_NOT_IN_PRIMARY_KEY = [
 # Statements that touch several partitions, as `file.CONSTANT`, and why.
 EXCEPTIONS = [
     (
-        ["answers.PURGE", "partitions.SNAPSHOT_KEYS", "pipelines.COUNT_BY_STATUS", "pipelines.COUNT_DOCUMENTS"]
+        ["answers.PURGE", "attachments.DIVERGED", "attachments.WITHOUT_MAIL", "count_limits.COUNT_DOCUMENTS", "partitions.SNAPSHOT_KEYS", "pipelines.COUNT_BY_STATUS"]
         + ["model_outages.LIST", "model_outages.WAKE_JOBS"],
         "of all pipelines by intent: maintenance, totals, and what waits for a model; every node does its part",
     ),
@@ -42,20 +42,20 @@ EXCEPTIONS = [
         "the API names an answer by its id alone: `GET /api/queries/{query_id}`. Needed: an id that tells the pipeline",
     ),
     (
-        ["contents.CONTENT", "contents.INLINE_CONTENT", "contents.ONE_BLOCK", "documents.DELETE_CONTENTS", "documents.DELETE_SUPERSEDED"]
-        + ["documents.EXTRACTED", "documents.PAGES", "page_words.PAGES", "jobs.DELETE_OLD_CONTENTS", "jobs.SET_EXTRACTED", "partitions.ONE_SEARCHABLE"]
+        ["contents.CONTENT", "contents.INLINE_CONTENT", "contents.ONE_BLOCK", "deletion.DELETE_CONTENTS", "documents.DELETE_SUPERSEDED"]
+        + ["documents.EXTRACTED", "documents.PAGES", "page_words.PAGES", "publishing.DELETE_OLD_CONTENTS", "publishing.SET_EXTRACTED", "partitions.ONE_SEARCHABLE"]
         + ["partitions.SEARCHABLE", "reindexes.APPLY_TEXTS", "reindexes.SAME_TEXT", "answers.DELETE_BY_DOCUMENT"],
         "`pipeline_id` of contents and sources is new and empty in older rows. Needed: a release that fills it (platform_3), then `and "
         "pipeline_id = $n`",
     ),
     (
-        ["documents.DELETE_CHUNKS", "documents.RECLASSIFY_CHUNKS", "jobs.DELETE_CHUNKS", "partitions.CHUNK_RANGE", "partitions.CHUNKS"]
+        ["deletion.DELETE_CHUNKS", "documents.RECLASSIFY_CHUNKS", "publishing.DELETE_CHUNKS", "partitions.CHUNK_RANGE", "partitions.CHUNKS"]
         + ["reindexes.DELETE_CHUNKS", "reindexes.SWEEP"],
         "chunks are found by document, and the index for that has no pipeline: SQLite, which has no statistics here, would read all chunks of "
         "the pipeline instead. Needed: an index (pipeline_id, document_id, generation, revision, number) instead of `chunks_by_document`",
     ),
     (
-        ["documents.DELETE_REINDEX_DOCUMENTS", "reindexes.UPSERT_DOCUMENT"],
+        ["deletion.DELETE_REINDEX_DOCUMENTS", "reindexes.UPSERT_DOCUMENT"],
         "the primary key is (document_id, generation). Needed: (pipeline_id, document_id, generation)",
     ),
 ]

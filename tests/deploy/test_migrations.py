@@ -202,6 +202,9 @@ insert into account_limits (account, pipelines, updated_at)
   select 'user:recorded', '{"' || id || '":{"classifications":["manual"],"verbs":["read"]}}', 1700000000000 from pipelines limit 1;
 insert into shared_keys (name, value) values ('recorded', 'value') on conflict do nothing;
 insert into counters (name, value) values ('recorded', 1) on conflict do nothing;
+insert into documents (id, pipeline_id, classification, filename, content_type, size, sha256, metadata, revision, status, attempts, progress,
+  created_at, updated_at, parent_id) select 'attachment-1', pipeline_id, classification, 'notes.txt', content_type, size, repeat('ab', 32),
+  metadata, 1, 'failed', 5, '{}', created_at, updated_at, id from documents limit 1;
 """
 
 

@@ -1,9 +1,10 @@
 """P2: the document platform is killed during ingestion. Every accepted document ends exactly once, ready and searchable or
-failed with a reason: on SQLite in one process, also during a reindex, and on PostgreSQL with Redis, NATS, a server and two
-workers, all of which are killed at random.
+failed with a reason: on SQLite in one process, also during a reindex and with attachments of mails, and on PostgreSQL with Redis,
+NATS, a server and two workers, all of which are killed at random.
 
 PIDQ_KILLS sets the number of kills of the first and the last test, with four documents for each kill."""
 
+import collections
 import concurrent.futures
 import contextlib
 import os
@@ -11,6 +12,7 @@ import random
 import statistics
 import threading
 import time
+from email.message import EmailMessage
 
 import pytest
 import requests
@@ -24,6 +26,10 @@ KILLS = GIVEN_KILLS or (20 if LONG else 3)
 # During a reindex: documents and kills.
 REINDEX_DOCUMENTS = 600 if LONG else 60
 REINDEX_KILLS = 10 if LONG else 3
+# With attachments: mails, attachments of each, and kills.
+MAILS = 300 if LONG else 24
+ATTACHMENTS = 3
+MAIL_KILLS = 20 if LONG else 4
 # With all servers: documents, rounds of kills, and documents searched at the end.
 ALL_DOCUMENTS = 4 * GIVEN_KILLS or (10_000 if LONG else 60)
 ALL_KILLS = GIVEN_KILLS or (120 if LONG else 5)
@@ -82,6 +88,55 @@ def test_kill_during_reindex():
         old = sum(states[document]["chunk_count"] <= count for document, count in before.items())
         measurements = {"documents": len(numbers), "kills": kills, "status": state["status"], "unfound": unfound, "old": old}
         goal("P2-index", measurements, "succeeded,0,0", state["status"] == "succeeded" and kills > 0 and not unfound and not old)
+
+
+def test_kill_with_attachments():
+    """Each mail has all of its attachments, each of them once, ready and found, also after retries of the mails."""
+    with Platform(PIDQ_JOB_LEASE_TTL="2s", PIDQ_WORKERS="2") as platform:
+        session = platform.session()
+        pipeline = platform.pipeline(session)
+        base = f"{platform.url}/api/pipelines/{pipeline}"
+        rng, accepted = random.Random(5), {}
+        kill_points = sorted(rng.sample(range(1, MAILS), MAIL_KILLS))
+        for number in range(MAILS):
+            if number in kill_points:
+                # Workers are in the middle of mails, and of attachments.
+                time.sleep(rng.uniform(0, 0.3))
+                platform.kill()
+                platform.start()
+            accepted[number] = upload_file(session, base, f"{number}.eml", mail_text(number))
+        before = wait_until_processed(session, base)
+        for number in rng.sample(range(MAILS), MAILS // 3):
+            session.post(f"{base}/documents/{accepted[number]}/retry", timeout=30).raise_for_status()
+        platform.kill()
+        platform.start()
+        states = wait_until_processed(session, base)
+        attachments = [state for state in states.values() if state["parent_id"]]
+        owners = collections.Counter(state["parent_id"] for state in attachments)
+        searched = [number * 100 + part for number in range(MAILS) for part in range(ATTACHMENTS)]
+        unfound = sum(len(hits(session, base, valve)) != 1 for valve in searched)
+        measurements = {
+            "mails": MAILS,
+            "attachments": len(attachments),
+            "kills": MAIL_KILLS + 1,
+            "retried": sum(state["attempts"] > 1 for state in states.values()),
+            "lost": sum(owners[mail] != ATTACHMENTS for mail in accepted.values()),
+            "extra": len(states) - MAILS * (1 + ATTACHMENTS),
+            "not_ready": sum(state["status"] != "ready" for state in states.values()),
+            "changed": len(before.keys() ^ states.keys()),
+            "unfound": unfound,
+        }
+        wrong = sum(abs(measurements[name]) for name in ("lost", "extra", "not_ready", "changed", "unfound"))
+        goal("P2-attachments", measurements, "0 lost, extra, not_ready, changed, unfound", wrong == 0)
+
+
+def mail_text(number):
+    mail = EmailMessage()
+    mail["Subject"], mail["From"] = f"Mail {number}", "a@example.com"
+    mail.set_content("See the files.\n")
+    for part in range(ATTACHMENTS):
+        mail.add_attachment(f"Valve HV-{number * 100 + part:05d} is closed. " * 40, filename=f"{part}.txt")
+    return mail.as_bytes()
 
 
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {', '.join(missing_programs())}")
@@ -191,6 +246,10 @@ def upload(session, base, number):
     """Uploads a document until it is acknowledged, and returns its id. Equal content is the same document."""
     text = f"Valve HV-{number:05d} of the plant.\n\n" + "It is closed by hand, and locked. " * 40
     name, text = (f"{number}.pdf", f"%PDF-1.7 corrupt {number}") if is_corrupt(number) else (f"{number}.txt", text)
+    return upload_file(session, base, name, text)
+
+
+def upload_file(session, base, name, text):
     for _ in range(300):
         with contextlib.suppress(requests.ConnectionError, requests.Timeout):
             form = {"file": (name, text), "classification": (None, "manual")}

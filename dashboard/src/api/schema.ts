@@ -530,6 +530,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pipelines/{pipeline_id}/documents/{document_id}/pages/{page}/image": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the image of a page of a PDF. */
+        get: operations["get-api-pipelines-pipeline_id-documents-document_id-pages-page-image"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pipelines/{pipeline_id}/documents/{document_id}/retry": {
         parameters: {
             query?: never;
@@ -1835,6 +1852,11 @@ export interface components {
             page_count: number | null;
             /**
              * Format: uuid
+             * @description The mail of which the document is an attachment. Null if it was uploaded.
+             */
+            parent_id: string | null;
+            /**
+             * Format: uuid
              * @description The pipeline.
              */
             pipeline_id: string;
@@ -2421,6 +2443,11 @@ export interface components {
             license: components["schemas"]["LicenseLimits"];
             /**
              * Format: uint64
+             * @description Attachments of a mail that become documents.
+             */
+            mail_attachments: number;
+            /**
+             * Format: uint64
              * @description Size of a document's metadata as JSON, in bytes.
              */
             metadata_bytes: number;
@@ -2921,7 +2948,7 @@ export interface components {
              * @description Code: stable, for programs.
              * @enum {string}
              */
-            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "wrong-password" | "no-password" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unreadable-drawing" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "llm-truncated" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
+            code: "invalid-request" | "invalid-parameter" | "invalid-path" | "invalid-cursor" | "invalid-idempotency-key" | "malformed-body" | "malformed-json" | "malformed-form" | "malformed-multipart" | "malformed-compression" | "not-found" | "method-not-allowed" | "not-acceptable" | "request-timeout" | "precondition-failed" | "payload-too-large" | "compression-ratio" | "uri-too-long" | "unsupported-media-type" | "unsupported-content-encoding" | "range-not-satisfiable" | "precondition-required" | "validation" | "unknown-field" | "missing-part" | "idempotency-conflict" | "idempotency-key-reuse" | "unauthenticated" | "invalid-token" | "token-expired" | "insufficient-scope" | "forbidden" | "classification-forbidden" | "accounts-disabled" | "account-not-found" | "own-account" | "wrong-password" | "no-password" | "client-not-found" | "invalid-credentials" | "cross-site-request" | "license-required" | "license-limit" | "license-older" | "license-expired" | "license-wrong-system" | "license-invalid" | "rate-limited" | "too-many-concurrent-requests" | "too-many-streams" | "too-many-uploads" | "overloaded" | "api-unavailable" | "unavailable" | "insufficient-storage" | "internal" | "invalid-job-id" | "invalid-tenant" | "graph-not-found" | "graph-version-not-found" | "job-id-mismatch" | "graph-too-large" | "invalid-graph" | "unreadable-drawing" | "unsupported-schema-version" | "read-only" | "graph-corrupt" | "too-many-graphs" | "graph-service-not-configured" | "graph-access-denied" | "graph-unavailable" | "graph-query-failed" | "query-syntax" | "invalid-params" | "query-invalid" | "unknown-function" | "query-evaluation" | "query-limit" | "regex-unsupported" | "result-not-exportable" | "query-timeout" | "query-cancelled" | "pipeline-not-found" | "name-taken" | "too-many-pipelines" | "pipeline-busy" | "reindex-required" | "classification-in-use" | "unknown-classification" | "unknown-embedding-model" | "unknown-text-splitter" | "limit-reached" | "document-not-found" | "document-busy" | "external-id-taken" | "duplicate-content" | "page-not-found" | "page-not-rendered" | "no-page-images" | "renderer-not-configured" | "encrypted-document" | "corrupt-document" | "empty-text" | "too-large-text" | "too-many-chunks" | "embedding-unavailable" | "embedding-dimension-mismatch" | "operation-not-found" | "operation-not-cancellable" | "key-not-found" | "query-not-found" | "app-secret-missing" | "llm-connection-not-found" | "llm-connection-undecryptable" | "llm-endpoint-forbidden" | "llm-unreachable" | "llm-timeout" | "llm-auth-failed" | "llm-model-not-found" | "llm-context-exceeded" | "llm-rejected-request" | "llm-rate-limited" | "llm-bad-response" | "llm-truncated" | "webhook-not-found" | "too-many-webhooks" | "webhook-url-forbidden" | "webhook-undecryptable";
             /** @description Explanation of this occurrence, for people; its wording may change. */
             detail?: string;
             /**
@@ -5027,6 +5054,8 @@ export interface operations {
                 filename?: string;
                 /** @description Maximum number of rows per page. */
                 limit?: number;
+                /** @description Only attachments of this mail. */
+                parent_id?: string;
                 /** @description Only documents whose file name contains all these words, in any order and any case of A–Z. At most 8 words. */
                 q?: string;
                 /** @description Sort order; `-` sorts descending. */
@@ -5420,6 +5449,52 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Document"];
                 };
+            };
+            /** @description Error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-api-pipelines-pipeline_id-documents-document_id-pages-page-image": {
+        parameters: {
+            query?: {
+                /** @description Revision to which the page must belong, such as the `revision` of a citation. */
+                revision?: number;
+                /** @description Longer side of the image in pixels. */
+                size?: number;
+            };
+            header?: never;
+            path: {
+                document_id: string;
+                /** @description Page, from 1. */
+                page: number;
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error. */
             default: {

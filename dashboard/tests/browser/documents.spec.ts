@@ -1,5 +1,5 @@
 /** Documents: pipelines, upload, documents beside their chunks, and names and texts that look like code. */
-import type { Browser, Page } from "@playwright/test";
+import type { Browser, Locator, Page } from "@playwright/test";
 import { expect, expectAccessible, test } from "./fixtures";
 
 // An upload of a program is rejected with 415.
@@ -209,6 +209,138 @@ test("a citation is marked at its own place, also where the same words occur bef
   await deletePipeline(page);
 });
 
+test("a mail leads to its attachments, and they lead back", async ({ page }) => {
+  await openNewPipeline(page);
+  const part = (headers: string, text: string) => `--b\r\n${headers}\r\n\r\n${text}\r\n`;
+  const attachment = (name: string, text: string) =>
+    part(`Content-Type: text/plain\r\nContent-Disposition: attachment; filename="${name}"`, text);
+  const mail = [
+    "From: a@example.com\r\nSubject: Pumps\r\nMIME-Version: 1.0\r\n",
+    "Content-Type: multipart/mixed; boundary=b\r\n\r\n",
+    part("Content-Type: text/plain", "See the files."),
+    attachment("pump.txt", "The seal of P-101A leaks."),
+    attachment(`${HOSTILE}.txt`, "V-101 is empty."),
+    "--b--\r\n",
+  ];
+  await upload(page, [file("pumps.eml", mail.join(""))]);
+  await page.getByRole("row").getByRole("link", { name: "pumps.eml" }).click();
+  const attachments = page.getByRole("region", { name: "Attachments" });
+  await expect(attachments.getByRole("link")).toHaveText([`${HOSTILE}.txt`, "pump.txt"]);
+  await expectAccessible(page);
+  await attachments.getByRole("link", { name: "pump.txt" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "pump.txt" })).toBeVisible();
+  await page.getByRole("button", { name: "Actions for pump.txt" }).click();
+  await expect(page.getByRole("menuitem", { name: "Delete" })).toBeVisible();
+  await expect(page.getByRole("menuitem", { name: "Change the classification" })).toHaveCount(0);
+  await page.keyboard.press("Escape");
+  await page.getByText("Attachment of").getByRole("link", { name: "pumps.eml" }).click();
+
+  await page.getByRole("button", { name: "Actions for pumps.eml" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await expect(page.getByRole("dialog")).toContainText("a mail is deleted with its attachments");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByText("There are no documents yet")).toBeVisible();
+  await deletePipeline(page);
+});
+
+test("a citation is marked in the image of its page", async ({ page, browser }) => {
+  test.skip(!process.env.PIDQ_PDFTOPPM, "pdftoppm (poppler-utils) is not installed");
+  await openNewPipeline(page);
+  const cited = "The relief valve PSV-2071 is set at 38.5 barg.";
+  const buffer = await pdfOf(browser, ["Start of the manual.", cited]);
+  await upload(page, [{ name: "vessel.pdf", mimeType: "application/pdf", buffer }]);
+  await expect(page.getByRole("row").filter({ hasText: "vessel.pdf" })).toContainText("Ready");
+  const pipeline = new URL(page.url()).pathname;
+  const question = "What is the set pressure of PSV-2071?";
+  await page.goto(`${pipeline.replace("/documents/", "/ask/")}?q=${encodeURIComponent(question)}`);
+  const turn = page.getByRole("article", { name: question });
+  await turn
+    .getByRole("button", { name: /^Passage 1/ })
+    .first()
+    .click();
+  const passage = page.getByRole("complementary", { name: "Passage 1" });
+  const shown = passage.getByRole("region", { name: "Page 2 of vessel.pdf" });
+  const image = shown.getByRole("img", { name: `Page 2 of vessel.pdf, with marked words: ${cited}` });
+  await expect(image).toBeVisible();
+  await shown.focus();
+  await expect(shown).toBeFocused();
+  await expectAccessible(page);
+  await expect.poll(() => inkOf(shown)).toEqual({ isInMarks: true, isOutside: false });
+  await page.goto(pipeline);
+  await deletePipeline(page);
+});
+
+test("a page has an image where the browser cannot open the PDF", async ({ page, browser }) => {
+  test.skip(!process.env.PIDQ_PDFTOPPM, "pdftoppm (poppler-utils) is not installed");
+  await openNewPipeline(page);
+  const buffer = await pdfOf(browser, ["Start of the manual.", "The vessel V-207 is red."]);
+  await upload(page, [{ name: "vessel.pdf", mimeType: "application/pdf", buffer }]);
+  await page.route("**/content", (route) => route.fulfill({ body: "no PDF" }));
+  await page.getByRole("row").getByRole("link", { name: "vessel.pdf" }).click();
+  const pages = page.getByRole("region", { name: "Pages of the document" });
+  await expect(pages.getByRole("img", { name: "Page 1 of vessel.pdf" })).toBeVisible();
+  await page.getByRole("region", { name: "Chunks" }).getByText("V-207 is red").click();
+  await expect(
+    pages.getByRole("img", { name: /^Page 2 of vessel.pdf, with marked words: .*V-207/ }),
+  ).toBeVisible();
+  await expect.poll(() => inkOf(pages)).toEqual({ isInMarks: true, isOutside: false });
+  await page.goBack();
+  await deletePipeline(page);
+});
+
+test("the words of a chunk are marked on a scanned image", async ({ page, browser }) => {
+  test.skip(!process.env.PIDQ_TESSERACT, "tesseract is not installed");
+  await openNewPipeline(page);
+  await upload(page, [
+    { name: "scan.png", mimeType: "image/png", buffer: await scanOf(browser, "The vessel V-207 is red.") },
+  ]);
+  await page.getByRole("row").getByRole("link", { name: "scan.png" }).click();
+  const frame = page.getByRole("region", { name: "Image of the document" });
+  await expect(frame.getByRole("img", { name: "scan.png" })).toBeVisible();
+  await page.getByRole("region", { name: "Chunks" }).getByText("V-207 is red").click();
+  await expect(
+    frame.getByRole("img", { name: "scan.png, with marked words: The vessel V-207 is red." }),
+  ).toBeVisible();
+  await expectAccessible(page);
+  await expect.poll(() => inkOf(frame)).toEqual({ isInMarks: true, isOutside: false });
+  await page.goBack();
+  await deletePipeline(page);
+});
+
+/** Whether there are dark pixels of the image in its marks, and elsewhere. */
+async function inkOf(frame: Locator): Promise<{ isInMarks: boolean; isOutside: boolean }> {
+  return frame.evaluate((frame) => {
+    const image = frame.querySelector("img");
+    if (!image?.complete) throw new Error("the image is not loaded");
+    const canvas = document.createElement("canvas");
+    canvas.width = image.naturalWidth;
+    canvas.height = image.naturalHeight;
+    const context = canvas.getContext("2d");
+    if (!context) throw new Error("no canvas");
+    const { left, top, width } = image.getBoundingClientRect();
+    const scale = image.naturalWidth / width;
+    const isDark = () => {
+      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+      for (let index = 0; index < data.length; index += 4)
+        if ((data[index] ?? 255) < 100 && data[index + 3] === 255) return true;
+      return false;
+    };
+    context.drawImage(image, 0, 0);
+    const marks = [...frame.querySelectorAll("[data-mark]")].map((mark) => mark.getBoundingClientRect());
+    const isAnywhere = isDark();
+    // A pixel more for the rounding of edges.
+    for (const mark of marks)
+      context.clearRect(
+        (mark.left - left) * scale - 1,
+        (mark.top - top) * scale - 1,
+        mark.width * scale + 2,
+        mark.height * scale + 2,
+      );
+    const isOutside = isDark();
+    return { isInMarks: isAnywhere && !isOutside, isOutside };
+  });
+}
+
 async function openNewPipeline(page: Page, parameters: Record<string, string> = {}): Promise<string> {
   const name = `Unit upload ${Date.now()}`;
   await page.goto("/documents");
@@ -257,6 +389,15 @@ async function upload(page: Page, files: TestFile[]): Promise<void> {
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Choose files" }).click();
   await (await chooser).setFiles(files);
+}
+
+/** An image of a text, as a scanner makes it. */
+async function scanOf(browser: Browser, text: string): Promise<Buffer> {
+  const page = await browser.newPage({ viewport: { width: 800, height: 300 }, deviceScaleFactor: 2 });
+  await page.setContent(`<p style="font: 32px sans-serif">${text}</p>`);
+  const scan = await page.screenshot();
+  await page.close();
+  return scan;
 }
 
 async function pdfOf(browser: Browser, texts: string[]): Promise<Buffer> {

@@ -258,6 +258,14 @@ problem_codes! {
         "Replace the content of the existing document, or use another external id.";
     DUPLICATE_CONTENT "duplicate-content" [409] "Duplicate content"
         "Use the existing document: the classification already has one with the same content.";
+    PAGE_NOT_FOUND "page-not-found" [404] "Page not found"
+        "Check the number of the page and the revision against those of the document.";
+    PAGE_NOT_RENDERED "page-not-rendered" [422] "Page not rendered"
+        "Download the document, and open it with another program.";
+    NO_PAGE_IMAGES "no-page-images" [422] "No images of pages"
+        "Use the text or the content of the document: only pages of PDFs have images.";
+    RENDERER_NOT_CONFIGURED "renderer-not-configured" [422] "Page renderer not configured"
+        "Ask the operator to set PIDQ_PDFTOPPM, the path of the program that renders pages.";
     ENCRYPTED_DOCUMENT "encrypted-document" [422] "Encrypted document"
         "Remove the password and upload the document again.";
     CORRUPT_DOCUMENT "corrupt-document" [422] "Corrupt document"

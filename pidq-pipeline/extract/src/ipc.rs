@@ -1,6 +1,6 @@
 //! Message framing between parent and sandboxed child: a magic number, a length-prefixed JSON header, then bytes.
 //!
-//! A reply has a body with a length prefix, and attachments, of which each has one; their number precedes them. The body of a
+//! A reply has a body with a length prefix, and lists of parts: their number, and a length prefix for each part. The body of a
 //! request is streamed as chunks, each with a length prefix; the length 0 ends it.
 
 use std::io::{self, Read, Write};
@@ -9,19 +9,24 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Magic number of every message; its last byte is the version.
-const MAGIC: &[u8; 8] = b"pidqext\x05";
+const MAGIC: &[u8; 8] = b"pidqext\x07";
 /// Maximum size of a header (pages, warnings), in bytes.
 const MAX_HEADER_SIZE: u64 = 64 << 20;
 
-/// Maximum number of attachments of a reply.
-const MAX_ATTACHMENTS: u64 = 1_000_000;
+/// Maximum number of parts in a list.
+const MAX_PARTS: u64 = 1_000_000;
+
+/// Number of lists of a reply.
+const LISTS: usize = 2;
 
 /// Writes a reply.
-pub fn write(mut out: impl Write, header: &impl Serialize, body: &[u8], attachments: &[Vec<u8>]) -> io::Result<()> {
+pub fn write(mut out: impl Write, header: &impl Serialize, body: &[u8], lists: [Vec<&[u8]>; LISTS]) -> io::Result<()> {
     write_header(&mut out, header)?;
     write_part(&mut out, body)?;
-    out.write_all(&(attachments.len() as u64).to_le_bytes())?;
-    attachments.iter().try_for_each(|attachment| write_part(&mut out, attachment))?;
+    for list in lists {
+        out.write_all(&(list.len() as u64).to_le_bytes())?;
+        list.into_iter().try_for_each(|part| write_part(&mut out, part))?;
+    }
     out.flush()
 }
 
@@ -52,27 +57,39 @@ fn write_part(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)
 }
 
-/// A reply: header, body and attachments.
-pub type Message<H> = (H, Vec<u8>, Vec<Vec<u8>>);
+/// A reply: header, body and lists.
+pub type Message<H> = (H, Vec<u8>, [Vec<Vec<u8>>; LISTS]);
 
-/// Reads a reply whose body has a limited size, as have the attachments together.
+/// Reads a reply whose body has a limited size, as have the parts of each list together.
 ///
 /// # Errors
 /// Fails if the input is not a message or is truncated. Allocates no more than it reads.
-pub fn read<H: DeserializeOwned>(mut input: impl Read, body_limit: u64, limit: u64) -> io::Result<Message<H>> {
+pub fn read<H: DeserializeOwned>(
+    mut input: impl Read,
+    body_limit: u64,
+    list_limits: [u64; LISTS],
+) -> io::Result<Message<H>> {
     let header = header(&mut input)?;
     let body = part(&mut input, body_limit)?;
-    let count = length(&mut input)?;
-    if count > MAX_ATTACHMENTS {
+    let mut lists = [const { Vec::new() }; LISTS];
+    for (parts, limit) in lists.iter_mut().zip(list_limits) {
+        *parts = list(&mut input, limit)?;
+    }
+    Ok((header, body, lists))
+}
+
+fn list(input: &mut impl Read, limit: u64) -> io::Result<Vec<Vec<u8>>> {
+    let count = length(input)?;
+    if count > MAX_PARTS {
         return Err(too_large());
     }
-    let (mut attachments, mut left) = (Vec::new(), limit);
+    let (mut parts, mut left) = (Vec::new(), limit);
     for _ in 0..count {
-        let attachment = part(&mut input, left)?;
-        left -= attachment.len() as u64;
-        attachments.push(attachment);
+        let part = part(input, left)?;
+        left -= part.len() as u64;
+        parts.push(part);
     }
-    Ok((header, body, attachments))
+    Ok(parts)
 }
 
 /// Reads a request.

@@ -22,12 +22,14 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod attachment;
 mod compound_file;
 mod conversion;
 mod error;
 mod formats;
 mod ipc;
 mod offsets;
+mod page_image;
 mod page_warnings;
 mod program;
 mod recognition;
@@ -43,13 +45,16 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use attachment::{Attachment, AttachmentLimits};
 pub use error::{ErrorCode, ExtractError};
 pub use offsets::CodePoints;
+pub use page_image::PageRendering;
+use page_image::RenderError;
 pub use program::{ProgramError, program_description};
 pub use recognition::Recognition;
 pub use sandbox::{
     ByteChunks, ReaderPool, SandboxOptions, SandboxProcess, StopHandle, extract_in_sandbox, extract_stream_in_sandbox,
-    sandbox_main,
+    render_page_in_sandbox, sandbox_main,
 };
 use sniff::{Confidence, Content};
 pub use sniff::{readable_formats, unsupported_media_type};
@@ -139,6 +144,8 @@ pub struct Options {
     pub recognition: Option<Recognition>,
     /// Path of LibreOffice's `soffice`, which converts old Office documents; `None` rejects these.
     pub soffice: Option<PathBuf>,
+    /// Limits of the attachments that are returned with a mail; `None` returns none.
+    pub attachments: Option<AttachmentLimits>,
 }
 
 impl Options {
@@ -158,6 +165,7 @@ impl Default for Options {
             markup: Markup::Strip,
             recognition: None,
             soffice: None,
+            attachments: None,
         }
     }
 }
@@ -183,9 +191,11 @@ pub struct Extracted {
     /// at all if the format has no positions.
     #[serde(skip)]
     pub page_words: Vec<Vec<u8>>,
+    /// Attachments of a mail, in its order. Those of the mails that it forwards are among them.
+    pub attachments: Vec<Attachment>,
     /// Title from the document's metadata.
     pub title: Option<String>,
-    /// Warnings, for example about attachments and undecodable characters.
+    /// Warnings, for example about attachments that are not returned and undecodable characters.
     pub warnings: Vec<String>,
     /// Media type of the content.
     pub media_type: String,
@@ -233,7 +243,32 @@ pub fn extract_in_process(upload: &Upload<'_>, options: &Options) -> Result<Extr
 fn extract_unguarded(upload: &Upload<'_>, options: &Options) -> Result<Extracted, ExtractError> {
     let content = Content::new(upload, options);
     let format = sniff::detect_format(&content, upload)?;
-    let mut sink = TextSink::new(options.max_characters);
+    let mut sink = TextSink::new(options.max_characters).with_attachments(options.attachments);
     (format.read)(&Source { content: &content, options }, &mut sink)?;
     sink.finish(format)
+}
+
+/// Renders a page of a PDF in this process, which starts a program; none if the document has no page of the number.
+fn render_page_in_process(pdf: &[u8], rendering: &PageRendering) -> Result<Option<Vec<u8>>, ExtractError> {
+    match page_image::render(pdf, rendering) {
+        Ok(image) => Ok(Some(image)),
+        Err(RenderError::NoSuchPage) => Ok(None),
+        Err(RenderError::NotOpened) => Err(not_opened(pdf)),
+        Err(RenderError::Failed(error)) => Err(error),
+    }
+}
+
+/// Returns the error of a file that a renderer cannot open.
+#[cfg(feature = "pdf")]
+fn not_opened(bytes: &[u8]) -> ExtractError {
+    let (upload, options) = (Upload { bytes, ..Upload::default() }, Options::default());
+    match sniff::detect_format(&Content::new(&upload, &options), &upload) {
+        Ok(format) if format.name == formats::pdf::PDF.name => formats::pdf::not_rendered(bytes),
+        _ => ExtractError::unsupported("the document is no PDF"),
+    }
+}
+
+#[cfg(not(feature = "pdf"))]
+fn not_opened(_: &[u8]) -> ExtractError {
+    ExtractError::corrupt("the PDF cannot be opened")
 }

@@ -10,6 +10,7 @@
 //!
 //! [`ReaderPool`] reuses a child for documents of one owner, such as a classification of a pipeline.
 
+mod page_image;
 mod pool;
 mod system_calls;
 
@@ -27,10 +28,11 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+pub use self::page_image::render_page_in_sandbox;
 use self::pool::IdleReader;
 pub use self::pool::ReaderPool;
 use super::word_boxes::{MAX_ENCODED_SIZE, PageWords};
-use super::{BUILD_ID, ExtractError, Extracted, Options, Upload, ipc};
+use super::{AttachmentLimits, BUILD_ID, ExtractError, Extracted, Options, PageRendering, Upload, ipc};
 
 /// Command line and resource limits of the subprocess.
 #[derive(Clone, Debug)]
@@ -133,23 +135,55 @@ pub fn extract_stream_in_sandbox(
 /// Header of a request to the child; the document follows.
 #[derive(Deserialize, Serialize)]
 struct Request {
-    name: Option<String>,
-    media_type: Option<String>,
-    options: Options,
+    task: Task,
     cpu_seconds: u64,
     memory_limit: u64,
 }
 
-/// Header of the child's reply; the text follows.
-type Reply = Result<Extracted, ExtractError>;
+/// Task of the child with a document.
+#[derive(Deserialize, Serialize)]
+enum Task {
+    /// Extract the text. The name and the media type are hints.
+    Extract { name: Option<String>, media_type: Option<String>, options: Options },
+    /// Render a page.
+    Render(PageRendering),
+}
 
-/// A child process that extracts a document. Dropping it kills the process.
+impl Task {
+    /// Returns whether a program of others may be started, which must be restricted by a filter of system calls.
+    fn has_programs(&self) -> bool {
+        match self {
+            Task::Extract { options, .. } => options.has_programs(),
+            Task::Render(_) => true,
+        }
+    }
+
+    /// Returns whether LibreOffice may be started, which needs processes and files of its own.
+    fn has_converter(&self) -> bool {
+        matches!(self, Task::Extract { options, .. } if options.soffice.is_some())
+    }
+}
+
+/// Header of the child's reply; the text or the image follows.
+type Reply = Result<Output, ExtractError>;
+
+/// Result of a task.
+#[derive(Deserialize, Serialize)]
+enum Output {
+    Text(Box<Extracted>),
+    Image,
+    NoSuchPage,
+}
+
+/// A child process with a document. Dropping it kills the process.
 pub struct SandboxProcess {
     child: OwnedChild,
     /// Receives the input of the child when the document is sent.
     sent: Receiver<ChildStdin>,
     reply: Receiver<ReceivedReply>,
     timeout: Duration,
+    /// Maximum number of attachments in the reply.
+    attachment_limit: usize,
     started: Instant,
 }
 
@@ -180,8 +214,17 @@ impl Drop for OwnedChild {
     }
 }
 
+/// Maximum sizes of a reply.
+struct ReplyLimits {
+    /// Size of the text or the image in bytes.
+    body: u64,
+    attachments: AttachmentLimits,
+}
+
 /// Maximum number of bytes kept of the child's standard error: enough to detect the cause of a crash.
 const MAX_STDERR_SIZE: u64 = 4096;
+/// Limits if attachments are not asked for.
+const NO_ATTACHMENTS: AttachmentLimits = AttachmentLimits { count: 0, size: 0 };
 /// Time that a child has to exit after it closed its output.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// Interval at which the stop handle and the timeout are checked.
@@ -217,20 +260,35 @@ impl SandboxProcess {
         options: &Options,
         sandbox: &SandboxOptions,
     ) -> Result<SandboxProcess, ExtractError> {
-        let request = Request {
+        let task = Task::Extract {
             name: upload.name.map(str::to_owned),
             media_type: upload.media_type.map(str::to_owned),
             options: options.clone(),
-            cpu_seconds: sandbox.cpu_seconds,
-            memory_limit: sandbox.memory_limit,
         };
-        let IdleReader { mut child, input, output, .. } = reader;
-        child.documents += 1;
-        let sent = send_request(input, request, chunks);
-        let reply = receive_reply(output, options.max_characters as u64 * 4);
+        let limits = ReplyLimits {
+            body: options.max_characters as u64 * 4,
+            attachments: options.attachments.unwrap_or(NO_ATTACHMENTS),
+        };
         let recognition = options.recognition.as_ref().map_or(Duration::ZERO, |recognition| recognition.timeout);
         let timeout = sandbox.timeout.saturating_add(recognition);
-        Ok(SandboxProcess { child, sent, reply, timeout, started: Instant::now() })
+        Ok(SandboxProcess::send_task(reader, task, chunks, limits, SandboxOptions { timeout, ..sandbox.clone() }))
+    }
+
+    /// Sends a task with its document to a child that waits for one.
+    fn send_task(
+        reader: IdleReader,
+        task: Task,
+        chunks: ByteChunks,
+        limits: ReplyLimits,
+        sandbox: SandboxOptions,
+    ) -> SandboxProcess {
+        let SandboxOptions { timeout, cpu_seconds, memory_limit, .. } = sandbox;
+        let IdleReader { mut child, input, output, .. } = reader;
+        child.documents += 1;
+        let sent = send_request(input, Request { task, cpu_seconds, memory_limit }, chunks);
+        let reply = receive_reply(output, limits.body, limits.attachments.size);
+        let attachment_limit = limits.attachments.count;
+        SandboxProcess { child, sent, reply, timeout, attachment_limit, started: Instant::now() }
     }
 
     /// Waits for the result.
@@ -243,16 +301,20 @@ impl SandboxProcess {
 
     /// Waits for the result. After a success, the child is returned as well, which waits for another document.
     fn finish_and_keep(mut self, stop: &StopHandle) -> (Result<Extracted, ExtractError>, Option<IdleReader>) {
-        match self.receive(stop) {
+        let received = self.receive(stop).and_then(|(message, output)| {
+            validate_reply(message, self.attachment_limit).map(|extracted| (extracted, output))
+        });
+        match received {
             Ok((extracted, output)) => (Ok(extracted), self.into_idle(output)),
             Err(error) => (Err(error), None),
         }
     }
 
-    fn receive(&mut self, stop: &StopHandle) -> Result<(Extracted, ChildOutput), ExtractError> {
+    /// Waits for the reply.
+    fn receive(&mut self, stop: &StopHandle) -> Result<(ipc::Message<Reply>, ChildOutput), ExtractError> {
         loop {
             match self.reply.recv_timeout(POLL_INTERVAL) {
-                Ok((Ok(message), output)) => return Ok((validate_reply(message)?, output)),
+                Ok((Ok(message), output)) => return Ok((message, output)),
                 Ok((Err(error), _)) => return Err(self.exit_error(&error)),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(ExtractError::internal("the extractor closed its output"));
@@ -275,7 +337,7 @@ impl SandboxProcess {
         }
         if self.started.elapsed() > self.timeout {
             let seconds = self.timeout.as_secs_f64();
-            return Err(ExtractError::too_large(format!("the document took longer than {seconds} s to extract")));
+            return Err(ExtractError::too_large(format!("the document took longer than {seconds} s to read")));
         }
         Ok(())
     }
@@ -325,10 +387,10 @@ fn send_request(mut input: ChildStdin, request: Request, chunks: ByteChunks) -> 
     sent
 }
 
-fn receive_reply(mut output: ChildOutput, limit: u64) -> Receiver<ReceivedReply> {
+fn receive_reply(mut output: ChildOutput, limit: u64, attachments_size: u64) -> Receiver<ReceivedReply> {
     let (sender, reply) = channel();
     thread::spawn(move || {
-        let result = ipc::read(&mut output, limit, MAX_ENCODED_SIZE as u64);
+        let result = ipc::read(&mut output, limit, [MAX_ENCODED_SIZE as u64, attachments_size]);
         // The receiver is dropped when the child is stopped.
         let _ = sender.send((result, output));
     });
@@ -344,16 +406,23 @@ fn read_stderr(stream: Option<impl Read>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Combines the reply with its text and the boxes of the words, after checking that they match.
-fn validate_reply((reply, body, page_words): ipc::Message<Reply>) -> Result<Extracted, ExtractError> {
-    let mut extracted = reply?;
+/// Combines the reply with its text, the boxes of the words and the attachments, after checking that they match.
+fn validate_reply(
+    (reply, body, [page_words, attachments]): ipc::Message<Reply>,
+    attachment_limit: usize,
+) -> Result<Extracted, ExtractError> {
+    let Output::Text(mut extracted) = reply? else { return Err(inconsistent_reply()) };
+    if extracted.attachments.len() != attachments.len() || attachments.len() > attachment_limit {
+        return Err(inconsistent_reply());
+    }
+    extracted.attachments.iter_mut().zip(attachments).for_each(|(attachment, bytes)| attachment.bytes = bytes);
     extracted.page_words = page_words;
     extracted.text = String::from_utf8(body).map_err(|_| inconsistent_reply())?;
     let fits = |page: &super::Page| extracted.text.get(page.start..page.end).is_some();
     let in_order = extracted.pages.windows(2).all(|pair| pair[0].end <= pair[1].start);
     let is_valid = !extracted.pages.is_empty() && extracted.pages.iter().all(fits) && in_order;
     match is_valid && has_valid_page_words(&extracted) {
-        true => Ok(extracted),
+        true => Ok(*extracted),
         false => Err(inconsistent_reply()),
     }
 }
@@ -373,7 +442,7 @@ fn inconsistent_reply() -> ExtractError {
 }
 
 fn memory_error() -> ExtractError {
-    ExtractError::too_large("extracting the document exceeds the memory limit")
+    ExtractError::too_large("reading the document exceeds the memory limit")
 }
 
 /// Returns the error for an exit status. Standard error is only searched, never passed on.
@@ -386,7 +455,7 @@ fn exit_status_error(status: ExitStatus, stderr_text: &str) -> ExtractError {
     let killed_by = |signal: Signal| status.signal() == Some(signal.as_raw());
     match () {
         () if stderr_text.contains("memory allocation of") => memory_error(),
-        () if killed_by(Signal::XCPU) => ExtractError::too_large("extracting the document exceeds the CPU time limit"),
+        () if killed_by(Signal::XCPU) => ExtractError::too_large("reading the document exceeds the CPU time limit"),
         () if [Signal::ABORT, Signal::SEGV, Signal::BUS, Signal::ILL, Signal::FPE].into_iter().any(killed_by) => {
             ExtractError::corrupt("the document is corrupt: the extractor crashed")
         }
@@ -435,35 +504,60 @@ fn serve() -> io::Result<()> {
     let mut next = ipc::read_stream(io::stdin().lock()).map(Some)?;
     if let Some((request, _)) = &next {
         set_limits(request)?;
-        let filter = system_calls::deny_network_and_processes(request.options.soffice.is_some());
+        let filter = system_calls::deny_network_and_processes(request.task.has_converter());
         // The readers of this program are limited by other means too.
         if let Err(error) = filter
-            && request.options.has_programs()
+            && request.task.has_programs()
         {
-            return write_reply(&Err(ExtractError::internal(format!("system calls cannot be filtered: {error}"))));
+            return write_error(ExtractError::internal(format!("system calls cannot be filtered: {error}")));
         }
     }
     while let Some((request, bytes)) = next.take() {
-        extract_and_reply(&request, &bytes)?;
+        execute(&request.task, &bytes)?;
         drop(bytes);
         next = match ipc::read_stream(io::stdin().lock()) {
             // The limits apply already while the next document is read.
-            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return write_reply(&Err(memory_error())),
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return write_error(memory_error()),
             other => other.ok(),
         };
     }
     Ok(())
 }
 
-fn extract_and_reply(request: &Request, bytes: &[u8]) -> io::Result<()> {
-    let upload = Upload { bytes, name: request.name.as_deref(), media_type: request.media_type.as_deref() };
-    write_reply(&super::extract_in_process(&upload, &request.options))
+/// Executes a task and writes the reply.
+fn execute(task: &Task, bytes: &[u8]) -> io::Result<()> {
+    match task {
+        Task::Extract { name, media_type, options } => {
+            let upload = Upload { bytes, name: name.as_deref(), media_type: media_type.as_deref() };
+            match super::extract_in_process(&upload, options) {
+                Ok(extracted) => write_text(extracted),
+                Err(error) => write_error(error),
+            }
+        }
+        Task::Render(rendering) => match super::render_page_in_process(bytes, rendering) {
+            Ok(Some(image)) => write_reply(&Ok(Output::Image), &image, [Vec::new(), Vec::new()]),
+            Ok(None) => write_reply(&Ok(Output::NoSuchPage), &[], [Vec::new(), Vec::new()]),
+            Err(error) => write_error(error),
+        },
+    }
 }
 
-fn write_reply(reply: &Reply) -> io::Result<()> {
-    let text = reply.as_ref().map(|extracted| extracted.text.as_bytes()).unwrap_or_default();
-    let page_words = reply.as_ref().map(|extracted| extracted.page_words.as_slice()).unwrap_or_default();
-    ipc::write(io::BufWriter::new(io::stdout().lock()), reply, text, page_words)
+/// Writes a text with the boxes of its words and the attachments.
+fn write_text(mut extracted: Extracted) -> io::Result<()> {
+    let text = std::mem::take(&mut extracted.text);
+    let page_words = std::mem::take(&mut extracted.page_words);
+    let attachments = extracted.attachments.iter_mut().map(|attachment| std::mem::take(&mut attachment.bytes));
+    let attachments: Vec<Vec<u8>> = attachments.collect();
+    let lists = [&page_words, &attachments].map(|list| list.iter().map(Vec::as_slice).collect());
+    write_reply(&Ok(Output::Text(Box::new(extracted))), text.as_bytes(), lists)
+}
+
+fn write_error(error: ExtractError) -> io::Result<()> {
+    write_reply(&Err(error), &[], [Vec::new(), Vec::new()])
+}
+
+fn write_reply(reply: &Reply, body: &[u8], lists: [Vec<&[u8]>; 2]) -> io::Result<()> {
+    ipc::write(io::BufWriter::new(io::stdout().lock()), reply, body, lists)
 }
 
 /// Sets the resource limits of this process and its children. If this fails, the document is not read.
@@ -475,7 +569,7 @@ fn set_limits(request: &Request) -> io::Result<()> {
     const FILES: u64 = 64;
     /// Limits of LibreOffice: open files, and the size of a written file.
     const CONVERTER_LIMITS: (u64, u64) = (256, 512 << 20);
-    let (files, written) = if request.options.soffice.is_some() { CONVERTER_LIMITS } else { (FILES, 0) };
+    let (files, written) = if request.task.has_converter() { CONVERTER_LIMITS } else { (FILES, 0) };
     let limits = [
         (Resource::Core, 0),
         (Resource::Fsize, written),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::attachment::{self, AttachmentLimits, AttachmentSink};
 use super::word_boxes::{MAX_ENCODED_SIZE, PageRect, PageSize, PageWords};
 use super::{ErrorCode, ExtractError, Extracted, Format, Page};
 
@@ -28,6 +29,7 @@ pub struct TextSink {
     title: Option<String>,
     warnings: Vec<String>,
     more_warnings: usize,
+    attachments: AttachmentSink,
     /// Number of characters of invisible text, without white space.
     omitted: usize,
     /// Media type, if it is not the first one of the format.
@@ -51,10 +53,41 @@ impl TextSink {
             title: None,
             warnings: Vec::new(),
             more_warnings: 0,
+            attachments: AttachmentSink::default(),
             omitted: 0,
             media_type: None,
             hint: "",
         }
+    }
+
+    /// Sets the limits of attachments; without them, attachments are only named in warnings.
+    #[must_use]
+    pub fn with_attachments(self, limits: Option<AttachmentLimits>) -> Self {
+        TextSink { attachments: AttachmentSink::new(limits), ..self }
+    }
+
+    /// Adds an attachment, or the warning that it is not read.
+    pub fn attach(
+        &mut self,
+        name: Option<String>,
+        media_type: Option<String>,
+        size: u64,
+        bytes: impl FnOnce() -> Result<Vec<u8>, ExtractError>,
+    ) -> Result<(), ExtractError> {
+        if let Some(warning) = self.attachments.add(name, media_type, size, bytes)? {
+            self.warn(warning);
+        }
+        Ok(())
+    }
+
+    /// Adds the warning that an attachment is not read.
+    pub fn refuse_attachment(&mut self, name: Option<&str>, size: u64, reason: &str) {
+        self.warn(attachment::warning(name, size, reason));
+    }
+
+    /// Counts an image that is part of the text of a mail.
+    pub fn add_inline_image(&mut self) {
+        self.attachments.add_inline_image();
     }
 
     /// Adds text.
@@ -227,6 +260,8 @@ impl TextSink {
     }
 
     pub fn finish(mut self, format: &Format) -> Result<Extracted, ExtractError> {
+        let (attachments, inline_images) = std::mem::take(&mut self.attachments).finish();
+        inline_images.iter().for_each(|warning| self.warn(warning));
         if self.omitted > 0 {
             self.warn(format!("{} characters of invisible text were left out", self.omitted));
         }
@@ -248,6 +283,7 @@ impl TextSink {
             text: self.text,
             pages: self.pages,
             page_words: self.page_words,
+            attachments,
             title: self.title,
             warnings: self.warnings,
             media_type: self.media_type.unwrap_or(format.media_types[0]).to_owned(),

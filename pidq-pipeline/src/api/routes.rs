@@ -33,7 +33,7 @@ use crate::api::handlers::{
     operations, pipelines, search, usage, webhooks,
 };
 use crate::api::operation_response::OperationResponse;
-use crate::api::schema::{Date, DateTime, List, Page, PageSize, Position, SortOrder, WaitSeconds};
+use crate::api::schema::{Date, DateTime, ImageSize, List, Page, PageSize, Position, SortOrder, WaitSeconds};
 use crate::platform::Platform;
 
 /// Maximum size of a document form, in bytes. The handler applies the configured limit.
@@ -142,7 +142,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         access: Access::Scope("documents:read"),
         action: Action::None,
         summary: "Lists the documents of a pipeline, by default oldest first.",
-        parameters: &[LIMIT, CURSOR, SORT, CLASSIFICATION, STATUS, FILENAME, FILENAME_WORDS, EXTERNAL_ID],
+        parameters: &[LIMIT, CURSOR, SORT, CLASSIFICATION, STATUS, FILENAME, FILENAME_WORDS, EXTERNAL_ID, PARENT_ID],
         body: None,
         replies: &[Reply::json::<Page<DocumentResponse<'_>>>(200, "A page of the list.")],
         handler: |platform, request| Box::pin(documents::list(platform, request)),
@@ -266,6 +266,17 @@ pub const ROUTES: &[Route<Platform>] = &[
         body: None,
         replies: &[Reply::json::<WordsResponse>(200, "The words, or why there are none.")],
         handler: |platform, request| Box::pin(documents::words(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/pages/{page}/image",
+        access: Access::Scope("documents:read"),
+        action: Action::None,
+        summary: "Returns the image of a page of a PDF.",
+        parameters: &[PAGE_NUMBER, IMAGE_SIZE, IMAGE_REVISION],
+        body: None,
+        replies: &[Reply::of::<Binary>(200, "image/png", "The image."), Reply::empty(304, "Not modified.")],
+        handler: |platform, request| Box::pin(documents::page_image(platform, request)),
     },
     Route {
         method: Method::POST,
@@ -750,6 +761,12 @@ const WORDS_START: Parameter = Parameter::query::<Position>(
 );
 const WORDS_END: Parameter =
     Parameter::query::<Position>("end", "Only words that start before this code point of the text.");
+const PAGE_NUMBER: Parameter = Parameter::path::<Position>("page", "Page, from 1.");
+const IMAGE_SIZE: Parameter = Parameter::query::<ImageSize>("size", "Longer side of the image in pixels.");
+const IMAGE_REVISION: Parameter = Parameter::query::<Position>(
+    "revision",
+    "Revision to which the page must belong, such as the `revision` of a citation.",
+);
 const SORT: Parameter = Parameter::query::<SortOrder>("sort", "Sort order; `-` sorts descending.");
 const RANGE: Parameter = Parameter::header::<String>("Range", "One range of bytes: `bytes=FIRST-LAST`.");
 const CLASSIFICATION: Parameter =
@@ -761,6 +778,7 @@ const FILENAME_WORDS: Parameter = Parameter::query::<String>(
     "Only documents whose file name contains all these words, in any order and any case of A–Z. At most 8 words.",
 );
 const EXTERNAL_ID: Parameter = Parameter::query::<String>("external_id", "Only the document with this external id.");
+const PARENT_ID: Parameter = Parameter::query::<String>("parent_id", "Only attachments of this mail.");
 const SINCE: Parameter = Parameter::query::<DateTime>("since", "Only entries at or after this time.");
 const UNTIL: Parameter = Parameter::query::<DateTime>("until", "Only entries before this time.");
 const ACTOR: Parameter =

@@ -10,6 +10,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::platform::MAX_PAGE_SIZE;
 
+/// Longer side of the image of a page in pixels: smallest, usual and largest.
+pub(crate) const MIN_IMAGE_SIZE: u32 = 64;
+pub(crate) const DEFAULT_IMAGE_SIZE: u32 = 1600;
+pub(crate) const MAX_IMAGE_SIZE: u32 = 4096;
+
 /// Page of a list.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "{T}Page")]
@@ -94,6 +99,12 @@ pub(crate) struct PageSize(#[schemars(range(min = 1, max = MAX_PAGE_SIZE))] u64)
 #[schemars(inline)]
 #[allow(dead_code, reason = "only describes a parameter")]
 pub(crate) struct Position(#[schemars(range(min = 0, max = u32::MAX))] u64);
+
+/// Longer side of an image in pixels.
+#[derive(JsonSchema)]
+#[schemars(inline, extend("default" = DEFAULT_IMAGE_SIZE))]
+#[allow(dead_code, reason = "only describes a parameter")]
+pub(crate) struct ImageSize(#[schemars(range(min = MIN_IMAGE_SIZE, max = MAX_IMAGE_SIZE))] u64);
 
 /// Seconds of waiting.
 #[derive(JsonSchema)]

@@ -87,6 +87,8 @@ const API_VERSION: &str = "2026-11-01";
 
 /// Concurrent previews: each runs an extractor process of its own.
 const PREVIEW_LIMIT: usize = 2;
+/// Concurrently rendered pages: each in a process of its own.
+const PAGE_IMAGE_LIMIT: usize = 2;
 /// Searches that may wait for a thread.
 const SEARCH_QUEUE_LIMIT: usize = 64;
 
@@ -160,6 +162,7 @@ fn ingestion(settings: &Settings) -> Result<Ingestion, OpenError> {
     Ok(Ingestion {
         uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEW_LIMIT),
+        page_images: Semaphore::new(PAGE_IMAGE_LIMIT),
         job_lease: settings.get(&JOB_LEASE_TTL)?.max(MIN_JOB_LEASE),
         extraction_limits: programs.apply_to(limits),
         programs,
@@ -232,6 +235,7 @@ fn platform_limits(settings: &Settings) -> Result<Limits, OpenError> {
         question_length: settings.get(&QUESTION_LENGTH_LIMIT)?,
         metadata_size: settings.get(&METADATA_SIZE)?,
         chunks_per_document: settings.get(&CHUNK_LIMIT)?,
+        attachments: limits::attachment_limits(settings)?,
         answer_retention: settings.get(&ANSWER_RETENTION)?,
         answer_streams: settings.get(&ANSWER_STREAM_LIMIT)?,
         event_streams: settings.get(&EVENT_STREAM_LIMIT)?,

@@ -47,6 +47,7 @@ pub(crate) async fn run_purge(platform: Arc<Platform>) {
 pub async fn purge_expired(platform: &Platform) -> Result<(), StoreError> {
     platform.store.purge_answers((Timestamp::now() - platform.limits.answer_retention).0).await?;
     platform.store.purge_idempotency_keys().await?;
+    platform.store.repair_attachments().await?;
     if !platform.retention.audit.is_zero() {
         platform.store.purge_audit((Timestamp::now() - platform.retention.audit).0).await?;
     }

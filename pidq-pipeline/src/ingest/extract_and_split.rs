@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{io, iter};
 
-use pidq_extract::{CodePoints, Extracted, Markup, Upload};
+use pidq_extract::{AttachmentLimits, CodePoints, ExtractError, Extracted, Markup, Upload};
 use pidq_store::domain::model::{self, Pipeline};
 use pidq_store::spool::{BLOCK_SIZE, SpooledUpload};
 use pidq_store::{Store, StoreError};
@@ -32,6 +32,16 @@ pub(crate) struct DocumentError {
     pub retryable: bool,
 }
 
+impl From<ExtractError> for DocumentError {
+    fn from(error: ExtractError) -> DocumentError {
+        DocumentError {
+            code: error.code.as_str(),
+            message: pidq_http::sentence(&error.detail),
+            retryable: error.code.retryable(),
+        }
+    }
+}
+
 /// A document to extract.
 pub(crate) struct DocumentInput {
     pub content: InputContent,
@@ -41,6 +51,8 @@ pub(crate) struct DocumentInput {
     pub media_type: Option<String>,
     /// Limit of the time of text recognition, below that of the settings.
     pub recognition_timeout: Option<Duration>,
+    /// Limits of the attachments that are read; without them, attachments are only named in the warnings.
+    pub attachments: Option<AttachmentLimits>,
 }
 
 /// Location of a document's bytes.
@@ -76,7 +88,7 @@ impl From<DocumentError> for ReadError {
 }
 
 /// Blocks buffered for the extraction process.
-const MAX_BLOCKS_IN_FLIGHT: usize = 2;
+pub(super) const MAX_BLOCKS_IN_FLIGHT: usize = 2;
 
 /// Extracts the text for a splitter in a separate process, to which the document is sent block by block. The process is
 /// stopped when the future is dropped.
@@ -93,7 +105,8 @@ pub(crate) async fn extract_text(
     let readers = Arc::clone(&platform.ingestion.readers);
     let stop = pidq_extract::StopHandle::default();
     let _end = StopOnDrop(stop.clone());
-    let DocumentInput { content, scope, name, media_type, recognition_timeout } = source;
+    let DocumentInput { content, scope, name, media_type, recognition_timeout, attachments } = source;
+    options.attachments = attachments;
     if let (Some(recognition), Some(limit)) = (&mut options.recognition, recognition_timeout) {
         recognition.timeout = recognition.timeout.min(limit);
     }
@@ -109,16 +122,11 @@ pub(crate) async fn extract_text(
     let (sent, extracted) = tokio::join!(send_blocks(&platform.store, content, sender), extraction);
     // If sending failed, the extraction received an incomplete document: the sending error takes precedence.
     sent?;
-    let extracted = extracted?.map_err(|error| DocumentError {
-        code: error.code.as_str(),
-        message: pidq_http::sentence(&error.detail),
-        retryable: error.code.retryable(),
-    });
-    Ok(extracted?)
+    Ok(extracted?.map_err(DocumentError::from)?)
 }
 
 /// Sends the blocks of a document until the receiver closes.
-async fn send_blocks(
+pub(super) async fn send_blocks(
     store: &Store,
     content: InputContent,
     sender: Sender<io::Result<Vec<u8>>>,
@@ -267,7 +275,7 @@ fn with_gaps(mut drafts: Vec<ChunkDraft>) -> Vec<ChunkDraft> {
 }
 
 /// Stops the extraction process on drop.
-struct StopOnDrop(pidq_extract::StopHandle);
+pub(super) struct StopOnDrop(pub pidq_extract::StopHandle);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use pidq_extract::{CodePoints, Extracted, Page};
+use pidq_extract::{Attachment, CodePoints, Extracted, Page};
 use pidq_http::{SpanKind, Trace};
 use pidq_store::domain::model::{self, Document, Pipeline, Progress, Status, TextRecognition};
-use pidq_store::{IngestedDocument, Job, PageWordsRecord, PublishOutcome};
+use pidq_store::{IngestedDocument, Job, NewAttachment, PageWordsRecord, PublishOutcome};
 use pidq_text::embedding::{self, CachingEmbedder};
 
+use super::attachments;
 use super::error::IngestError;
 use super::extract_and_split::{self, ChunkDraft, DocumentError, DocumentInput, InputContent, ReadError, run_blocking};
 use super::progress_writer::ProgressWriter;
@@ -49,6 +50,9 @@ impl DocumentJob {
             timer.stage_finished(Status::Indexing);
             match outcome {
                 PublishOutcome::Done => {
+                    if !ingested.attachments.documents.is_empty() {
+                        self.platform.messaging.job_notifier.notify_all();
+                    }
                     let (pipeline, classification) = (pipeline.id, document.classification);
                     self.platform.messaging.pubsub.signal(&Signal::PartitionChanged { pipeline, classification });
                     return Ok(());
@@ -68,7 +72,7 @@ impl DocumentJob {
     async fn ingest(&mut self, pipeline: &Pipeline, document: &Document) -> Result<IngestedDocument, IngestError> {
         let platform = self.platform.clone();
         let mut timer = platform.metrics.stage_timer();
-        let extracted = in_span(Status::Parsing, self.extract(pipeline, document)).await?;
+        let (extracted, attachments) = in_span(Status::Parsing, self.extract(pipeline, document)).await?;
         timer.stage_finished(Status::Parsing);
         let model = self.model(pipeline).await?;
         let (extracted, chunks) = in_span(Status::Splitting, self.split(pipeline, extracted, model.clone())).await?;
@@ -76,7 +80,7 @@ impl DocumentJob {
         let chunks = self.embed(pipeline, document, &extracted, chunks, model);
         let chunks = in_span(Status::Embedding, chunks).await?;
         timer.stage_finished(Status::Embedding);
-        self.finish(pipeline, extracted, chunks).await
+        self.finish(pipeline, extracted, chunks, attachments).await
     }
 
     /// Returns the job with its pending stage transitions.
@@ -103,9 +107,14 @@ impl DocumentJob {
         }
     }
 
-    /// Extracts the text in a separate process.
-    async fn extract(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, IngestError> {
+    /// Extracts the text and the attachments in a separate process.
+    async fn extract(
+        &mut self,
+        pipeline: &Pipeline,
+        document: &Document,
+    ) -> Result<(Extracted, Vec<NewAttachment>), IngestError> {
         self.report(Status::Parsing, 0, None).await;
+        let attachments = Some(attachments::limits(&self.platform, document).await?);
         let content = InputContent::Stored { document: document.id.clone(), revision: self.job.revision };
         // The identifier of a pipeline has no slash.
         let scope = Some(format!("{}/{}", pipeline.id, document.classification));
@@ -113,13 +122,33 @@ impl DocumentJob {
         let extraction = extract_and_split::extract_text(
             &self.platform,
             &pipeline.text_splitter,
-            DocumentInput { content, scope, name, media_type, recognition_timeout: None },
+            DocumentInput { content, scope, name, media_type, recognition_timeout: None, attachments },
         );
-        let extracted = extraction.await.map_err(read_error)?;
+        let mut extracted = extraction.await.map_err(read_error)?;
         self.progress.warnings.clone_from(&extracted.warnings);
         self.progress.page_count = Some(extracted.pages.len() as i64);
         self.progress.text_recognition = text_recognition(&extracted, || self.platform.ingestion.programs.recognizer());
-        Ok(extracted)
+        let attachments = self.select_attachments(document, std::mem::take(&mut extracted.attachments)).await?;
+        Ok((extracted, attachments))
+    }
+
+    /// Returns the attachments that become documents, and adds warnings about the others.
+    async fn select_attachments(
+        &mut self,
+        document: &Document,
+        attachments: Vec<Attachment>,
+    ) -> Result<Vec<NewAttachment>, IngestError> {
+        if attachments.is_empty() {
+            return Ok(Vec::new());
+        }
+        let options = self.platform.ingestion.extraction_limits.clone();
+        let selected = run_blocking(move || attachments::select(attachments, &options)).await;
+        let (selected, mut warnings) = selected.map_err(|error| failed(Status::Parsing, error))?;
+        if self.progress_writer.is_none() {
+            warnings.extend(attachments::missing(&self.platform, document, &selected).await?);
+        }
+        self.progress.warnings.append(&mut warnings);
+        Ok(selected)
     }
 
     async fn model(&self, pipeline: &Pipeline) -> Result<Arc<CachingEmbedder>, IngestError> {
@@ -177,6 +206,7 @@ impl DocumentJob {
         pipeline: &Pipeline,
         mut extracted: Extracted,
         chunks: Vec<model::Chunk>,
+        attachments: Vec<NewAttachment>,
     ) -> Result<IngestedDocument, IngestError> {
         let total = chunks.len();
         self.report(Status::Indexing, 0, Some(total)).await;
@@ -192,6 +222,7 @@ impl DocumentJob {
             page_words,
             title: extracted.title,
             chunks,
+            attachments: attachments::with_license(&self.platform, attachments),
             progress: self.progress.clone(),
         })
     }

@@ -393,7 +393,10 @@ fn clause(sentence: &str) -> String {
 
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.0.message, clause(self.problem_code().remedy))
+        // The remedy of an answer that broke off is about the part of it that arrived.
+        let is_without_answer = self.0.kind == LlmErrorKind::Truncated && self.0.partial_answer.is_none();
+        let remedy = if is_without_answer { "Try again." } else { self.problem_code().remedy };
+        write!(f, "{}; {}", self.0.message, clause(remedy))
     }
 }
 
@@ -417,5 +420,18 @@ impl From<LlmError> for Problem {
             Some(seconds) => problem.header(RETRY_AFTER, seconds.max(1).to_string()),
             None => problem,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_that_broke_off_has_a_part_that_arrived() {
+        let without = LlmError::truncated().to_string();
+        assert_eq!(without, "the answer of the model server broke off before its end; try again");
+        let with = LlmError::truncated().with_partial_answer("PSV-2015A is").to_string();
+        assert!(with.contains("`partial_answer`"), "{with}");
     }
 }

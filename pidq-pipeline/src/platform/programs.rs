@@ -14,7 +14,7 @@ settings! {
     /// Settings of optional programs.
     pub SETTINGS {
         TESSERACT: Option<PathBuf> = ("PIDQ_TESSERACT", "config.textRecognition.tesseract", "Path of Tesseract (5 or later), which recognizes the text of scanned pages and of images (OCR). Default: text recognition is off.");
-        PDFTOPPM: Option<PathBuf> = ("PIDQ_PDFTOPPM", "config.textRecognition.pdftoppm", "Path of pdftoppm (poppler-utils), which renders the pages for text recognition; required with `PIDQ_TESSERACT`.");
+        PDFTOPPM: Option<PathBuf> = ("PIDQ_PDFTOPPM", "config.textRecognition.pdftoppm", "Path of pdftoppm (poppler-utils), which renders images of pages, and pages for text recognition; required with `PIDQ_TESSERACT`. Default: there are no images of pages.");
         OCR_LANGUAGES: String = ("PIDQ_OCR_LANGUAGES", "config.textRecognition.languages", "Languages of text recognition, by their names in Tesseract: `eng`, or `eng+deu`.") or "eng";
         OCR_TIMEOUT: Duration = ("PIDQ_OCR_TIMEOUT", "config.textRecognition.timeout", "Maximum time of text recognition for a document. Pages that remain are named in its warnings.") or "10m";
         SOFFICE: Option<PathBuf> = ("PIDQ_SOFFICE", "config.soffice", "Path of LibreOffice's `soffice` (7 or later), which converts old Office documents (`.doc`, `.ppt`). Default: these are rejected.");
@@ -49,9 +49,20 @@ pub struct Component {
     pub version: String,
 }
 
+/// Renderer of pages.
+#[derive(Clone, Debug)]
+pub struct PageRenderer {
+    /// Path of pdftoppm.
+    pub path: PathBuf,
+    /// Its version.
+    pub component: Component,
+}
+
 /// The programs that the settings name.
 #[derive(Clone, Debug, Default)]
 pub struct Programs {
+    /// Renderer of pages.
+    pub renderer: Option<PageRenderer>,
     /// Text recognition.
     pub recognition: Option<Recognition>,
     /// Components of text recognition.
@@ -66,8 +77,9 @@ impl Programs {
     /// # Errors
     /// If a program is missing, is another one, or is too old.
     pub fn from_settings(settings: &Settings) -> Result<Programs, SettingError> {
-        let (recognition, recognition_components) = recognition(settings)?;
-        Ok(Programs { recognition, recognition_components, converter: find(settings, &CONVERTER)? })
+        let renderer = find(settings, &RENDERER)?.map(|(path, component)| PageRenderer { path, component });
+        let (recognition, recognition_components) = recognition(settings, renderer.as_ref())?;
+        Ok(Programs { renderer, recognition, recognition_components, converter: find(settings, &CONVERTER)? })
     }
 
     /// Returns the options of an extraction with these programs.
@@ -79,7 +91,10 @@ impl Programs {
     /// Returns the names and versions of all programs, for `/version`.
     pub fn components(&self) -> impl Iterator<Item = (String, String)> {
         let converter = self.converter.iter().map(|(_, component)| component);
-        let all = self.recognition_components.iter().chain(converter);
+        // The renderer is one of the components of text recognition.
+        let renderer = self.renderer.iter().map(|renderer| &renderer.component);
+        let renderer = renderer.filter(|_| self.recognition.is_none());
+        let all = self.recognition_components.iter().chain(renderer).chain(converter);
         all.map(|component| (component.name.clone(), component.version.clone()))
     }
 
@@ -91,22 +106,20 @@ impl Programs {
 }
 
 /// Returns the programs of text recognition with their versions, if the settings name them.
-fn recognition(settings: &Settings) -> Result<(Option<Recognition>, Vec<Component>), SettingError> {
-    let Some((tesseract, recognizer)) = find(settings, &RECOGNIZER)? else {
-        return match settings.is_set(&PDFTOPPM) {
-            true => Err(settings.invalid(&PDFTOPPM, "it has no effect without `PIDQ_TESSERACT`")),
-            false => Ok((None, Vec::new())),
-        };
-    };
-    let Some((pdftoppm, renderer)) = find(settings, &RENDERER)? else {
+fn recognition(
+    settings: &Settings,
+    renderer: Option<&PageRenderer>,
+) -> Result<(Option<Recognition>, Vec<Component>), SettingError> {
+    let Some((tesseract, recognizer)) = find(settings, &RECOGNIZER)? else { return Ok((None, Vec::new())) };
+    let Some(PageRenderer { path, component }) = renderer.cloned() else {
         return Err(settings.invalid(&PDFTOPPM, "required, because `PIDQ_TESSERACT` is set"));
     };
     let languages = settings.get(&OCR_LANGUAGES)?;
     let mut components = vec![recognizer];
     components.extend(language_components(settings, &tesseract, &languages)?);
-    components.push(renderer);
+    components.push(component);
     let timeout = settings.get(&OCR_TIMEOUT)?;
-    Ok((Some(Recognition { tesseract, pdftoppm, languages, timeout }), components))
+    Ok((Some(Recognition { tesseract, pdftoppm: path, languages, timeout }), components))
 }
 
 /// Returns the path and version of a program, if the settings name it.

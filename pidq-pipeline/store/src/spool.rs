@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 /// Block size; smaller uploads stay in memory.
 pub const BLOCK_SIZE: usize = 256 << 10;
 /// Size of the prefix for type detection.
-const PREFIX_SIZE: usize = 4 << 10;
+pub const PREFIX_SIZE: usize = 4 << 10;
 /// Prefix and suffix of the temporary file names.
 const FILE_NAME: (&str, &str) = ("upload-", ".part");
 

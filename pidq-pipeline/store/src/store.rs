@@ -3,11 +3,13 @@
 mod account_limits;
 mod answers;
 mod api_keys;
+mod attachments;
 mod audit;
 mod chunks;
 mod contents;
 mod count_limits;
 mod daily_quota;
+mod deletion;
 mod documents;
 mod idempotency;
 mod jobs;
@@ -19,6 +21,7 @@ mod outbox;
 mod page_words;
 mod partitions;
 mod pipelines;
+mod publishing;
 mod reindexes;
 mod usage;
 mod webhooks;
@@ -33,6 +36,7 @@ use serde::de::DeserializeOwned;
 
 pub use account_limits::AccountLimit;
 pub use answers::{NewAnswer, StoredAnswer};
+pub use attachments::{NewAttachment, NewAttachments};
 pub use audit::AuditFilter;
 pub use contents::Content;
 pub use daily_quota::CountedQuestion;
@@ -41,12 +45,13 @@ pub use documents::{
 };
 pub use idempotency::LEASE_MS;
 pub use idempotency::{Claim, IdempotencyKey};
-pub use jobs::{IngestedDocument, Job, JobKind, PublishOutcome};
+pub use jobs::{Job, JobKind};
 pub use model_outages::ModelOutage;
 pub use outbox::{Outbox, StageTransition};
 pub use page_words::{PageSelection, PageWordsRecord, StoredPageWords};
 pub use partitions::{IndexedRevision, SearchableDocument, StoredChunk};
 pub use pipelines::{NewPipeline, PipelineFilter, StatusCounts};
+pub use publishing::{IngestedDocument, PublishOutcome};
 pub use reindexes::{OLD_GENERATION_GRACE, Reindex, ReindexTarget, SwapOutcome};
 pub use usage::{Amount, AnswerStats, CLIENT_GONE, DailyUsage, QuestionStats, UsageFilter};
 pub use webhooks::{Delivery, DeliveryOutcome, MAX_RETRY_AFTER};
@@ -56,6 +61,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, sql: include_str!("../migrations/platform_2.sql") },
     Migration { version: 3, sql: include_str!("../migrations/platform_3.sql") },
     Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
+    Migration { version: 5, sql: include_str!("../migrations/platform_5.sql") },
 ];
 
 /// Pipeline and id of a document. Ids are unique, but a database that is partitioned by pipeline finds a row by both.

@@ -165,6 +165,14 @@ async fn vectors_of_wrong_length_are_not_stored() {
     assert_eq!((&uploaded["error"]["retryable"], &uploaded["attempts"]), (&json!(false), &json!(1)));
     let found = running.search(&id, "manual", "dense").await;
     assert_eq!((&found["status"], &found["code"]), (&json!(503), &json!("embedding-dimension-mismatch")));
+    service.set_behavior(Behavior::Normal);
+    let path = format!("/api/pipelines/{id}/documents/{}", uploaded["id"].as_str().unwrap());
+    assert_eq!(running.platform.send("POST", &format!("{path}/retry"), &[], "").await.status, 202);
+    running.until("ready", &path, |found| found["status"] == "ready").await;
+    service.set_behavior(Behavior::WrongLength);
+    let found = running.search(&id, "manual", "hybrid").await;
+    assert_eq!(found["warnings"][0]["code"], "embedding-dimension-mismatch", "{found}");
+    assert_eq!(found["contexts"][0]["tags"], json!(["P-101A", "TK-701"]));
     assert_eq!(running.status(&id).await, "active", "a wrong response is not an outage");
 }
 

@@ -6,6 +6,7 @@ mod access_tokens;
 mod account_limits;
 mod api;
 mod ask;
+mod attachments;
 mod audit;
 mod backend_servers;
 mod cache;
@@ -42,6 +43,7 @@ mod mock_server;
 mod offsets;
 #[path = "../../../pidq-http/tests/service/openapi_types.rs"]
 mod openapi_types;
+mod page_images;
 mod page_words;
 mod pgvector;
 mod platform;

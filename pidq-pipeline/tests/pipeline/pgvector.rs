@@ -11,7 +11,7 @@ use pidq_pipeline::ingest::worker;
 use pidq_pipeline::retrieval::index_cache::IndexCache;
 use pidq_pipeline::retrieval::pgvector::{ChunkPosition, PgvectorIndex};
 use pidq_store::domain::model::{Chunk, Options, Pipeline, Progress};
-use pidq_store::{IngestedDocument, NewDocument, NewPipeline, PublishOutcome, Store};
+use pidq_store::{IngestedDocument, NewAttachments, NewDocument, NewPipeline, PublishOutcome, Store};
 use pidq_text::embedding::{normalize, to_blob};
 use pidq_text::search::{Mode, SearchQuery};
 use serde_json::{Map, json};
@@ -113,6 +113,7 @@ impl Fixture {
             page_words: Vec::new(),
             title: None,
             chunks: (0..chunks).map(|_| chunk(self.random.vector())).collect(),
+            attachments: NewAttachments::default(),
             progress: Progress::default(),
         };
         assert_eq!(self.store.publish_document(&job, &ingested_document).await.unwrap(), PublishOutcome::Done);

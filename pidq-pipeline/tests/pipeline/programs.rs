@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::platform::TestPlatform;
 
 /// Returns the path of an installed program.
-fn program(name: &str) -> Option<String> {
+pub fn program(name: &str) -> Option<String> {
     let path = std::env::var_os("PATH")?;
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())?;
     found.to_str().map(str::to_owned)
@@ -56,8 +56,10 @@ async fn a_program_that_is_not_usable_is_an_error_at_startup() {
         let error = start_error(&[("PIDQ_SOFFICE", value)]).await;
         assert!(error.contains("PIDQ_SOFFICE") && error.contains(&format!("`{value}`")), "{error}");
     }
-    let error = start_error(&[("PIDQ_PDFTOPPM", "/usr/bin/pdftoppm")]).await;
-    assert!(error.contains("PIDQ_PDFTOPPM") && error.contains("no effect without `PIDQ_TESSERACT`"), "{error}");
+    for value in ["pdftoppm", "/nowhere/pdftoppm", "/bin/echo"] {
+        let error = start_error(&[("PIDQ_PDFTOPPM", value)]).await;
+        assert!(error.contains("PIDQ_PDFTOPPM") && error.contains(&format!("`{value}`")), "{error}");
+    }
     let Some((tesseract, pdftoppm)) = programs() else { return };
     let error = start_error(&[("PIDQ_TESSERACT", &tesseract)]).await;
     assert!(error.contains("`PIDQ_PDFTOPPM`: required, because `PIDQ_TESSERACT` is set"), "{error}");

@@ -56,6 +56,7 @@ impl PopulatedPlatform {
         // A stored answer needs a model; these are tested in `stored_answers`.
         self.parameters.push(("{query_id}", "qry_0".to_owned()));
         self.parameters.push(("{account}", "sso:42".to_owned()));
+        self.parameters.push(("{page}", "1".to_owned()));
     }
 
     async fn create(&mut self, name: &'static str, path: &str, body: Value) {

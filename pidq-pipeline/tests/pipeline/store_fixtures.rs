@@ -2,7 +2,7 @@
 
 use pidq_http::database::Database;
 use pidq_store::domain::model::{Chunk, Document, Options, Pipeline, Progress};
-use pidq_store::{IngestedDocument, NewDocument, NewPipeline, Store, StoreError};
+use pidq_store::{IngestedDocument, NewAttachments, NewDocument, NewPipeline, Store, StoreError};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -99,6 +99,7 @@ pub fn ingested(text: &str) -> IngestedDocument {
         page_words: Vec::new(),
         title: None,
         chunks: text.lines().map(chunk).collect(),
+        attachments: NewAttachments::default(),
         progress: Progress::default(),
     }
 }

@@ -95,6 +95,20 @@ export const documentQuery = (pipeline_id: string, document_id: string) =>
       ),
   });
 
+/** The attachments of a mail. */
+export const attachmentsQuery = (pipeline_id: string, parent_id: string) =>
+  queryOptions({
+    queryKey: [...documentsKey(pipeline_id), parent_id, "attachments"],
+    queryFn: async () =>
+      allRows<PlatformDocument>((page) =>
+        data(
+          api.GET("/api/pipelines/{pipeline_id}/documents", {
+            params: { path: { pipeline_id }, query: { ...page, parent_id, sort: "filename" } },
+          }),
+        ),
+      ),
+  });
+
 /** The chunks of the searchable revision. */
 export const chunksQuery = (pipeline_id: string, document_id: string, revision: number | null) =>
   queryOptions({
@@ -137,6 +151,55 @@ export const chunkWordsQuery = (document: PlatformDocument, chunk: Chunk | null)
     enabled: chunk?.start != null && chunk.end != null && document.searchable_revision === document.revision,
     staleTime: 300_000,
   });
+
+/** A range of the text of a revision. */
+export interface TextPlace {
+  pipelineId: string;
+  documentId: string;
+  revision: number;
+  start: number;
+  end: number;
+}
+
+/** The pages of a place with the boxes of its words; none if the document has none, or is no longer of this revision. */
+export const placeWordsQuery = ({ pipelineId, documentId, revision, start, end }: TextPlace) =>
+  queryOptions({
+    queryKey: [...documentsKey(pipelineId), documentId, "words", revision, start, end],
+    queryFn: async () => {
+      const words = await data(
+        api.GET("/api/pipelines/{pipeline_id}/documents/{document_id}/words", {
+          params: { path: { pipeline_id: pipelineId, document_id: documentId }, query: { start, end } },
+        }),
+      );
+      return words.revision === revision ? words.data : [];
+    },
+    staleTime: 300_000,
+  });
+
+/** The image of a page as a data URL, since the pages of the dashboard show no others. */
+export const pageImageQuery = (
+  { pipelineId, documentId, revision }: Pick<TextPlace, "pipelineId" | "documentId" | "revision">,
+  page: number,
+) =>
+  queryOptions({
+    // A revision does not change: events of the document do not load it again.
+    queryKey: ["page-image", pipelineId, documentId, revision, page],
+    queryFn: async () => {
+      const path = `${documentPath(pipelineId, documentId)}/pages/${page}/image?revision=${revision}`;
+      return dataUrl(await (await checked(await fetch(path))).blob());
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+
+function dataUrl(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+}
 
 export const textQuery = (pipelineId: string, documentId: string, revision: number | null) =>
   queryOptions({

@@ -8,8 +8,10 @@ import { queryWords, quoteRanges, quotesOf, type Range, wordRanges } from "../..
 import { scrollWithin } from "../../features/documents/scroll";
 import { TagList } from "../../features/documents/TagList";
 import type { TagNodes } from "../../features/documents/tags";
+import type { TextRange } from "../../features/documents/wordBoxes";
 import { ButtonLink, IconButton } from "../../ui/Button";
 import type { Passage } from "./conversation";
+import { PassagePages } from "./PassagePages";
 import { placeText } from "./Sources";
 
 export interface ShownPassage {
@@ -52,6 +54,7 @@ export function PassagePanel({ shown, pipelineId, onClose }: PassagePanelProps) 
           <MarkedText text={passage.text} marks={marks} nodes={nodes} />
         </p>
       </div>
+      <PassagePages passage={passage} pipelineId={pipelineId} marks={textRanges(passage, marks)} />
       <TagList tags={passage.tags} nodes={nodes} />
       {passage.document_id && (
         <ButtonLink href={documentPagePath(pipelineId, passage.document_id, placeOf(passage, quotes[0]))}>
@@ -63,11 +66,16 @@ export function PassagePanel({ shown, pipelineId, onClose }: PassagePanelProps) 
 }
 
 /** The place of the first quote, or of the whole passage. */
-function placeOf({ text, page, start, end }: Passage, quote: Range | undefined) {
-  if (start === null || quote === undefined) return { page, start, end };
-  return {
-    page,
-    start: start + codePointOffset(text, quote.start),
-    end: start + codePointOffset(text, quote.end),
-  };
+function placeOf(passage: Passage, quote: Range | undefined) {
+  const { page, start, end } = passage;
+  return { page, ...((quote && textRanges(passage, [quote])[0]) ?? { start, end }) };
+}
+
+/** Ranges of a passage as those of the text of its document; none if the passage is no part of it. */
+function textRanges({ text, start }: Passage, ranges: Range[]): TextRange[] {
+  if (start === null) return [];
+  return ranges.map((range) => ({
+    start: start + codePointOffset(text, range.start),
+    end: start + codePointOffset(text, range.end),
+  }));
 }

@@ -37,8 +37,8 @@ export function DocumentDialogs({ pipeline, action, onClose, onDeleted }: Docume
       onClose={onClose}
     >
       <p>
-        <strong>{document.filename}</strong>, its chunks and the stored answers that cite it are deleted. This
-        cannot be undone.
+        <strong>{document.filename}</strong>, its chunks and the stored answers that cite it are deleted; a
+        mail is deleted with its attachments. This cannot be undone.
       </p>
     </Confirm>
   );

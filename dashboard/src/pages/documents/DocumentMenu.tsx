@@ -37,9 +37,11 @@ export function DocumentMenu({ document, actions, onAction }: DocumentMenuProps)
               Cancel processing
             </MenuItem>
           )}
-          <MenuItem id="reclassify" className="menu-item">
-            Change the classification
-          </MenuItem>
+          {document.parent_id === null && (
+            <MenuItem id="reclassify" className="menu-item">
+              Change the classification
+            </MenuItem>
+          )}
           <MenuItem id="replace" className="menu-item">
             Upload a new revision
           </MenuItem>

@@ -22,6 +22,7 @@ import { Page } from "../../ui/Page";
 import { ProblemMessage } from "../../ui/ProblemMessage";
 import { QueryState } from "../../ui/QueryState";
 import { Time } from "../../ui/Time";
+import { Attachments, MailOfAttachment } from "./Attachments";
 import { Breadcrumbs } from "./Breadcrumbs";
 import { ChunkList } from "./ChunkList";
 import { DocumentDialogs } from "./DocumentDialogs";
@@ -85,6 +86,7 @@ function LoadedDocument({ pipeline, document }: { pipeline: Pipeline; document: 
     >
       <DocumentFacts document={document} />
       <DocumentNotices document={document} actions={actions} onAction={setAction} />
+      <Attachments mail={document} />
       {document.searchable && (
         <div className="document-view">
           <OriginalView
@@ -117,6 +119,9 @@ function DocumentFacts({ document }: { document: PlatformDocument }) {
     <div className="row document-facts">
       <StatusBadge document={document} />
       <Badge>{document.classification}</Badge>
+      {document.parent_id !== null && (
+        <MailOfAttachment pipelineId={document.pipeline_id} mailId={document.parent_id} />
+      )}
       <span>{formatBytes(document.size)}</span>
       {page_count !== null && <span>{formatCount(page_count, "page")}</span>}
       {chunk_count !== null && <span>{formatCount(chunk_count, "chunk")}</span>}

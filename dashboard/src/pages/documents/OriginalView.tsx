@@ -1,8 +1,9 @@
-/** The document itself: the pages of a PDF, or the extracted text. */
+/** The document itself: the pages of a PDF, an image, or the extracted text. */
 import { lazy, Suspense, useState } from "react";
 import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
 import type { Chunk, PlatformDocument } from "../../features/documents/queries";
 import { Loading } from "../../ui/Loading";
+import { ImageView, isShownImage } from "./ImageView";
 import type { Selection } from "./selection";
 import { TextView } from "./TextView";
 
@@ -17,10 +18,11 @@ interface OriginalViewProps {
 
 export function OriginalView({ document, chunks, selection, onSelect }: OriginalViewProps) {
   const isPdf = document.content_type === "application/pdf";
-  const [view, setView] = useState<"pages" | "text">(isPdf ? "pages" : "text");
+  const hasPages = isPdf || isShownImage(document);
+  const [view, setView] = useState<"pages" | "text">(hasPages ? "pages" : "text");
   return (
     <section className="original" aria-label="Document">
-      {isPdf && (
+      {hasPages && (
         <ToggleButtonGroup
           className="view-choice"
           aria-label="View"
@@ -29,11 +31,13 @@ export function OriginalView({ document, chunks, selection, onSelect }: Original
           selectedKeys={[view]}
           onSelectionChange={(keys) => setView(keys.has("text") ? "text" : "pages")}
         >
-          <ToggleButton id="pages">Pages</ToggleButton>
+          <ToggleButton id="pages">{isPdf ? "Pages" : "Image"}</ToggleButton>
           <ToggleButton id="text">Text</ToggleButton>
         </ToggleButtonGroup>
       )}
-      {view === "pages" ? (
+      {view === "text" ? (
+        <TextView document={document} chunks={chunks} selection={selection} onSelect={onSelect} />
+      ) : isPdf ? (
         <Suspense fallback={<Loading label="The viewer" />}>
           <PdfView
             key={document.revision}
@@ -44,7 +48,7 @@ export function OriginalView({ document, chunks, selection, onSelect }: Original
           />
         </Suspense>
       ) : (
-        <TextView document={document} chunks={chunks} selection={selection} onSelect={onSelect} />
+        <ImageView document={document} selection={selection} />
       )}
     </section>
   );

@@ -30,7 +30,7 @@ export function ReclassifyDocument({ pipeline, document, onClose }: ReclassifyDo
     <Dialog title="Change the classification" isOpen onClose={onClose}>
       <p className="dialog-text">
         Callers without access to the new classification no longer see <strong>{document.filename}</strong>,
-        and stored answers that cite it are deleted.
+        and stored answers that cite it are deleted. The attachments of a mail move with it.
       </p>
       <Select
         label="Classification"

@@ -1,4 +1,6 @@
-//! EML reader: writes the headers and the text of an e-mail. Attachments are listed as warnings and not extracted.
+//! EML reader: writes the headers and the text of an e-mail and of those that it forwards, and returns their attachments.
+
+use std::collections::HashSet;
 
 use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
@@ -12,7 +14,7 @@ pub const EML: Format = Format {
     name: "eml",
     media_types: &["message/rfc822"],
     extensions: &["eml"],
-    summary: "e-mail: headers and text; attachments are listed in the warnings",
+    summary: "e-mail: headers and text, also of forwarded e-mails; attachments become documents of their own",
     sniff,
     read,
 };
@@ -43,6 +45,8 @@ const HEADERS: &[&str] = &[
 
 /// Maximum nesting depth of forwarded e-mails.
 pub const MAX_FORWARDED: usize = 8;
+/// Reason why a forwarded e-mail is not read.
+pub const TOO_DEEP: &str = "forwarded e-mails are read to a depth of 8";
 /// Warning about characters that could not be decoded.
 pub const UNDECODABLE: &str = "some characters of the e-mail could not be decoded and were replaced by \u{FFFD}";
 
@@ -68,22 +72,52 @@ fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     write_message(&message, MAX_FORWARDED, sink)
 }
 
-/// Writes an e-mail and the e-mails it forwards.
+/// Writes an e-mail and the e-mails it forwards, with their attachments.
 fn write_message(message: &Message<'_>, depth: usize, sink: &mut TextSink) -> Result<(), ExtractError> {
     headers(message, sink)?;
     bodies(message, sink)?;
+    let inline_images = message.html_bodies().filter_map(html_of).flat_map(content_ids).collect();
     for attachment in message.attachments() {
         match &attachment.body {
             PartType::Message(forwarded) if depth > 0 => {
                 sink.end_paragraph()?;
                 write_message(forwarded, depth - 1, sink)?;
             }
-            _ => {
-                sink.warn(attachment_warning(attachment.attachment_name(), attachment.len() as u64));
+            PartType::Message(_) => {
+                sink.refuse_attachment(attachment.attachment_name(), attachment.len() as u64, TOO_DEEP)
             }
+            _ if is_inline_image(attachment, &inline_images) => sink.add_inline_image(),
+            _ => attach(attachment, sink)?,
         }
     }
     Ok(())
+}
+
+fn html_of<'p>(part: &'p MessagePart<'_>) -> Option<&'p str> {
+    match &part.body {
+        PartType::Html(html) => Some(html),
+        _ => None,
+    }
+}
+
+/// Returns the content ids that a text in HTML refers to, such as `cid:logo@example.com`.
+fn content_ids(html: &str) -> Vec<String> {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ')' | '&');
+    let references = html.match_indices("cid:").map(|(at, _)| html[at + 4..].split(ends).next().unwrap_or_default());
+    references.map(|id| percent_encoding::percent_decode_str(id).decode_utf8_lossy().into_owned()).collect()
+}
+
+/// Returns whether a part is an image that the text shows.
+fn is_inline_image(part: &MessagePart<'_>, content_ids: &HashSet<String>) -> bool {
+    let is_image = part.content_type().is_some_and(|kind| kind.ctype().eq_ignore_ascii_case("image"));
+    is_image && part.content_id().is_some_and(|id| content_ids.contains(id.trim_matches(['<', '>'])))
+}
+
+fn attach(part: &MessagePart<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    let media_type =
+        part.content_type().and_then(|kind| Some(format!("{}/{}", kind.ctype(), kind.subtype()?).to_ascii_lowercase()));
+    let name = part.attachment_name().map(str::to_owned);
+    sink.attach(name, media_type, part.len() as u64, || Ok(part.contents().to_vec()))
 }
 
 fn headers(message: &Message<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
@@ -105,11 +139,6 @@ pub fn write_headers(lines: [(&str, String); 5], sink: &mut TextSink) -> Result<
         }
     }
     sink.end_paragraph()
-}
-
-/// Returns the warning about an attachment that is not extracted.
-pub fn attachment_warning(name: Option<&str>, size: u64) -> String {
-    format!("attachment not read: {} ({size} bytes)", name.unwrap_or("without a name"))
 }
 
 fn format_addresses(address: &Address<'_>) -> String {

@@ -1,5 +1,5 @@
-//! MSG reader: writes the headers and the text of a message saved by Outlook, as for EML. Attachments are listed as warnings
-//! and not extracted.
+//! MSG reader: writes the headers and the text of a message saved by Outlook and of those that it forwards, and returns their
+//! attachments, as for EML.
 
 mod compressed_rtf;
 mod properties;
@@ -22,7 +22,7 @@ pub const MSG: Format = Format {
     name: "msg",
     media_types: &["application/vnd.ms-outlook"],
     extensions: &["msg"],
-    summary: "Outlook message: headers and text; attachments are listed in the warnings",
+    summary: "Outlook message: headers and text, also of forwarded messages; attachments become documents of their own",
     sniff: |content| Confidence::certain_if(content.has_stream(PROPERTY_STREAM)),
     read,
 };
@@ -44,6 +44,9 @@ mod id {
     /// Display name, SMTP address, address of any type.
     pub const RECIPIENT: [u16; 3] = [0x3001, 0x39FE, 0x3003];
     pub const ATTACHMENT_DATA: u16 = 0x3701;
+    pub const ATTACHMENT_MEDIA_TYPE: u16 = 0x370E;
+    pub const ATTACHMENT_FLAGS: u16 = 0x3714;
+    pub const ATTACHMENT_HIDDEN: u16 = 0x7FFE;
     /// Long file name, short file name, display name.
     pub const ATTACHMENT_NAMES: [u16; 3] = [0x3707, 0x3704, 0x3001];
     pub const INTERNET_CODE_PAGE: u16 = 0x3FDE;
@@ -55,6 +58,10 @@ const ATTACHMENT_PREFIX: &str = "__attach_version1.0_#";
 /// Values of [`id::RECIPIENT_TYPE`].
 const TO: i32 = 1;
 const CC: i32 = 2;
+/// Flag of attachments that the text shows.
+const SHOWN_IN_TEXT: i32 = 4;
+/// Extensions of images, for attachments without a media type.
+const IMAGE_EXTENSIONS: &[&str] = &["bmp", "emf", "gif", "jpeg", "jpg", "png", "svg", "tif", "tiff", "webp", "wmf"];
 
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
     let bytes = source.content.bytes;
@@ -230,21 +237,54 @@ impl<'f> Reader<'f, '_> {
     }
 
     fn attachment(&mut self, attachment: &Item<'_>, depth: usize) -> Result<(), ExtractError> {
-        if let Some(storage) = attachment.object.message(id::ATTACHMENT_DATA)
+        let message = attachment.object.message(id::ATTACHMENT_DATA);
+        if let Some(storage) = message
             && depth > 0
         {
             let forwarded = self.open(storage, ObjectKind::EmbeddedMessage, attachment.encoding)?;
             self.sink.end_paragraph()?;
             return self.message(&forwarded, depth - 1);
         }
-        let mut name = String::new();
+        let name = self.attachment_name(attachment)?;
+        let media_type = self.text(attachment, id::ATTACHMENT_MEDIA_TYPE)?.trim().to_ascii_lowercase();
+        let Some(size) = attachment.object.binary_size(id::ATTACHMENT_DATA) else {
+            let reason = match attachment.object.has_storage(id::ATTACHMENT_DATA) {
+                _ if message.is_some() => eml::TOO_DEEP,
+                true => "it is an object of another program",
+                false => "its content is not in the message",
+            };
+            self.sink.refuse_attachment(name.as_deref(), 0, reason);
+            return Ok(());
+        };
+        if is_inline_image(&attachment.object, name.as_deref(), &media_type) {
+            self.sink.add_inline_image();
+            return Ok(());
+        }
+        let budget = &mut self.budget;
+        let media_type = Some(media_type).filter(|media_type| !media_type.is_empty());
+        self.sink.attach(name, media_type, size, || {
+            Ok(attachment.object.binary(id::ATTACHMENT_DATA, budget)?.unwrap_or_default())
+        })
+    }
+
+    fn attachment_name(&mut self, attachment: &Item<'_>) -> Result<Option<String>, ExtractError> {
         for id in id::ATTACHMENT_NAMES {
-            if name.trim().is_empty() {
-                name = self.text(attachment, id)?;
+            let name = self.text(attachment, id)?;
+            if !name.trim().is_empty() {
+                return Ok(Some(name.trim().to_owned()));
             }
         }
-        let size = attachment.object.binary_size(id::ATTACHMENT_DATA).unwrap_or_default();
-        self.sink.warn(eml::attachment_warning(Some(name.trim()).filter(|name| !name.is_empty()), size));
-        Ok(())
+        Ok(None)
     }
+}
+
+/// Returns whether an attachment is an image that the text shows.
+fn is_inline_image(attachment: &Object<'_>, name: Option<&str>, media_type: &str) -> bool {
+    let extension = name.and_then(|name| name.rsplit_once('.')).map(|(_, extension)| extension.to_ascii_lowercase());
+    let is_image = match media_type {
+        "" => extension.is_some_and(|extension| IMAGE_EXTENSIONS.contains(&extension.as_str())),
+        media_type => media_type.starts_with("image/"),
+    };
+    let flags = attachment.integer(id::ATTACHMENT_FLAGS).unwrap_or_default();
+    is_image && (flags & SHOWN_IN_TEXT != 0 || attachment.flag(id::ATTACHMENT_HIDDEN))
 }

@@ -12,6 +12,8 @@ mod page_text;
 mod scan;
 mod words;
 
+pub use content_stream::not_rendered;
+
 use crate::sniff::{Confidence, Content};
 use crate::text_sink::TextSink;
 use crate::{ExtractError, Format, Source};

@@ -281,7 +281,7 @@ pub fn stream(dictionary: &str, content: &[u8]) -> Vec<u8> {
 }
 
 /// Data for `FlateDecode`: the stream of an archive with a header and a checksum.
-fn deflated(bytes: &[u8]) -> Vec<u8> {
+pub fn deflated(bytes: &[u8]) -> Vec<u8> {
     let zip = archive(&[("a", bytes)]);
     let list = zip.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     let size = u32::from_le_bytes(zip[list + 20..list + 24].try_into().unwrap()) as usize;

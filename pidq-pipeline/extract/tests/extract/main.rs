@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod attachments;
 mod conversion;
 mod formats;
 mod hostile;
 mod msg;
 mod mutations;
 mod office;
+mod page_image;
 mod pdf;
 mod recognition;
 mod samples;

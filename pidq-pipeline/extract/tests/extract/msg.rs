@@ -4,7 +4,7 @@ use std::io::{Cursor, Write};
 use std::time::{Duration, Instant};
 
 use cfb::CompoundFile;
-use pidq_extract::{ErrorCode, Extracted};
+use pidq_extract::{AttachmentLimits, ErrorCode, Extracted, Options};
 
 use super::hostile::{assert_rejected, extract_sandboxed};
 use super::{extract_named, sample};
@@ -78,7 +78,10 @@ fn forwarded_messages_are_extracted_to_a_depth() {
     let extracted = extract(draft);
     assert_eq!(extracted.text.matches("Date: 2026-11-21T09:00:00Z").count(), 8, "{}", extracted.text);
     assert!(extracted.text.contains("level 7") && !extracted.text.contains("level 8"), "{}", extracted.text);
-    assert_eq!(extracted.warnings, ["attachment not read: without a name (0 bytes)"]);
+    assert_eq!(
+        extracted.warnings,
+        ["attachment not read: without a name (0 bytes): forwarded e-mails are read to a depth of 8"]
+    );
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn what_is_not_read_is_named() {
         extracted.warnings,
         [
             "the item has the class IPM.Appointment: only its subject, people, date and text are read",
-            "attachment not read: Picture (0 bytes)"
+            "attachment not read: Picture (0 bytes): it is an object of another program"
         ]
     );
     let mut encrypted = Draft::new();
@@ -143,6 +146,49 @@ fn an_attached_workbook_does_not_make_a_message_a_workbook() {
 }
 
 #[test]
+fn attachments_are_returned_with_their_names_and_types() {
+    let mut draft = Draft::new();
+    draft.text("/", 0x1000, "See the manual.");
+    let inner = draft.forwarded("/", "Fwd");
+    for (folder, number, name, media_type, flags, bytes) in [
+        ("/", 1, "V-201.pdf", "application/pdf", 0, sample("manual.pdf")),
+        ("/", 2, "logo.png", "", 4, b"\x89PNG".to_vec()),
+        ("/", 3, "chart.bin", "image/png", 4, b"\x89PNG".to_vec()),
+        ("/", 4, "photo.png", "image/png", 0, b"\x89PNG".to_vec()),
+        ("/", 5, "shown.txt", "text/plain", 4, b"text".to_vec()),
+        (&inner, 1, "", "", 0, b"pump".to_vec()),
+    ] {
+        let path = draft.storage(&format!("{folder}__attach_version1.0_#{number:08X}"));
+        draft.properties(&path, PART, &[(3, 0x3714, flags)]);
+        draft.text(&path, 0x3707, name);
+        draft.text(&path, 0x370E, media_type);
+        draft.stream(&format!("{path}__substg1.0_37010102"), &bytes);
+    }
+    let hidden = draft.storage("/__attach_version1.0_#00000006");
+    draft.properties(&hidden, PART, &[(0x0B, 0x7FFE, 1)]);
+    draft.text(&hidden, 0x3704, "HIDDEN~1.GIF");
+    draft.stream(&format!("{hidden}__substg1.0_37010102"), b"GIF89a");
+    let options = Options { attachments: Some(AttachmentLimits { count: 9, size: 1 << 20 }), ..Options::default() };
+    let extracted = extract_sandboxed("a.msg", &draft.finish(), &options).unwrap();
+    let found: Vec<_> = extracted
+        .attachments
+        .iter()
+        .map(|attachment| (attachment.name.as_deref(), attachment.media_type.as_deref(), attachment.bytes.len()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (None, None, 4),
+            (Some("V-201.pdf"), Some("application/pdf"), sample("manual.pdf").len()),
+            (Some("photo.png"), Some("image/png"), 4),
+            (Some("shown.txt"), Some("text/plain"), 4),
+        ]
+    );
+    assert_eq!(extracted.attachments[1].bytes, sample("manual.pdf"));
+    assert_eq!(extracted.warnings, ["3 images in the text of the mail are not read"]);
+}
+
+#[test]
 fn compressed_text_must_not_expand_beyond_the_limit() {
     let mut draft = Draft::new();
     let bomb = [&[0; 4][..], &0xFFFF_FFF0_u32.to_le_bytes(), b"LZFu", &[0; 4], &[0xFF; 64]].concat();
@@ -164,7 +210,7 @@ fn messages_with_too_many_people_are_rejected() {
         let path = draft.storage(&format!("/__recip_version1.0_#{number:08X}"));
         draft.properties(&path, PART, &[]);
     }
-    let options = pidq_extract::Options { max_entries: 20, ..Default::default() };
+    let options = Options { max_entries: 20, ..Default::default() };
     let error = extract_sandboxed("a.msg", &draft.finish(), &options).unwrap_err();
     assert_eq!(error.code, ErrorCode::TooLargeText);
     assert!(error.detail.contains("recipients"), "{error}");

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use pidq_extract::{
-    ByteChunks, ErrorCode, ExtractError, Extracted, Options, ReaderPool, SandboxOptions, SandboxProcess, StopHandle,
-    Upload, extract_in_sandbox, extract_stream_in_sandbox,
+    AttachmentLimits, ByteChunks, ErrorCode, ExtractError, Extracted, Options, ReaderPool, SandboxOptions,
+    SandboxProcess, StopHandle, Upload, extract_in_sandbox, extract_stream_in_sandbox,
 };
 
 use super::{extract_named, sample};
@@ -56,8 +56,8 @@ fn the_exit_status_of_a_child_determines_the_error_code() {
         ("kill -XCPU $$", ErrorCode::TooLargeText),
         ("echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$", ErrorCode::TooLargeText),
         ("echo garbage that is longer than a mark", ErrorCode::Internal),
-        ("printf 'pidqext\\005\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
-        ("printf 'pidqext\\005\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
+        ("printf 'pidqext\\007\\377\\377\\377\\377\\377\\377\\377\\377'", ErrorCode::TooLargeText),
+        ("printf 'pidqext\\007\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", ErrorCode::Internal),
         ("yes", ErrorCode::Internal),
     ] {
         let error = extract_sandboxed("a.txt", b"text", &shell(script)).unwrap_err();
@@ -80,21 +80,60 @@ fn an_incomplete_document_is_not_extracted() {
 /// Extracts a document with a child that replies with given pages of the text `ab`, and given boxes of words.
 #[cfg(unix)]
 fn extract_forged(pages: &str, page_words: &[&[u8]]) -> Result<Extracted, ExtractError> {
-    let header =
-        format!(r#"{{"Ok":{{"pages":{pages},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}"#);
-    let mut message = b"pidqext\x05".to_vec();
+    extract_reply(pages, page_words, "[]", &[], &Options::default())
+}
+
+/// Extracts a document with a child that also replies with attachments.
+#[cfg(unix)]
+fn extract_reply(
+    pages: &str,
+    page_words: &[&[u8]],
+    attachments: &str,
+    contents: &[&[u8]],
+    options: &Options,
+) -> Result<Extracted, ExtractError> {
+    let header = format!(
+        r#"{{"Ok":{{"Text":{{"pages":{pages},"attachments":{attachments},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}}}"#
+    );
+    let mut message = b"pidqext\x07".to_vec();
     for part in [header.as_bytes(), b"ab"] {
         message.extend(part.len().to_le_bytes());
         message.extend(part);
     }
-    message.extend(page_words.len().to_le_bytes());
-    for part in page_words {
-        message.extend(part.len().to_le_bytes());
-        message.extend(*part);
+    for list in [page_words, contents] {
+        message.extend(list.len().to_le_bytes());
+        for part in list {
+            message.extend(part.len().to_le_bytes());
+            message.extend(*part);
+        }
     }
-    let path = std::env::temp_dir().join(format!("pidq-reply-{}", std::process::id()));
-    std::fs::write(&path, message).unwrap();
-    extract_sandboxed("a.txt", b"text", &shell(&format!("cat {}", path.display())))
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, message).unwrap();
+    let upload = Upload { bytes: b"text", name: Some("a.txt"), media_type: None };
+    let sandbox = shell(&format!("cat {}", file.path().display()));
+    extract_in_sandbox(&upload, options, &sandbox, &StopHandle::default())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reply_has_no_more_attachments_than_allowed() {
+    let pages = r#"[{"start":0,"end":2,"label":"1"}]"#;
+    let reply = |attachments: &str, contents: &[&[u8]], limits: Option<AttachmentLimits>| {
+        extract_reply(pages, &[], attachments, contents, &Options { attachments: limits, ..Options::default() })
+    };
+    let one = r#"[{"name":"a.txt","media_type":null}]"#;
+    let limits = Some(AttachmentLimits { count: 1, size: 3 });
+    assert_eq!(reply(one, &[b"abc"], limits).unwrap().attachments[0].bytes, b"abc");
+    let two = r#"[{"name":"a.txt","media_type":null},{"name":null,"media_type":null}]"#;
+    for (attachments, contents, limits, code) in [
+        (one, &[&b"abcd"[..]][..], limits, ErrorCode::TooLargeText),
+        (one, &[b"abc"], None, ErrorCode::TooLargeText),
+        (one, &[], limits, ErrorCode::Internal),
+        ("[]", &[b"abc"], limits, ErrorCode::Internal),
+        (two, &[b"a", b"b"], limits, ErrorCode::Internal),
+    ] {
+        assert_eq!(reply(attachments, contents, limits).unwrap_err().code, code, "{attachments} {contents:?}");
+    }
 }
 
 #[cfg(unix)]

@@ -53,8 +53,8 @@ fn assert_places(extracted: &Extracted, expected: &[(&str, [f64; 4])]) {
 /// Generates a page of 600 by 800 points with a turn.
 fn page(rotation: u32, content: &str) -> Extracted {
     let page = format!(
-        "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Rotate {rotation} /CropBox [100 100 700 900] \
-         /Resources << /Font << /F 5 0 R >> >> >>"
+        "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Rotate {rotation} /MediaBox [0 0 800 1000] \
+         /CropBox [100 100 700 900] /Resources << /Font << /F 5 0 R >> >> >>"
     );
     // Each letter is half as wide as the font is high.
     let widths = "500 ".repeat(224);

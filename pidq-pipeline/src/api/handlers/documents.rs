@@ -3,6 +3,7 @@
 mod bodies;
 mod bulk_delete;
 mod download;
+mod page_image;
 mod page_words;
 mod preview;
 mod replace_content;
@@ -30,6 +31,7 @@ pub(crate) use bodies::{
     BulkDeleteRequest, BulkDeletion, ChunkResponse, DocumentForm, DocumentPatch, DocumentResponse, Preview, PreviewBody,
 };
 pub(crate) use bulk_delete::bulk_delete;
+pub(crate) use page_image::page_image;
 pub(crate) use page_words::{WordsResponse, words};
 pub(crate) use preview::{preview_in_pipeline, preview_without_pipeline};
 pub(crate) use replace_content::replace;
@@ -46,6 +48,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
         status: query.single("status")?.map(parse_status).transpose()?,
         filename: query.single("filename")?,
         external_id: query.single("external_id")?,
+        parent_id: query.single("parent_id")?,
         words: query.single("q")?.map_or_else(|| Ok(FilenameWords::default()), parse_words)?,
         sort: Some(sort),
     };
@@ -208,6 +211,7 @@ async fn try_change(
     let classification = body.classification.as_deref().map(classification::normalize);
     if let Some(classification) = &classification {
         require_access(&key, &pipeline, classification, Verb::Write)?;
+        require_class_of_mail(&document, classification)?;
     }
     let filename = body.filename.as_deref().map(validate_filename).transpose()?;
     let max_size = platform.limits.metadata_size;
@@ -229,6 +233,17 @@ async fn try_change(
         return Ok(None);
     }
     document_response(&reload(platform, &document).await?).map(Some)
+}
+
+/// Rejects another classification for an attachment: whoever may read a mail may read its attachments, and nobody else.
+fn require_class_of_mail(document: &Document, classification: &str) -> Result<(), Problem> {
+    match &document.parent_id {
+        Some(mail) if classification != document.classification => Err(validation(
+            "/classification",
+            &format!("An attachment has the classification of its mail. Change that of the mail {mail}."),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Normalizes a file name like that of an upload; an empty name is an error.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_extract::SandboxOptions;
+use pidq_extract::{AttachmentLimits, SandboxOptions};
 use pidq_http::{MemorySize, Problem, Request, Response, SettingError, Settings, Size, settings};
 use pidq_store::domain::license::LicenseLimits;
 use schemars::JsonSchema;
@@ -32,6 +32,7 @@ settings! {
         pub(crate) ARCHIVE_SIZE: Size = ("PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", "Maximum unpacked size of a document that is an archive.") or "1GiB";
         pub(crate) ARCHIVE_RATIO: u64 = ("PIDQ_ARCHIVE_RATIO", "config.limits.archiveRatio", "Maximum compression ratio of an archive.") or "200";
         pub(crate) ARCHIVE_ENTRY_LIMIT: usize = ("PIDQ_ARCHIVE_ENTRY_LIMIT", "config.limits.archiveEntries", "Maximum number of files in an archive.") or "10000";
+        pub(crate) MAIL_ATTACHMENT_LIMIT: usize = ("PIDQ_MAIL_ATTACHMENT_LIMIT", "config.limits.mailAttachments", "Maximum number of attachments of a mail that become documents of their own; 0 only names them in the warnings of the mail. For a mail that is an attachment itself, it is a tenth, and a hundredth in the next level.") or "100";
     }
 }
 
@@ -44,6 +45,15 @@ pub(crate) fn extraction_limits(settings: &Settings) -> Result<pidq_extract::Opt
         max_entries: settings.get(&ARCHIVE_ENTRY_LIMIT)?,
         ..pidq_extract::Options::default()
     })
+}
+
+/// Maximum size of the attachments of a mail together, which are in memory while the mail is ingested.
+const MAX_ATTACHMENTS_SIZE: u64 = 256 << 20;
+
+/// Returns the limits of the attachments of a mail.
+pub(crate) fn attachment_limits(settings: &Settings) -> Result<AttachmentLimits, SettingError> {
+    let size = settings.get(&UPLOAD_SIZE)?.min(MAX_ATTACHMENTS_SIZE);
+    Ok(AttachmentLimits { count: settings.get(&MAIL_ATTACHMENT_LIMIT)?, size })
 }
 
 /// Sets the wall-clock and CPU time limits of the extractor.
@@ -84,6 +94,8 @@ pub(crate) struct LimitsResponse {
     text_characters: usize,
     /// Chunks of a document.
     chunks: usize,
+    /// Attachments of a mail that become documents.
+    mail_attachments: usize,
     /// Limits of documents that are archives.
     archives: ArchiveLimits,
     /// Time limit of the extraction of a document, in seconds.
@@ -184,6 +196,7 @@ pub(crate) async fn show(platform: &Arc<Platform>, request: Request) -> Result<R
         metadata_bytes: limits.metadata_size,
         text_characters: extraction.max_characters,
         chunks: limits.chunks_per_document,
+        mail_attachments: limits.attachments.count,
         archives: ArchiveLimits {
             unpacked_bytes: extraction.max_unpacked_size,
             ratio: extraction.max_compression_ratio,

@@ -22,7 +22,7 @@ use crate::api::policies::Policy;
 use crate::api::problems::{store_problem, unprocessable, validation};
 use crate::api::schema::Uuid;
 use crate::background::embedding_outage;
-use crate::embedding_registry::{UNAVAILABLE_CODE, problem_code};
+use crate::embedding_registry::problem_code;
 use crate::generation::rag::Context;
 use crate::net::egress::AllowList;
 use crate::platform::Platform;
@@ -368,8 +368,8 @@ async fn rerank(reranker: &Reranker, query: &str, allow: Option<AllowList>, resu
     }
 }
 
-/// Returns the query vector, if the mode needs one. In hybrid mode, an unavailable model degrades the search to sparse
-/// retrieval, with a warning.
+/// Returns the query vector, if the mode needs one. In hybrid mode, a model that is unavailable or no longer the one of the
+/// pipeline degrades the search to sparse retrieval, with a warning.
 async fn query_vector(
     platform: &Arc<Platform>,
     pipeline: &Pipeline,
@@ -389,11 +389,19 @@ async fn query_vector(
         }
         Err(error) => {
             embedding_outage::check_in_background(platform, pipeline);
-            if search_query.mode == Mode::Dense || !matches!(error, embedding::Error::Unavailable { .. }) {
+            if search_query.mode == Mode::Dense {
                 return Err(embedding_problem(&error));
             }
-            let detail = "The embedding model does not respond; only sparse retrieval was used.";
-            Ok((None, vec![SearchWarning::new(UNAVAILABLE_CODE, detail)]))
+            let detail = match error {
+                embedding::Error::Unavailable { .. } => {
+                    "The embedding model does not respond; only sparse retrieval was used."
+                }
+                embedding::Error::Dimensions { .. } => {
+                    "The embedding model returns vectors of another length than those of the pipeline; only sparse retrieval \
+                     was used. Restore the model, or reindex the pipeline."
+                }
+            };
+            Ok((None, vec![SearchWarning::new(problem_code(&error).name, detail)]))
         }
     }
 }

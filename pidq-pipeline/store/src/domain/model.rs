@@ -145,6 +145,8 @@ pub struct Document {
     pub id: String,
     /// The pipeline.
     pub pipeline_id: String,
+    /// The mail of which the document is an attachment.
+    pub parent_id: Option<String>,
     /// Classification, one of the pipeline's.
     pub classification: String,
     /// Id assigned by the caller.

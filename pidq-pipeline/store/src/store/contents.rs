@@ -1,6 +1,7 @@
 //! Document contents: inline in their row while they are small, otherwise in separate blocks, so that storing one never
 //! needs all of it in memory.
 
+use std::borrow::Cow;
 use std::io;
 
 use pidq_http::database::Transaction;
@@ -40,10 +41,25 @@ impl<'a> Content<'a> {
         i64::try_from(size).unwrap_or(i64::MAX)
     }
 
-    fn in_memory(self) -> Option<&'a [u8]> {
+    /// Returns the bytes if they are stored in the row of the document.
+    fn inline(self) -> Option<&'a [u8]> {
         match self {
-            Content::Bytes(bytes) => Some(bytes),
+            Content::Bytes(bytes) => Some(bytes).filter(|bytes| bytes.len() <= BLOCK_SIZE),
             Content::SpooledUpload(upload) => upload.in_memory(),
+        }
+    }
+
+    async fn block(self, number: u64) -> Result<Cow<'a, [u8]>> {
+        let start = number * BLOCK_SIZE as u64;
+        match self {
+            Content::Bytes(bytes) => {
+                let rest = bytes.get(start as usize..).unwrap_or_default();
+                Ok(Cow::Borrowed(&rest[..rest.len().min(BLOCK_SIZE)]))
+            }
+            Content::SpooledUpload(upload) => {
+                let block = upload.read_block(start, BLOCK_SIZE).await;
+                Ok(Cow::Owned(block.map_err(StoreError::UploadUnreadable)?))
+            }
         }
     }
 }
@@ -70,17 +86,16 @@ pub(super) async fn add(
     revision: i64,
     content: Content<'_>,
 ) -> Result<()> {
-    let inline = content.in_memory().unwrap_or_default();
-    tx.execute(INSERT, &[document.into(), revision.into(), inline.into(), pipeline.into()]).await?;
-    let Content::SpooledUpload(upload) = content else { return Ok(()) };
-    if upload.in_memory().is_some() {
+    let inline = content.inline();
+    let arguments = [document.into(), revision.into(), inline.unwrap_or_default().into(), pipeline.into()];
+    tx.execute(INSERT, &arguments).await?;
+    if inline.is_some() {
         return Ok(());
     }
-    for number in 0..upload.size().div_ceil(BLOCK_SIZE as u64) {
-        let block =
-            upload.read_block(number * BLOCK_SIZE as u64, BLOCK_SIZE).await.map_err(StoreError::UploadUnreadable)?;
+    for number in 0..(content.size() as u64).div_ceil(BLOCK_SIZE as u64) {
+        let block = content.block(number).await?;
         let number = number as i64;
-        let arguments = [document.into(), revision.into(), number.into(), block.as_slice().into(), pipeline.into()];
+        let arguments = [document.into(), revision.into(), number.into(), block.as_ref().into(), pipeline.into()];
         tx.execute(INSERT_BLOCK, &arguments).await?;
     }
     Ok(())

@@ -8,11 +8,10 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
-use super::pipelines::COUNT_DOCUMENTS;
 use super::usage::{self, Amount};
 use super::{
-    Content, Result, Store, StoreError, answers, contents, count_limits, from_json, partitions, retry_on_deadlock,
-    to_json,
+    Content, DocumentKey, Result, Store, StoreError, answers, contents, count_limits, from_json, partitions,
+    retry_on_deadlock, to_json,
 };
 use crate::domain::model::{Document, Progress, Status};
 use crate::domain::{audit_context, event};
@@ -63,7 +62,7 @@ pub struct DocumentUpdate<'a> {
 
 macro_rules! columns {
     () => {
-        "id, pipeline_id, classification, external_id, filename, content_type, size, sha256, metadata, revision, \
+        "id, parent_id, classification, external_id, filename, content_type, size, sha256, metadata, revision, \
          status, searchable_revision, attempts, progress, created_at, updated_at"
     };
 }
@@ -79,6 +78,8 @@ pub struct DocumentFilter<'a> {
     pub filename: Option<&'a str>,
     /// Only this external id.
     pub external_id: Option<&'a str>,
+    /// Only attachments of this mail.
+    pub parent_id: Option<&'a str>,
     /// Only file names that contain all these words.
     pub words: FilenameWords<'a>,
     /// Order; oldest first by default.
@@ -159,8 +160,9 @@ macro_rules! list {
             $after,
             " and status <> 'deleting' \
              and (cast($3 as text) is null or classification = $3) and (cast($4 as text) is null or status = $4) \
-             and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6)",
-            matches_words!("$8"; "$9"; "$10"; "$11"; "$12"; "$13"; "$14"; "$15";),
+             and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6) \
+             and (cast($8 as text) is null or parent_id = $8)",
+            matches_words!("$9"; "$10"; "$11"; "$12"; "$13"; "$14"; "$15"; "$16";),
             " order by ",
             $order,
             " limit $7"
@@ -171,8 +173,9 @@ macro_rules! list {
 const COUNT: &str = concat!(
     "select classification, count(*) from documents where pipeline_id = $1 and status <> 'deleting'
   and (cast($2 as text) is null or classification = $2) and (cast($3 as text) is null or status = $3)
-  and (cast($4 as text) is null or filename = $4) and (cast($5 as text) is null or external_id = $5)",
-    matches_words!("$6"; "$7"; "$8"; "$9"; "$10"; "$11"; "$12"; "$13";),
+  and (cast($4 as text) is null or filename = $4) and (cast($5 as text) is null or external_id = $5)
+  and (cast($6 as text) is null or parent_id = $6)",
+    matches_words!("$7"; "$8"; "$9"; "$10"; "$11"; "$12"; "$13"; "$14";),
     " group by classification"
 );
 
@@ -186,17 +189,17 @@ macro_rules! sorts {
 pub const SORTS: &[Sort] = sorts![
     "created_at", "id > $2", "id", "", None;
     "-created_at", "id < $2", "id desc", "~", None;
-    "filename", "(cast($16 as text) is null or (filename, id) > ($16, $2))", "filename, id", "", Some(|document| document.filename.clone());
-    "-filename", "(cast($16 as text) is null or (filename, id) < ($16, $2))", "filename desc, id desc", "", Some(|document| document.filename.clone());
-    "size", "(cast($16 as bigint) is null or (size, id) > (cast($16 as bigint), $2))", "size, id", "", Some(|document| document.size.to_string());
-    "-size", "(cast($16 as bigint) is null or (size, id) < (cast($16 as bigint), $2))", "size desc, id desc", "", Some(|document| document.size.to_string());
-    "updated_at", "(cast($16 as bigint) is null or (updated_at, id) > (cast($16 as bigint), $2))", "updated_at, id", "", Some(|document| document.updated_at.to_string());
-    "-updated_at", "(cast($16 as bigint) is null or (updated_at, id) < (cast($16 as bigint), $2))", "updated_at desc, id desc", "", Some(|document| document.updated_at.to_string());
+    "filename", "(cast($17 as text) is null or (filename, id) > ($17, $2))", "filename, id", "", Some(|document| document.filename.clone());
+    "-filename", "(cast($17 as text) is null or (filename, id) < ($17, $2))", "filename desc, id desc", "", Some(|document| document.filename.clone());
+    "size", "(cast($17 as bigint) is null or (size, id) > (cast($17 as bigint), $2))", "size, id", "", Some(|document| document.size.to_string());
+    "-size", "(cast($17 as bigint) is null or (size, id) < (cast($17 as bigint), $2))", "size desc, id desc", "", Some(|document| document.size.to_string());
+    "updated_at", "(cast($17 as bigint) is null or (updated_at, id) > (cast($17 as bigint), $2))", "updated_at, id", "", Some(|document| document.updated_at.to_string());
+    "-updated_at", "(cast($17 as bigint) is null or (updated_at, id) < (cast($17 as bigint), $2))", "updated_at desc, id desc", "", Some(|document| document.updated_at.to_string());
 ];
 
 #[rustfmt::skip]
 type Row = (
-    String, String, String, Option<String>, String, String, i64, String, String, i64,
+    String, Option<String>, String, Option<String>, String, String, i64, String, String, i64,
     String, Option<i64>, i64, String, i64, i64,
 );
 
@@ -206,7 +209,7 @@ const INSERT: &str =
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, 'queued', 0, '{}', $10, $10)";
 const BY_ID: &str = concat!("select ", columns!(), " from documents where id = $1 and pipeline_id = $2");
 const FIND_DUPLICATE: &str = "select id from documents where pipeline_id = $1 and classification = $2 and sha256 = $3
-  and status <> 'deleting'";
+  and status <> 'deleting' and parent_id is null";
 const EXTRACTED: &str = "select extracted, pages from document_contents where document_id = $1 and revision = $2";
 const UPDATE: &str = "update documents set classification = coalesce($4, classification),
   filename = coalesce($5, filename), metadata = coalesce($6, metadata), updated_at = $3,
@@ -231,13 +234,7 @@ const CHUNKS: &str = "select count(*) from chunks where document_id = $1 and rev
   and generation = (select generation from pipelines where id = $3)";
 const PROGRESS: &str = "update documents set progress = $2 where id = $1 and pipeline_id = $3";
 const IDS_BY_PIPELINE: &str = "select id from documents where pipeline_id = $1 limit $2";
-const MARK_DELETING: &str = "update documents set status = 'deleting', searchable_revision = null, updated_at = $3
-  where id = $1 and pipeline_id = $2 and status <> 'deleting'";
-const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1";
-const DELETE_CONTENTS: &str = "delete from document_contents where document_id = $1";
-const DELETE_REINDEX_DOCUMENTS: &str = "delete from reindex_documents where document_id = $1";
 const DELETE_JOBS: &str = "delete from jobs where document_id = $1";
-const DELETE: &str = "delete from documents where id = $1 and pipeline_id = $2";
 
 /// Attempts to insert a document while a duplicate is created and deleted concurrently.
 const INSERT_ATTEMPTS: usize = 4;
@@ -322,7 +319,7 @@ impl Store {
             now.into(),
         ];
         let mut tx = self.database.begin().await?;
-        count_limits::check(&mut tx, ("documents", COUNT_DOCUMENTS), limit).await?;
+        count_limits::check(&mut tx, count_limits::DOCUMENTS, limit).await?;
         tx.execute(INSERT, &arguments).await?;
         audit_context::set_resource(id);
         contents::add(&mut tx, (new.pipeline_id, id), 1, new.content).await?;
@@ -338,7 +335,8 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn document(&self, pipeline: &str, id: &str) -> Result<Option<Document>> {
-        self.database.row::<Row>(BY_ID, &[id.into(), pipeline.into()]).await?.map(document).transpose()
+        let row = self.database.row::<Row>(BY_ID, &[id.into(), pipeline.into()]).await?;
+        row.map(|row| document(pipeline, row)).transpose()
     }
 
     /// Returns the documents after a cursor; an empty cursor starts at the first.
@@ -366,12 +364,14 @@ impl Store {
             filter.filename.into(),
             filter.external_id.into(),
             (limit as i64).into(),
+            filter.parent_id.into(),
         ];
         arguments.extend(patterns.iter().map(|pattern| Arg::from(pattern.as_deref())));
         if sort.key.is_some() {
             arguments.push(value.into());
         }
-        self.database.rows::<Row>(sort.statement, &arguments).await?.into_iter().map(document).collect()
+        let rows = self.database.rows::<Row>(sort.statement, &arguments).await?;
+        rows.into_iter().map(|row| document(pipeline, row)).collect()
     }
 
     /// Counts the documents of a filter on all pages, by classification.
@@ -390,6 +390,7 @@ impl Store {
             filter.status.map(Status::as_str).into(),
             filter.filename.into(),
             filter.external_id.into(),
+            filter.parent_id.into(),
         ];
         arguments.extend(patterns.iter().map(|pattern| Arg::from(pattern.as_deref())));
         Ok(self.database.rows(COUNT, &arguments).await?)
@@ -466,16 +467,28 @@ impl Store {
             partitions::record_change(&mut tx, &document.pipeline_id, classification).await?;
         }
         if let Some(classification) = change.classification {
-            tx.execute(RECLASSIFY_CHUNKS, &[(&document.id).into(), classification.into()]).await?;
-            answers::delete_by_document(&mut tx, &document.id).await?;
+            self.reclassify(&mut tx, document.key(), classification, &document.classification).await?;
             if classification != document.classification {
-                let previous = Some(document.classification.as_str());
-                self.outbox
-                    .emit_document_event(&mut tx, event::DOCUMENT_RECLASSIFIED, document.key(), previous)
-                    .await?;
+                self.reclassify_attachments(&mut tx, document.key(), classification).await?;
             }
         }
         self.outbox.commit(tx).await?;
+        Ok(())
+    }
+
+    /// Reclassifies what belongs to a document whose row has its new classification.
+    pub(super) async fn reclassify(
+        &self,
+        tx: &mut Transaction,
+        key: DocumentKey<'_>,
+        classification: &str,
+        previous: &str,
+    ) -> Result<()> {
+        tx.execute(RECLASSIFY_CHUNKS, &[key.1.into(), classification.into()]).await?;
+        answers::delete_by_document(tx, key.1).await?;
+        if classification != previous {
+            self.outbox.emit_document_event(tx, event::DOCUMENT_RECLASSIFIED, key, Some(previous)).await?;
+        }
         Ok(())
     }
 
@@ -562,30 +575,6 @@ impl Store {
         let rows = self.database.rows::<(String,)>(IDS_BY_PIPELINE, &[pipeline.into(), (limit as i64).into()]).await?;
         Ok(rows.into_iter().map(|row| row.0).collect())
     }
-
-    /// Deletes a document and its index entries; returns false if it does not exist.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn delete_document(&self, pipeline: &str, id: &str) -> Result<bool> {
-        retry_on_deadlock(|| Box::pin(self.try_delete_document(pipeline, id))).await
-    }
-
-    async fn try_delete_document(&self, pipeline: &str, id: &str) -> Result<bool> {
-        let mut tx = self.database.begin().await?;
-        if tx.execute(MARK_DELETING, &[id.into(), pipeline.into(), Timestamp::now().0.into()]).await? == 0 {
-            return Ok(false);
-        }
-        partitions::record_document_change(&mut tx, (pipeline, id)).await?;
-        answers::delete_by_document(&mut tx, id).await?;
-        self.outbox.emit_document_event(&mut tx, event::DOCUMENT_DELETED, (pipeline, id), None).await?;
-        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_REINDEX_DOCUMENTS, DELETE_JOBS] {
-            tx.execute(statement, &[id.into()]).await?;
-        }
-        tx.execute(DELETE, &[id.into(), pipeline.into()]).await?;
-        self.outbox.commit(tx).await?;
-        Ok(true)
-    }
 }
 
 /// Restores the chunk and page counts of a searchable document; queuing it again cleared them.
@@ -601,14 +590,15 @@ async fn restore_counts(tx: &mut Transaction, document: &Document) -> Result<()>
     Ok(())
 }
 
-fn document(row: Row) -> Result<Document> {
+fn document(pipeline: &str, row: Row) -> Result<Document> {
     let status = Status::parse(&row.10).ok_or_else(|| StoreError::Corrupt(format!("status {}", row.10)))?;
     Ok(Document {
         metadata: from_json("metadata", &row.8)?,
         progress: from_json("progress", &row.13)?,
         status,
         id: row.0,
-        pipeline_id: row.1,
+        pipeline_id: pipeline.to_owned(),
+        parent_id: row.1,
         classification: row.2,
         external_id: row.3,
         filename: row.4,

@@ -100,7 +100,7 @@ const INSERT_FIVE: &str =
   ($17, $18, $19, $20, $21, $22, $23, $24), ($25, $26, $27, $28, $29, $30, $31, $32),
   ($33, $34, $35, $36, $37, $38, $39, $40)";
 const DOCUMENT: &str =
-    "select classification, revision, status, filename from documents where id = $1 and pipeline_id = $2";
+    "select classification, revision, status, filename, parent_id from documents where id = $1 and pipeline_id = $2";
 const UNSEQUENCED: &str = "select id from events where position is null limit 1";
 /// Locks the counter until the transaction ends, without changing it.
 const LOCK_COUNTER: &str = "update counters set value = value where name = 'events'";
@@ -140,6 +140,7 @@ struct DocumentState {
     revision: i64,
     status: String,
     filename: String,
+    parent_id: Option<String>,
 }
 
 impl DocumentState {
@@ -147,15 +148,16 @@ impl DocumentState {
         tx: &mut Transaction,
         (pipeline, document): DocumentKey<'_>,
     ) -> std::result::Result<Option<DocumentState>, DatabaseError> {
-        type Row = (String, i64, String, String);
+        type Row = (String, i64, String, String, Option<String>);
         let row = tx.row::<Row>(DOCUMENT, &[document.into(), pipeline.into()]).await?;
-        Ok(row.map(|(classification, revision, status, filename)| DocumentState {
+        Ok(row.map(|(classification, revision, status, filename, parent_id)| DocumentState {
             id: document.to_owned(),
             pipeline: pipeline.to_owned(),
             classification,
             revision,
             status,
             filename,
+            parent_id,
         }))
     }
 }
@@ -229,6 +231,9 @@ impl Outbox {
     fn document_draft<'a>(&self, state: &'a DocumentState, status: &str) -> EventDraft<'a> {
         let mut details =
             Map::from_iter([("status".into(), status.into()), ("revision".into(), state.revision.into())]);
+        if let Some(mail) = &state.parent_id {
+            details.insert("parent_id".into(), mail.as_str().into());
+        }
         if self.includes_filenames {
             details.insert("filename".into(), state.filename.clone().into());
         }

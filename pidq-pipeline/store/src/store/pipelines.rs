@@ -58,7 +58,6 @@ const COUNT_BY_STATUS: &str = "select pipeline_id, classification, status, count
   where pipeline_id >= $1 and pipeline_id <= $2 and status <> 'deleting' group by pipeline_id, classification, status";
 const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
 const COUNT_PIPELINES: &str = "select count(*) from pipelines";
-pub(super) const COUNT_DOCUMENTS: &str = "select count(*) from documents where status <> 'deleting'";
 const DELETE: &str = "delete from pipelines where id = $1";
 const COUNT_PIPELINE_DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
 
@@ -163,7 +162,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn count_documents(&self) -> Result<u64> {
-        self.count_rows(COUNT_DOCUMENTS).await
+        self.count_rows(count_limits::DOCUMENTS.1).await
     }
 
     async fn count_rows(&self, sql: &'static str) -> Result<u64> {

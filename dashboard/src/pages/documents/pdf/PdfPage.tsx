@@ -4,10 +4,10 @@ import type { TextContent, TextItem } from "pdfjs-dist/types/src/display/api";
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { Chunk, PageWords } from "../../../features/documents/queries";
 import { scrollWithin } from "../../../features/documents/scroll";
+import { type TextRange, wordBoxes } from "../../../features/documents/wordBoxes";
 import { itemAt, itemBox } from "./geometry";
 import type { OpenedPdf } from "./openPdf";
 import { pageText, passageOfItem, passageRanges } from "./passages";
-import { wordBoxes } from "./wordBoxes";
 
 interface PdfPageProps {
   pdf: OpenedPdf;
@@ -23,7 +23,7 @@ interface PdfPageProps {
   /** Words of the passage with their boxes; without them, the passage is searched for in the text of the page. */
   words: PageWords | null;
   /** Range of `exact` in the text of the document. */
-  exactRange: { start: number; end: number } | null;
+  exactRange: TextRange | null;
   chunks: Chunk[];
   isFirstOfPassage: boolean;
   onSelect: (index: number) => void;
@@ -96,10 +96,10 @@ export function PdfPage(props: PdfPageProps) {
     >
       {loaded && <PageCanvas loaded={loaded} number={number} />}
       {boxes.map((box) => (
-        <span key={`${box.left} ${box.top}`} className="pdf-mark" data-mark style={box} />
+        <span key={`${box.left} ${box.top}`} className="page-mark" data-mark style={box} />
       ))}
       {shown.map((box) => (
-        <span key={`exact ${box.left} ${box.top}`} className="pdf-mark" data-mark data-exact style={box} />
+        <span key={`exact ${box.left} ${box.top}`} className="page-mark" data-mark data-exact style={box} />
       ))}
       {loaded && <PageText pdf={pdf} loaded={loaded} />}
     </div>

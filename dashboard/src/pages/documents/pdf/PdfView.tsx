@@ -14,6 +14,7 @@ import { formatCount } from "../../../ui/format";
 import type { Selection } from "../selection";
 import { openPdf } from "./openPdf";
 import { PdfPage } from "./PdfPage";
+import { RenderedPage } from "./RenderedPage";
 import "./pdf.css";
 import { QueryState } from "../../../ui/QueryState";
 
@@ -60,6 +61,7 @@ export function PdfView({ document, chunks, selection, onSelect }: PdfViewProps)
     if (words.data?.length && !wordsOn(page)) return null;
     return chunk.text;
   };
+  const rendered = words.data?.length ? words.data.map((words) => words.page) : [target ?? 1];
   const numbers = Array.from({ length: pdf.data?.document.numPages ?? 0 }, (_, index) => index + 1);
   const step = (by: number) => setZoom((zoom) => ZOOMS[ZOOMS.indexOf(zoom) + by] ?? zoom);
   return (
@@ -76,6 +78,16 @@ export function PdfView({ document, chunks, selection, onSelect }: PdfViewProps)
       </div>
       <div className="pdf-frame" ref={frameRef} tabIndex={0} role="region" aria-label="Pages of the document">
         <QueryState query={pdf} label="The document" />
+        {pdf.isError &&
+          rendered.map((page) => (
+            <RenderedPage
+              key={page}
+              document={document}
+              number={page}
+              words={wordsOn(page)}
+              exactRange={selection.exact}
+            />
+          ))}
         {pdf.data &&
           width > 0 &&
           numbers.map((number) => (

@@ -1,14 +1,8 @@
 /** Positions of the characters of a text item on the page. */
 import type { PageViewport } from "pdfjs-dist";
 import type { TextItem } from "pdfjs-dist/types/src/display/api";
+import type { Box } from "../../../features/documents/wordBoxes";
 import type { ItemRange } from "./passages";
-
-export interface Box {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}
 
 /** Parts of the font size below and above the base line. */
 const DESCENT = 0.22;

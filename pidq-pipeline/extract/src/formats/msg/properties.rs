@@ -142,6 +142,11 @@ impl<'f> Object<'f> {
         entries.iter().any(|entry| entry.name == PROPERTY_STREAM).then_some(storage)
     }
 
+    /// Returns whether the value of a property is a storage.
+    pub fn has_storage(&self, id: u16) -> bool {
+        self.entries.get(value_name(id, OBJECT).as_str()).is_some_and(|entry| entry.is_storage())
+    }
+
     fn stream(&self, name: &str, budget: &mut Budget) -> Result<Option<Vec<u8>>, ExtractError> {
         let Some(entry) = self.entries.get(name).filter(|entry| entry.is_stream()) else {
             return Ok(None);
@@ -153,6 +158,12 @@ impl<'f> Object<'f> {
     pub fn integer(&self, id: u16) -> Option<i32> {
         const INTEGER: u16 = 0x0003;
         self.fixed.get(&(INTEGER, id)).map(|[a, b, c, d, ..]| i32::from_le_bytes([*a, *b, *c, *d]))
+    }
+
+    /// Returns whether a flag is set.
+    pub fn flag(&self, id: u16) -> bool {
+        const BOOLEAN: u16 = 0x000B;
+        self.fixed.get(&(BOOLEAN, id)).is_some_and(|value| value[0] != 0)
     }
 
     /// Returns a time in seconds since 1970. It is stored in units of 100 ns since 1601.

@@ -33,11 +33,7 @@ const MAX_STATES: usize = 512;
 
 /// Writes the text of all pages.
 pub fn write_text(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
-    let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_SIZE);
-    let document = Document::load_mem_with_options(source.content.bytes, options).map_err(open_error)?;
-    if document.is_encrypted() {
-        return Err(password_error());
-    }
+    let document = open(source.content.bytes)?;
     sink.set_title(&title(&document).unwrap_or_default());
     let mut reader = PageReader {
         document: &document,
@@ -62,6 +58,19 @@ pub fn write_text(source: &Source<'_>, sink: &mut TextSink) -> Result<(), Extrac
         0 => Err(ExtractError::corrupt("the PDF has no pages")),
         _ => Ok(()),
     }
+}
+
+/// Opens a PDF that needs no password.
+fn open(bytes: &[u8]) -> Result<Document, ExtractError> {
+    let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_SIZE);
+    let document = Document::load_mem_with_options(bytes, options).map_err(open_error)?;
+    if document.is_encrypted() { Err(password_error()) } else { Ok(document) }
+}
+
+/// Returns the error of a file that a renderer cannot open.
+pub fn not_rendered(bytes: &[u8]) -> ExtractError {
+    let error = || ExtractError::corrupt("the PDF cannot be opened, or its page needs too much memory");
+    open(bytes).err().unwrap_or_else(error)
 }
 
 fn open_error(error: Error) -> ExtractError {

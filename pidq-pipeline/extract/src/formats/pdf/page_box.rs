@@ -24,7 +24,9 @@ pub struct PageBox {
 impl PageBox {
     pub fn new(document: &Document, page: ObjectId) -> PageBox {
         let of_name = |name: &[u8]| inherited(document, page, name).and_then(|object| rectangle(object, document));
-        let [left, bottom, right, top] = of_name(b"CropBox").or_else(|| of_name(b"MediaBox")).unwrap_or(DEFAULT_BOX);
+        let media = of_name(b"MediaBox").unwrap_or(DEFAULT_BOX);
+        let [left, bottom, right, top] =
+            of_name(b"CropBox").and_then(|crop| intersection(crop, media)).unwrap_or(media);
         let turns = inherited(document, page, b"Rotate").and_then(|object| object.as_i64().ok()).unwrap_or(0);
         let (width, height) = ((right - left) as f32, (top - bottom) as f32);
         let (rotation, matrix, (width, height)) = match turns.rem_euclid(360) {
@@ -78,5 +80,11 @@ fn rectangle(object: &Object, document: &Document) -> Option<[f64; 4]> {
     let numbers = numbers.map(|item| document.dereference(item).map_or(0.0, |(_, found)| number(found)));
     let [a, b, c, d]: [f64; 4] = numbers.collect::<Vec<f64>>().try_into().ok()?;
     let found = [a.min(c), b.min(d), a.max(c), b.max(d)];
+    (found[2] - found[0] > 0.0 && found[3] - found[1] > 0.0).then_some(found)
+}
+
+/// Returns the common part of two rectangles: no part of a page outside of its medium is displayed.
+fn intersection(a: [f64; 4], b: [f64; 4]) -> Option<[f64; 4]> {
+    let found = [a[0].max(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].min(b[3])];
     (found[2] - found[0] > 0.0 && found[3] - found[1] > 0.0).then_some(found)
 }

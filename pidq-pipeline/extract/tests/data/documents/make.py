@@ -223,6 +223,34 @@ def eml():
     expect("question.eml", [head + " " + joined(PAGES)[0]])
 
 
+def eml_with_attachments():
+    """Writes an e-mail with files of all kinds: documents, equal names, names of hostile senders, images of the text, other e-mails."""
+    png = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082")
+    mail = mail_of(TITLE, PAGES[0])
+    mail.add_alternative('<p>See <img src="cid:logo@example.com"></p>', subtype="html")
+    mail.get_payload()[1].add_related(png, maintype="image", subtype="png", cid="<logo@example.com>", filename="logo.png")
+    mail.add_attachment((OUT / "manual.pdf").read_bytes(), maintype="application", subtype="pdf", filename="V-201.pdf")
+    mail.add_attachment((OUT / "manual.docx").read_bytes(), maintype="application", subtype="octet-stream", filename="manual.docx")
+    mail.add_attachment(png, maintype="image", subtype="png", filename="photo.png", disposition="inline")
+    mail.add_attachment((OUT / "manual.pdf").read_bytes(), maintype="application", subtype="pdf", filename="copy.pdf")
+    mail.add_attachment("The valve HV-1 is closed.\n", filename="notes.txt")
+    mail.add_attachment("The valve HV-2 is open.\n", filename="notes.txt")
+    mail.add_attachment("The valve HV-3 is locked.\n", filename="../../etc/passwd")
+    mail.add_attachment("The valve HV-4 is removed.\n", filename="a\u202efdp.txt")
+    forwarded = mail_of("Förderhöhe", PAGES[1])
+    forwarded.add_attachment("The pump P-101A is running.\n", filename="pump.txt")
+    mail.add_attachment(forwarded)
+    thread = mail_of("Thread", ["The vessel V-301 is empty."])
+    thread.add_attachment("The vessel V-302 is full.\n", filename="vessel.txt")
+    mail.add_attachment(thread.as_bytes(), maintype="application", subtype="octet-stream", filename="thread.eml")
+    mail.add_attachment(b"", maintype="application", subtype="octet-stream", filename="empty.bin")
+    mail.add_attachment(b"MZ\x90\0\3\0\0\0\4\0\0\0\xff\xff\0\0", maintype="application", subtype="octet-stream", filename="setup.exe")
+    mail.add_attachment(b"\x30\x82\x01\x00", maintype="application", subtype="pkcs7-signature", filename="smime.p7s")
+    (OUT / "project.eml").write_bytes(mail.as_bytes())
+    head = "From: Jürgen Maß <j@example.com> To: a@example.com Date: 2026-11-21T10:00:00+01:00"
+    expect("project.eml", [f"Subject: {TITLE} {head} {joined(PAGES)[0]} Subject: Förderhöhe {head} {joined(PAGES)[1]}"])
+
+
 def msg():
     """Writes Outlook messages: Unicode with attachments, code page with HTML, and RTF only."""
     import compressed_rtf
@@ -272,5 +300,5 @@ def encodings():
         expect(name, [text], None, None)
 
 
-for make in [pdf_reportlab, pdf_fonts, pdf_variants, docx, xlsx, xls, epub, pptx, ods, odt, eml, msg, encodings]:
+for make in [pdf_reportlab, pdf_fonts, pdf_variants, docx, xlsx, xls, epub, pptx, ods, odt, eml, eml_with_attachments, msg, encodings]:
     make()

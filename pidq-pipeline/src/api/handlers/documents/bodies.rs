@@ -21,6 +21,9 @@ pub(crate) struct DocumentResponse<'a> {
     /// The pipeline.
     #[schemars(with = "Uuid")]
     pipeline_id: &'a str,
+    /// The mail of which the document is an attachment. Null if it was uploaded.
+    #[schemars(with = "Option<Uuid>")]
+    parent_id: Option<&'a str>,
     /// File name.
     filename: &'a str,
     /// Media type: that of the upload, then the detected one.
@@ -90,6 +93,7 @@ impl<'a> From<&'a Document> for DocumentResponse<'a> {
         DocumentResponse {
             id: &document.id,
             pipeline_id: &document.pipeline_id,
+            parent_id: document.parent_id.as_deref(),
             filename: &document.filename,
             content_type: &document.content_type,
             size: document.size,

@@ -178,11 +178,19 @@ fn source(input: PreviewInput) -> Result<DocumentInput, Problem> {
                 name,
                 media_type: file.media_type,
                 recognition_timeout: Some(RECOGNITION_TIMEOUT),
+                attachments: None,
             })
         }
         (None, Some(text)) => {
             let (content, name) = (InputContent::Text(text), input.filename);
-            Ok(DocumentInput { content, scope: None, name, media_type: None, recognition_timeout: None })
+            Ok(DocumentInput {
+                content,
+                scope: None,
+                name,
+                media_type: None,
+                recognition_timeout: None,
+                attachments: None,
+            })
         }
         (Some(_), Some(_)) => Err(validation("/text", "Only one of `file` and `text` is allowed.")),
         (None, None) => {

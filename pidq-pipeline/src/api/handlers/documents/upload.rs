@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::DocumentResponse;
 use crate::api::pipeline_access::{find_active_pipeline, require_access};
 use crate::api::problems::{store_problem, unprocessable, validation};
-use crate::llm::is_invisible;
+use crate::ingest::file_name;
 use crate::platform::Platform;
 
 /// Limits of the multipart form.
@@ -209,30 +209,9 @@ pub(super) fn check_metadata_size(
     Ok(metadata)
 }
 
-/// Maximum length of a file name in characters.
-const MAX_FILENAME_LENGTH: usize = 255;
-/// Maximum length of a suffix that a shortened name keeps, with its dot.
-const MAX_SUFFIX_LENGTH: usize = 16;
-
-/// Returns the last path component of a file name without control characters, and without those that change how it is
-/// shown: reversed, `fdp.exe` would look like another format.
+/// Returns a normalized file name.
 pub(super) fn filename(name: Option<&str>) -> String {
-    let name = name.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
-    let name: String = name.chars().filter(|&c| !c.is_control() && !is_invisible(c)).collect();
-    let name = shortened(name.trim());
-    if name.is_empty() || name == "." || name == ".." { "document".to_owned() } else { name }
-}
-
-/// Shortens a file name, but keeps its suffix: the format of a text depends on it.
-fn shortened(name: &str) -> String {
-    let length = name.chars().count();
-    if length <= MAX_FILENAME_LENGTH {
-        return name.to_owned();
-    }
-    let suffix = name.rfind('.').map_or("", |dot| &name[dot..]);
-    let suffix = if suffix.chars().count() > MAX_SUFFIX_LENGTH { "" } else { suffix };
-    let stem = name.chars().take(MAX_FILENAME_LENGTH - suffix.chars().count());
-    stem.chain(suffix.chars()).collect()
+    name.and_then(file_name::normalize).unwrap_or_else(|| "document".to_owned())
 }
 
 /// Verifies the SHA-256 that the client sent.
@@ -257,30 +236,5 @@ pub(super) fn check_supported(platform: &Platform, content: &SpooledUpload) -> R
             Err(problem.with("allowed", supported))
         }
         None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_names_are_normalized() {
-        let long = "x".repeat(4000);
-        for (name, normalized) in [
-            ("../../etc/passwd", "passwd"),
-            (r"C:\drawings\a.txt", "a.txt"),
-            ("a\u{1}\u{7f}\nb.txt", "ab.txt"),
-            ("a\u{202e}fdp.exe", "afdp.exe"),
-            ("\u{2028}.txt", ".txt"),
-            ("..", "document"),
-            ("\u{200b} ", "document"),
-            (&format!("{long}.csv"), &format!("{}.csv", &long[..251])),
-            (&format!("{}.tar.zst", "é".repeat(300)), &format!("{}.zst", "é".repeat(251))),
-            (&format!("{long}.{long}"), &long[..255]),
-        ] {
-            assert_eq!(filename(Some(name)), normalized);
-        }
-        assert_eq!(filename(None), "document");
     }
 }

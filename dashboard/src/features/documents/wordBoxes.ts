@@ -1,6 +1,18 @@
 /** Marks from the boxes of words that the service kept: one for the words beside each other in a line. */
-import type { PageWords } from "../../../features/documents/queries";
-import type { Box } from "./geometry";
+import type { PageWords } from "./queries";
+
+export interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** A range of the text of a document, in code points; the end is exclusive. */
+export interface TextRange {
+  start: number;
+  end: number;
+}
 
 type Word = PageWords["words"][number];
 type Edges = [number, number, number, number];
@@ -10,12 +22,8 @@ const MAX_GAP = 1.5;
 const MIN_OVERLAP = 0.5;
 
 /** The marks of the words in a range of the text, in pixels of a page of a width; null marks all words. */
-export function wordBoxes(
-  page: PageWords,
-  range: { start: number; end: number } | null,
-  width: number,
-): Box[] {
-  const words = page.words.filter((word) => !range || (word.end > range.start && word.start < range.end));
+export function wordBoxes(page: PageWords, range: TextRange | null, width: number): Box[] {
+  const words = range ? wordsIn(page, range) : page.words;
   const scale = width / page.width;
   return lines(words).map(([left, top, right, bottom]) => ({
     left: left * scale,
@@ -23,6 +31,11 @@ export function wordBoxes(
     width: (right - left) * scale,
     height: (bottom - top) * scale,
   }));
+}
+
+/** The words that a range touches. */
+export function wordsIn(page: PageWords, range: TextRange): Word[] {
+  return page.words.filter((word) => word.end > range.start && word.start < range.end);
 }
 
 /** The boxes of words, those of neighbors in a line joined. */

@@ -1,6 +1,6 @@
 /** Tests of `wordBoxes.ts`. */
 import { expect, test } from "vitest";
-import type { PageWords } from "../../../features/documents/queries";
+import type { PageWords } from "./queries";
 import { wordBoxes } from "./wordBoxes";
 
 const word = (start: number, box: number[]) => ({ start, end: start + 4, text: "word", box });
