@@ -285,7 +285,7 @@ impl Format {
     /// `PQ6009` if the format cannot be written, `PQ6003` and `PQ6004` for values that it cannot represent.
     pub fn export(&self, value: Value<'_>) -> Result<Vec<ExportedFile>> {
         let writer = self.write.as_ref().ok_or_else(|| self.unsupported("written"))?;
-        let files = (writer.write)(value)?;
+        let files = self.with_stated_directions(value, writer.write)?;
         Ok(writer.files.iter().zip(files).map(|(name, bytes)| ExportedFile { name, bytes }).collect())
     }
 
@@ -307,7 +307,17 @@ impl Format {
     /// # Errors
     /// Those of [`Format::export`].
     pub fn losses(&self, value: Value<'_>) -> Result<Vec<Diagnostic>> {
-        LOSSES.iter().find(|(name, _)| *name == self.name).map_or(Ok(Vec::new()), |(_, losses)| losses(value))
+        let row = LOSSES.iter().find(|(name, _)| *name == self.name);
+        row.map_or(Ok(Vec::new()), |(_, losses)| self.with_stated_directions(value, *losses))
+    }
+
+    /// Applies a function to a value. Of an undirected graph, each edge states that its direction is unknown: only the
+    /// document itself says it for all.
+    fn with_stated_directions<T>(&self, value: Value<'_>, apply: fn(Value<'_>) -> Result<T>) -> Result<T> {
+        match json_formats::is_undirected(value) && self.name != "json" {
+            true => apply(json_formats::stated_directions(value)?.root()),
+            false => apply(value),
+        }
     }
 
     fn unsupported(&self, verb: &str) -> Error {

@@ -114,7 +114,7 @@ pub fn read_node_link(bytes: &[u8]) -> Result<Import> {
     let root = graph.root();
     reject_adjacency(root)?;
     let model = Model::from_value(root)?;
-    let is_directed = !matches!(root.as_object().and_then(|root| root.get("directed")), Some(Value::Bool(false)));
+    let is_undirected = is_undirected(root);
     let nodes = model.nodes.iter().map(|node| raw(node.fields)).collect();
     let mut builder = ImportBuilder { nodes, ..ImportBuilder::default() };
     for edge in &model.edges {
@@ -123,13 +123,49 @@ pub fn read_node_link(bytes: &[u8]) -> Result<Import> {
         for (key, end) in [("start", &edge.from), ("end", &edge.to)].into_iter().filter(|(_, end)| end.node.is_none()) {
             builder.report_dangling_end(key, &Json::text(&end.name).to_text());
         }
-        if !is_directed {
-            fields.add_if_absent("direction", Json::text("both"));
+        if is_undirected {
+            add_unknown_direction(&mut fields, edge);
         }
         builder.edges.push(fields);
     }
     builder.metadata = model.metadata.map(raw).unwrap_or_default();
     Ok(builder.finish())
+}
+
+/// Returns whether a graph is stated as undirected.
+pub fn is_undirected(value: Value<'_>) -> bool {
+    let is_stated = |object: Object<'_>| matches!(object.get("directed"), Some(Value::Bool(false)));
+    let root = value.as_object();
+    root.into_iter().chain(root.and_then(|root| root.get("pid_graph")?.as_object())).any(is_stated)
+}
+
+/// Returns a graph whose edges without a direction state that it is unknown.
+///
+/// # Errors
+/// `PQ6003` if the value has no nodes.
+pub fn stated_directions(value: Value<'_>) -> Result<Graph> {
+    let model = Model::from_value(value)?;
+    let list = |rows: Vec<Fields>| Json::Array(rows.into_iter().map(Json::Object).collect());
+    let edges = model.edges.iter().map(|edge| {
+        let mut fields = raw(edge.fields);
+        add_unknown_direction(&mut fields, edge);
+        fields
+    });
+    let mut graph = Fields::default();
+    graph.add("nodes", list(model.nodes.iter().map(|node| raw(node.fields)).collect()));
+    graph.add("edges", list(edges.collect()));
+    graph.add_optional("metadata", model.metadata.map(raw).map(Json::Object));
+    let mut text = String::new();
+    graph.write(&mut text);
+    Graph::from_json(text.into_bytes()).map_err(|error| Error::new(Code::NotJson, error.message().to_owned()))
+}
+
+/// Adds an unknown direction to an edge that states none.
+fn add_unknown_direction(fields: &mut Fields, edge: &Edge<'_>) {
+    if !edge.states_direction() {
+        fields.0.retain(|(key, _)| key != "direction");
+        fields.add("direction", Json::text("both"));
+    }
 }
 
 /// Rejects adjacency JSON of NetworkX, which would be read as a graph without edges.

@@ -424,6 +424,12 @@ impl<'a> Edge<'a> {
         first(self.fields, self.config.list("size")).and_then(Value::as_f64)
     }
 
+    /// Returns whether a field states the flow direction.
+    pub fn states_direction(&self) -> bool {
+        first(self.fields, self.config.list("direction_field"))
+            .is_some_and(|value| value.as_str().is_none_or(|word| !word.trim().is_empty()))
+    }
+
     /// Returns the flow direction.
     pub fn direction(&self) -> Direction {
         let word = first_text(self.fields, self.config.list("direction_field")).unwrap_or_default();

@@ -162,6 +162,22 @@ fn node_link_is_read_with_edges_or_links_and_without_direction() {
 }
 
 #[test]
+fn an_undirected_graph_is_written_without_directions() {
+    let undirected = r#"{"directed": false, "nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"},
+        {"source": "b", "target": "a", "direction": "forward"}]}"#;
+    for format in ["node-link", "graphml", "csv-graph", "neo4j", "ndjson"] {
+        let files = export(format, undirected);
+        let files: Vec<&[u8]> = files.iter().map(|file| file.bytes.as_slice()).collect();
+        let directions = import(format, &files)["pid_graph"]["edges"].as_array().expect("edges").clone();
+        let directions: Vec<&Value> = directions.iter().map(|edge| &edge["direction"]).collect();
+        assert_eq!(directions, ["both", "forward"], "{format}");
+    }
+    assert_eq!(text("json", undirected).matches("both").count(), 0);
+    let directed = undirected.replace("false", "true");
+    assert!(!text("graphml", &directed).contains("both"));
+}
+
+#[test]
 fn adjacency_json_is_rejected_with_an_alternative() {
     let text = br#"{"directed": true, "nodes": [{"id": "a"}], "adjacency": [[{"id": "a"}]]}"#;
     let error = Format::find("node-link").and_then(|format| format.import(&[text])).expect_err("it has no edges");

@@ -221,3 +221,58 @@ fn a_label_is_a_signal() {
         "edges": [{"from": "v", "to": "i", "edge_type": "labeled"}]}"#;
     check_document(plant, r#"[validate({rules: "G041"}), instrumentIndex() | map(.attached_to)]"#, r#"[[],["v"]]"#);
 }
+
+/// A drawing in node-link JSON: two vessels with nozzles, a pump with a check valve, and a relief device. `root` is further
+/// fields of the document, `edge` of each pipe.
+fn node_link(root: &str, edge: &str) -> String {
+    let nodes = [
+        ("D", "vessel"),
+        ("DN", "nozzle"),
+        ("V", "gate_valve"),
+        ("P", "pump"),
+        ("C", "check_valve"),
+        ("T", "tank"),
+        ("R", "safety_valve"),
+        ("O", "open_end"),
+    ];
+    let nodes = nodes.map(|(id, class)| format!(r#"{{"id": "{id}", "class": "{class}"}}"#)).join(", ");
+    let pipes = [("DN", "V"), ("V", "P"), ("P", "C"), ("C", "T"), ("T", "R"), ("R", "O")];
+    let pipes = pipes.map(|(from, to)| format!(r#"{{"source": "{from}", "target": "{to}"{edge}}}"#)).join(", ");
+    // The writer of an undirected graph orders the ends of edges as it likes.
+    let nozzle = format!(r#"{{"source": "DN", "target": "D", "edge_type": "physically_has_a"{edge}}}"#);
+    format!(r#"{{{root}"nodes": [{nodes}], "links": [{pipes}, {nozzle}]}}"#)
+}
+
+const DIRECTION_QUERIES: [&str; 7] = [
+    r#"downstream("P") | map(.id)"#,
+    r#"trace("T") | map([.node.id, .assumed])"#,
+    r#"isolate("P") | [.isolated, .barriers | map(.node.id), .uncertain | map([.reason, .at.id])]"#,
+    r#"isolate("D") | [.isolated, .barriers | map(.node.id), .inside | map(.id)]"#,
+    r#"isolate("P", {acceptOneWay: true}) | [.isolated, .uncertain | map([.reason, .at.id])]"#,
+    "reliefList() | map([.relief_path, .certain, .reasons])",
+    r#"recycles() | size()"#,
+];
+
+#[test]
+fn an_undirected_graph_is_read_as_if_no_pipe_had_a_direction() {
+    let stated = node_link("", r#", "direction": "unknown""#);
+    for root in [r#""directed": false, "#, r#""directed": false, "multigraph": true, "graph": {}, "#] {
+        for query in DIRECTION_QUERIES {
+            let expected = crate::graph::evaluate_document(&stated, query);
+            check_document(&node_link(root, ""), query, &expected);
+            check_document(&format!(r#"{{"pid_graph": {}}}"#, node_link(root, "")), query, &expected);
+            check_document(&node_link(root, r#", "direction": """#), query, &expected);
+        }
+    }
+    let directed = node_link(r#""directed": true, "#, "");
+    check_document(&directed, DIRECTION_QUERIES[0], r#"["C","T"]"#);
+    check_document(
+        &node_link(r#""directed": false, "#, r#", "direction": "forward""#),
+        DIRECTION_QUERIES[0],
+        r#"["C","T"]"#,
+    );
+    check_document(&node_link(r#""directed": false, "#, ""), DIRECTION_QUERIES[0], r#"["V","C","DN","T"]"#);
+    // An extract keeps what the root says.
+    let extract = r#"subgraph(["P", "C", "T", "V", "DN"]) | .directed"#;
+    check_document(&node_link(r#""directed": false, "#, ""), extract, "false");
+}

@@ -59,6 +59,12 @@ pub fn check_document(document: &str, query: &str, expected: &str) {
     );
 }
 
+/// Returns the result of a query on a document, or its error.
+pub fn evaluate_document(document: &str, query: &str) -> String {
+    let graph = Graph::from_json(document).expect("the drawing is JSON");
+    evaluate(&graph, query, "{}").map_or_else(|error| error, |result| result.to_string())
+}
+
 fn string_field<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().expect("a text")
 }

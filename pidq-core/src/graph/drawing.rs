@@ -11,7 +11,7 @@ use super::config::{MAX_CLASS, Names, TopologyConfig, at_path};
 use super::index::Key;
 use super::roles::Passage;
 use super::tag_spelling;
-use super::topology::{Topology, check_memory};
+use super::topology::{DefaultDirection, Topology, check_memory};
 use super::vocabulary;
 use crate::arena::{Arena, Cell, ContainerId, Kind};
 use crate::error::{Code, Error, Result};
@@ -55,6 +55,7 @@ pub(crate) struct DrawingParts<'a> {
     metadata: Value<'a>,
     pub nodes: Array<'a>,
     pub edges: Array<'a>,
+    default_direction: DefaultDirection,
 }
 
 /// Container ids of the parts of a drawing, stored with the document.
@@ -64,6 +65,7 @@ pub(crate) struct DrawingLocation {
     metadata: Option<ContainerId>,
     nodes: ContainerId,
     edges: Option<ContainerId>,
+    default_direction: DefaultDirection,
 }
 
 impl DrawingLocation {
@@ -72,7 +74,8 @@ impl DrawingLocation {
         let object = |id: Option<ContainerId>| id.map_or(Value::Null, |id| Value::stored(arena, Cell::object(id)));
         let list = |id: ContainerId| Array(Items::Stored(arena, id));
         let (graph, metadata) = (object(self.graph), object(self.metadata));
-        DrawingParts { graph, metadata, nodes: list(self.nodes), edges: self.edges.map_or(EMPTY_ARRAY, list) }
+        let (nodes, edges) = (list(self.nodes), self.edges.map_or(EMPTY_ARRAY, list));
+        DrawingParts { graph, metadata, nodes, edges, default_direction: self.default_direction }
     }
 }
 
@@ -98,7 +101,8 @@ impl<'a> DrawingParts<'a> {
     pub fn location(&self) -> Option<DrawingLocation> {
         let id = |value: Value<'a>| value.container().map(|(_, id)| id);
         let (nodes, edges) = (id(Value::Array(self.nodes))?, id(Value::Array(self.edges)));
-        Some(DrawingLocation { graph: id(self.graph), metadata: id(self.metadata), nodes, edges })
+        let (graph, metadata, default_direction) = (id(self.graph), id(self.metadata), self.default_direction);
+        Some(DrawingLocation { graph, metadata, nodes, edges, default_direction })
     }
 
     /// Returns an error if the network exceeds the memory limit of a run.
@@ -126,7 +130,9 @@ impl<'a> DrawingParts<'a> {
         let metadata = config.names(Names::MetadataPath).iter().find_map(|path| at_path(document, path));
         let graph = path.rsplit_once('.').map_or(Some(document), |(outer, _)| at_path(document, outer));
         let metadata = metadata.filter(|value| value.as_object().is_some()).unwrap_or(Value::Null);
-        Some(DrawingParts { graph: graph.unwrap_or(Value::Null), metadata, nodes, edges })
+        let graph = graph.unwrap_or(Value::Null);
+        let default_direction = DefaultDirection::of_graph([document, graph]);
+        Some(DrawingParts { graph, metadata, nodes, edges, default_direction })
     }
 
     /// Builds the network of the drawing. The drawing's own `metadata.topology` takes precedence over the config.
@@ -134,13 +140,13 @@ impl<'a> DrawingParts<'a> {
         let mut config = config.clone();
         let overrides = self.metadata.as_object().and_then(|metadata| metadata.get("topology"));
         let problems = overrides.map(|overrides| Arc::make_mut(&mut config).apply(overrides)).unwrap_or_default();
-        let mut topology = Topology::new(self.nodes, self.edges, config, limits)?;
+        let mut topology = Topology::new(self.nodes, self.edges, config, self.default_direction, limits)?;
         topology.config_problems = problems;
         Ok(topology)
     }
 
     pub fn into_drawing(self, topology: Network<'a>) -> Drawing<'a> {
-        let DrawingParts { graph, metadata, nodes, edges } = self;
+        let DrawingParts { graph, metadata, nodes, edges, .. } = self;
         Drawing { graph, metadata, nodes, edges, topology }
     }
 }
@@ -183,10 +189,11 @@ impl<'a> Drawing<'a> {
         config: TopologyConfig,
         limits: &Limits<'_>,
     ) -> Result<Drawing<'a>> {
-        let same =
-            DrawingParts { graph: outer.graph, metadata: outer.metadata, nodes: outer.nodes, edges: outer.edges };
+        let Drawing { graph, metadata, nodes, edges, topology } = outer;
+        let default_direction = topology.default_direction;
+        let same = DrawingParts { graph: *graph, metadata: *metadata, nodes: *nodes, edges: *edges, default_direction };
         let parts = DrawingParts::find(document, &config).unwrap_or(same);
-        let topology = Topology::new(parts.nodes, parts.edges, config.into(), limits)?;
+        let topology = Topology::new(parts.nodes, parts.edges, config.into(), parts.default_direction, limits)?;
         Ok(parts.into_drawing(Network::Owned(topology.into())))
     }
 

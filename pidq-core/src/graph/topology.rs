@@ -94,6 +94,34 @@ pub(crate) enum Direction {
     Both,
 }
 
+/// Direction of the edges of a drawing that state none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DefaultDirection {
+    Forward,
+    /// The graph is stated as undirected: the order of the ends of an edge is that of the writing program.
+    Unknown,
+}
+
+impl DefaultDirection {
+    /// Key of node-link JSON; false for an undirected graph.
+    pub const KEY: &str = "directed";
+
+    /// Reads the objects that contain the nodes.
+    pub fn of_graph(holders: [Value<'_>; 2]) -> DefaultDirection {
+        let is_undirected = |holder: &Value<'_>| {
+            matches!(holder.as_object().and_then(|object| object.get(Self::KEY)), Some(Value::Bool(false)))
+        };
+        if holders.iter().any(is_undirected) { DefaultDirection::Unknown } else { DefaultDirection::Forward }
+    }
+
+    fn flags(self) -> EdgeFlags {
+        match self {
+            DefaultDirection::Forward => EdgeFlags::default(),
+            DefaultDirection::Unknown => EdgeFlags::UNDIRECTED,
+        }
+    }
+}
+
 /// Edges that are followed: only those that carry flow, or all.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum EdgeFilter {
@@ -156,6 +184,8 @@ pub(crate) struct Topology {
     pub dangling: Vec<EdgeId>,
     /// Edges that flow both ways or in an unknown direction, as a list and as a set, and the nodes at their ends.
     pub undirected: Vec<EdgeId>,
+    /// The direction of edges that state none.
+    pub default_direction: DefaultDirection,
     is_undirected: BitSet,
     undirected_edge_nodes: OnceLock<BitSet>,
     /// Union of the flags of all edges.
@@ -188,11 +218,12 @@ impl Topology {
         nodes: Array<'a>,
         edges: Array<'a>,
         config: Arc<TopologyConfig>,
+        default_direction: DefaultDirection,
         limits: &Limits<'_>,
     ) -> Result<Topology> {
         check_memory(nodes.len(), edges.len(), limits)?;
         let ids = NodeIds::read(nodes, &config);
-        let mut topology = Topology::empty(config);
+        let mut topology = Topology { default_direction, ..Topology::empty(config) };
         topology.read_edges(edges, &ids, limits)?;
         let groups = topology.read_nodes(nodes, &ids, limits)?;
         topology.ids = ids.index;
@@ -225,6 +256,7 @@ impl Topology {
             relief_devices: Vec::new(),
             dangling: Vec::new(),
             undirected: Vec::new(),
+            default_direction: DefaultDirection::Forward,
             is_undirected: BitSet::default(),
             undirected_edge_nodes: OnceLock::new(),
             endpoint_pairs_found: Vec::new(),
@@ -497,7 +529,13 @@ impl Topology {
             let direction = direction.map(|(at, value)| (value, config.names(Names::Direction)[at].contains("dir")));
             self.ends.push(edge_ends);
             let joint = if class == Some(vocabulary::JOINT_CLASS) { EdgeFlags::JOINT } else { EdgeFlags::default() };
-            let flags = classifier.flags(kind, class)?.union(classifier.direction(direction)?);
+            let direction = match direction {
+                Some((value, _)) if value.as_str().is_some_and(|word| word.trim().is_empty()) => None,
+                stated => stated,
+            };
+            let direction =
+                direction.map_or(Ok(self.default_direction.flags()), |stated| classifier.direction(stated))?;
+            let flags = classifier.flags(kind, class)?.union(direction);
             self.edge_flags.push(flags.union(joint));
         }
         self.all_flags = self.edge_flags.iter().copied().fold(EdgeFlags::default(), EdgeFlags::union);
@@ -552,7 +590,7 @@ impl Topology {
         let mut containers = vec![[NONE; 2]; self.node_count()];
         let parts: Vec<EdgeId> = self.edges_of(EdgeFlags::PART).collect();
         for edge in parts {
-            let [container, part] = self.ends[edge as usize];
+            let [container, part] = self.part_ends(edge);
             if containers[part as usize][0] == NONE && container != part {
                 containers[part as usize] = [container, edge];
             }
@@ -571,6 +609,14 @@ impl Topology {
             ports_with_owner().map(|(port, owner)| (owner[0], port as u32, owner[1]))
         });
         self.has_nested_equipment = self.find_nested_equipment(&containers);
+    }
+
+    /// Returns the whole and the part of an edge. Without a direction, a nozzle is the part.
+    fn part_ends(&self, edge: EdgeId) -> [NodeId; 2] {
+        let [from, to] = self.ends[edge as usize];
+        let is_nozzle = |node: NodeId| self.roles[node as usize] == Role::Port;
+        let is_reversed = self.is_undirected.contains(edge) && is_nozzle(from) && !is_nozzle(to);
+        if is_reversed { [to, from] } else { [from, to] }
     }
 
     fn find_nested_equipment(&self, containers: &[[u32; 2]]) -> bool {
@@ -665,9 +711,12 @@ impl Topology {
     fn read_actuators(&mut self) {
         let edges: Vec<EdgeId> = self.edges_of(EdgeFlags::ACTUATES).collect();
         for edge in edges {
-            let [_, valve] = self.ends[edge as usize];
-            if self.roles[valve as usize] == Role::Barrier {
-                self.roles[valve as usize] = Role::Control;
+            let [from, to] = self.ends[edge as usize];
+            let without_direction = self.is_undirected.contains(edge).then_some(from);
+            for valve in without_direction.into_iter().chain([to]) {
+                if self.roles[valve as usize] == Role::Barrier {
+                    self.roles[valve as usize] = Role::Control;
+                }
             }
         }
     }
@@ -809,8 +858,8 @@ impl<'c, 'a> Classifier<'c, 'a> {
 
     /// Returns the flags of a direction, given with whether its field is for directions only. A value of such a field that
     /// is in no list is an unknown direction; `flow` may be a quantity or a medium.
-    fn direction(&mut self, stated: Option<(Value<'a>, bool)>) -> Result<EdgeFlags> {
-        let (Some((value, is_direction)), config) = (stated, self.config) else { return Ok(EdgeFlags::default()) };
+    fn direction(&mut self, (value, is_direction): (Value<'a>, bool)) -> Result<EdgeFlags> {
+        let config = self.config;
         let Some(word) = value.as_str() else {
             let is_unknown = is_direction && value.as_f64().is_some_and(|number| number != 1.0);
             return Ok(if is_unknown { EdgeFlags::UNDIRECTED } else { EdgeFlags::default() });
@@ -818,9 +867,7 @@ impl<'c, 'a> Classifier<'c, 'a> {
         let flags = cached(&mut self.directions, word, self.limits, || match word {
             word if config.contains(Names::Undirected, word) => EdgeFlags::UNDIRECTED,
             word if config.contains(Names::Backward, word) => EdgeFlags::BACKWARD,
-            word if word.trim().is_empty() || vocabulary::contains(vocabulary::FORWARD, word.trim()) => {
-                EdgeFlags::default()
-            }
+            word if vocabulary::contains(vocabulary::FORWARD, word.trim()) => EdgeFlags::default(),
             _ => EdgeFlags::UNKNOWN_DIRECTION,
         })?;
         let is_unknown = flags.contains(EdgeFlags::UNKNOWN_DIRECTION);

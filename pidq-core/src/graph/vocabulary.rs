@@ -354,6 +354,9 @@ pub const NOT_INSTALLED: &[&str] = &[
     "voided",
 ];
 
+/// Field of a node that had the same id in the file as another item, with this id: an import gives one of them another id.
+pub const SHARED_ID: &str = "shared_id";
+
 /// Class of the edges between the connectors of joined sheets.
 pub const JOINT_CLASS: &str = "off_page_connection";
 
@@ -905,6 +908,21 @@ pub const FAIL_OPEN: &[&str] = &[
     "opening",
     "opens",
     "spring_to_open",
+    "auf",
+    "feder_auf",
+    "feder_öffnet",
+    "feder_oeffnet",
+    "federöffnend",
+    "federoeffnend",
+    "offen",
+    "öffnend",
+    "oeffnend",
+    "öffnet",
+    "oeffnet",
+    "stromlos_offen",
+    "ouvert",
+    "ouverte",
+    "ouvre",
 ];
 
 /// Texts of the fail position of a valve that closes, in snake_case.
@@ -928,7 +946,47 @@ pub const FAIL_CLOSED: &[&str] = &[
     "shut",
     "shuts",
     "spring_to_close",
+    "feder_schließt",
+    "feder_schliesst",
+    "feder_zu",
+    "federschließend",
+    "federschliessend",
+    "geschlossen",
+    "schließend",
+    "schliessend",
+    "schließt",
+    "schliesst",
+    "stromlos_geschlossen",
+    "zu",
+    "fermé",
+    "ferme",
+    "fermée",
+    "fermee",
 ];
+
+/// Labels of the fail position of a valve, in lower case.
+pub const FAIL_LABELS: &[&str] = &["afc", "afo", "fai", "fc", "fip", "fo", "federöffnend", "federschließend"];
+
+/// Words of clauses that are about the failure of an actuator.
+pub const FAILURES: &[&str] = &[
+    "ausfall",
+    "défaut",
+    "energieausfall",
+    "fail",
+    "failed",
+    "fails",
+    "failure",
+    "feder",
+    "loss",
+    "luftausfall",
+    "manque",
+    "spring",
+    "stromlos",
+];
+
+/// Words beside which air is what fails, in texts of the fail position of a valve.
+pub const AIR_FAILURES: &[&str] =
+    &["loss", "failure", "fail", "manque", "défaut", "defaut", "perte", "absence", "coupure"];
 
 /// Words in texts of the fail position of a valve that are about the failure.
 pub const FAIL_WORDS: &[&str] = &[
@@ -958,6 +1016,46 @@ pub const FAIL_WORDS: &[&str] = &[
     "to",
     "upon",
     "valve",
+    "ausfall",
+    "bei",
+    "drucklos",
+    "durch",
+    "energieausfall",
+    "energielos",
+    "feder",
+    "federkraft",
+    "luftausfall",
+    "luftmangel",
+    "sicherheitsstellung",
+    "spannungslos",
+    "stellung",
+    "stromausfall",
+    "stromlos",
+    "ventil",
+    "absence",
+    "alimentation",
+    "au",
+    "cas",
+    "coupure",
+    "courant",
+    "d",
+    "de",
+    "défaut",
+    "defaut",
+    "en",
+    "la",
+    "le",
+    "manque",
+    "par",
+    "perte",
+    "repli",
+    "ressort",
+    "sécurité",
+    "securite",
+    "sur",
+    "vanne",
+    "à",
+    "a",
 ];
 
 /// Texts of the fail position of a valve that keeps its position, in snake_case.
@@ -983,6 +1081,25 @@ pub const FAIL_IN_PLACE: &[&str] = &[
     "stay",
     "stay_put",
     "stays",
+    "place",
+    "bleibt",
+    "bleibt_stehen",
+    "hält",
+    "haelt",
+    "stehen",
+    "verharrt",
+    "bloqué",
+    "bloque",
+    "bloquée",
+    "bloquee",
+    "figé",
+    "fige",
+    "figée",
+    "figee",
+    "maintenu",
+    "maintenue",
+    "maintien",
+    "reste",
 ];
 
 /// Texts of the lock of a valve that has none, in snake_case.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::topology::{DefaultDirection, Direction, EdgeFilter};
 use crate::value::Value;
 
 /// Returns the edges between some nodes, of any kind, in document order.
@@ -28,10 +28,13 @@ pub(crate) fn induced(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<
 
 /// Returns nodes and edges as a graph, in document order, with the name of the source drawing.
 pub(crate) fn graph<'a>(drawing: &Drawing<'a>, mut nodes: Vec<NodeId>, edges: Vec<EdgeId>) -> Datum<'a> {
-    const KEYS: &[&str] = &["nodes", "edges", "metadata"];
+    const KEYS: &[&str] = &["nodes", "edges", "metadata", DefaultDirection::KEY];
     nodes.sort_unstable();
     nodes.dedup();
-    Datum::Record(KEYS, vec![Datum::Nodes(nodes), Datum::Edges(edges), metadata(drawing)])
+    let parts = [Datum::Nodes(nodes), Datum::Edges(edges), metadata(drawing)];
+    let is_undirected = drawing.topology.default_direction == DefaultDirection::Unknown;
+    let directed = is_undirected.then_some(Datum::Bool(false));
+    Datum::Record(&KEYS[..if is_undirected { 4 } else { 3 }], parts.into_iter().chain(directed).collect())
 }
 
 /// Returns the metadata of the drawing, with its name as `extract_of`.

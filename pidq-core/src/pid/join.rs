@@ -471,8 +471,9 @@ fn prefixed_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
 }
 
 fn prefixed_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
-    let config = &sheet.drawing.topology.config;
-    map_fields(sheet.drawing.edge(edge), |key, value| match key {
+    let topology = &sheet.drawing.topology;
+    let config = &topology.config;
+    let mut fields = map_fields(sheet.drawing.edge(edge), |key, value| match key {
         key if config.is_key(&[Names::EdgeId], key) => Some(Datum::String(sheet.edge_id(value))),
         key if config.is_endpoint(key) => match value {
             Value::Object(_) => sheet.drawing.field(value, Names::EndpointId).and_then(|id| prefixed_id(sheet, id)),
@@ -481,7 +482,20 @@ fn prefixed_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
         key if config.is_key(&[Names::Segment], key) => prefixed_id(sheet, value),
         key if config.is_key(&[Names::Line], key) => prefixed_line_id(sheet, value),
         _ => None,
-    })
+    });
+    // Other sheets may be directed, so the edge itself states that its direction is unknown.
+    let is_default = sheet.drawing.edge_field(edge, Names::Direction).is_none() && topology.is_assumed(edge);
+    if let (Datum::Map(fields), true) = (&mut fields, is_default) {
+        fields.retain(|(key, _)| !config.is_key(&[Names::Direction], key));
+        fields.extend(unknown_direction(config));
+    }
+    fields
+}
+
+/// Returns the field that states an unknown direction.
+fn unknown_direction(config: &TopologyConfig) -> Option<(String, Datum<'static>)> {
+    let first = |names: Names| config.names(names).first().cloned();
+    first(Names::Direction).zip(first(Names::Undirected)).map(|(key, word)| (key, Datum::String(word)))
 }
 
 /// A signal between the items on both sides of a pair of connectors.
