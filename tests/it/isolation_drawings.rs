@@ -140,7 +140,7 @@ const ROWS: &[Row] = &[
         &["V-1"],
         &["equipment:T-1", "equipment:T-2", "equipment:T-3"],
         NO,
-        NO,
+        YES,
     ),
     row(
         "minimum flow lines of two pumps that meet without a valve",

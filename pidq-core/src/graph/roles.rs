@@ -131,8 +131,10 @@ const HAND_WORDS: &[&str] = &["chain", "gear", "gearbox", "hand", "handwheel", "
 const HAND_VALVE_WORDS: &[&str] = &[
     "and",
     "angle",
+    "annulus",
     "api",
     "ball",
+    "bellow",
     "bellows",
     "bleed",
     "block",
@@ -146,6 +148,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "butt",
     "butterfly",
     "carbon",
+    "casing",
     "cast",
     "chain",
     "class",
@@ -153,6 +156,7 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "compact",
     "concentric",
     "conduit",
+    "crown",
     "cryogenic",
     "double",
     "drain",
@@ -179,11 +183,13 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "isolating",
     "isolation",
     "jacketed",
+    "kill",
     "knife",
     "lever",
     "line",
     "lined",
     "locked",
+    "lower",
     "lubricated",
     "lug",
     "lugged",
@@ -411,8 +417,17 @@ const VALVE_INSTRUMENTS: &[&str] = &[
     "mov",
 ];
 
-/// Valves that can be operated, of a type that the class does not state.
-const UNSPECIFIED_VALVES: &[&str] = &["operated_valve", "custom_operated_valve"];
+/// Valves that can be operated, of a type that the class does not state. The upper master valve and the production wing
+/// valve of a well have an actuator on most wells (API 6A, API 14C).
+const UNSPECIFIED_VALVES: &[&str] = &[
+    "operated_valve",
+    "custom_operated_valve",
+    "upper_master_valve",
+    "upper_master_gate_valve",
+    "production_wing_valve",
+    "production_wing_gate_valve",
+    "production_master_valve",
+];
 
 /// Classes that state that the class is unknown. Another field may still call the item a valve.
 const UNKNOWN_CLASSES: &[&str] = &["unknown", "unclassified", "undefined", "unidentified", "unspecified"];
@@ -421,6 +436,10 @@ const UNKNOWN_CLASSES: &[&str] = &["unknown", "unclassified", "undefined", "unid
 pub(super) fn is_unspecified_valve(class: &str) -> bool {
     [UNSPECIFIED_VALVES, UNKNOWN_CLASSES, other_languages::HAND_VALVES].iter().any(|words| Is(words).matches(class))
 }
+
+/// Chokes of one opening: they never close.
+const FIXED_CHOKES: &[&str] =
+    &["positive_choke", "positive_choke_valve", "fixed_choke", "fixed_choke_valve", "choke_bean"];
 
 /// Items in a pipe that never close it. They have no role in the flow, but their class is known. Items of other
 /// classes without a role are passed too, and make a result uncertain.
@@ -443,6 +462,7 @@ const PASSED: &[Words] = &[
     Last(&["siphon", "drip_leg", "drip_pot", "drip_ring", "condensate_pot", "desuperheater", "attemperator"]),
     Last(&["header", "pulsation_dampener", "detonation_arrester", "spark_arrester", "injection_quill", "muffler"]),
     Has(&["insulation_break", "class_break"]),
+    Last(FIXED_CHOKES),
     InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),
 ];
 
@@ -616,6 +636,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Ends(&["excess_flow_valve", "excess_flow_safety_valve"]),
         ],
     ),
+    (Role::None, &[Last(FIXED_CHOKES)]),
     // Before blind flanges: a spectacle blind flange swings.
     (
         Role::Blind,
@@ -728,7 +749,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         Role::OneWay,
         &[
             Last(&["check", "nrv"]),
-            Valve(&["check", "foot"]),
+            Valve(&["check", "foot", "reflux", "clack", "duckbill"]),
             Has(&["check_valve", "checkvalve", "non_return", "nonreturn", "backflow", "back_flow", "valve.check"]),
             InValve(&["check_", "_check", "one_way", "oneway"]),
             Last(other_languages::CHECK_VALVES),
@@ -746,8 +767,10 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     (
         Role::Control,
         &[
-            Last(&["control", "regulating", "regulator"]),
-            Valve(&["control", "regulating"]),
+            Last(&["control", "regulating", "regulator", "choke", "ballcock", "ssv", "sssv", "scssv", "scsv"]),
+            // A choke and a throttle valve do not close tightly, a float valve opens and closes by itself.
+            Valve(&["control", "regulating", "choke", "float", "throttle", "throttling", "expansion", "reducing"]),
+            Valve(&["metering", "dosing", "governor", "line_break"]),
             Has(&["controlvalve", "control_valves"]),
             Driven(&[
                 "motor",
@@ -764,6 +787,9 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "onoff",
                 "on_off",
                 "esd",
+                "hipps",
+                "hips",
+                "dump",
                 "trip",
                 "deluge",
                 "slam_shut",
@@ -794,6 +820,9 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "remote_",
             ]),
             InValve(&["control_", "modulating_", "regulating_", "positioner", "self_acting", "self_operated"]),
+            // Before the type of a valve: a float-operated or throttling globe valve, types of trim for control.
+            InValve(&["choke_", "float_", "throttle_", "throttling_", "dynamic_balancing", "pressure_independent"]),
+            InValve(&["characterized_", "characterised_", "v_notch", "segmented_ball", "eccentric_rotary"]),
             InValve(&[
                 "spring_",
                 "double_acting",
@@ -819,6 +848,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             InValve(&["mixing", "selector", "transfer", "switching"]),
             InValve(SEVERAL_PORTS),
             Begins(&["l_port_", "t_port_", "l_pattern_"]),
+            Has(&["way_cock", "way_plug_cock", "way_stopcock", "way_stop_cock", "way_ball_cock", "way_tap"]),
             Last(other_languages::VALVES_OF_SEVERAL_WAYS),
         ],
     ),
@@ -853,9 +883,17 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "bleed",
                 "sample",
                 "manifold",
+                "balancing",
+                "knife",
+                "master",
+                "wing",
+                "swab",
+                "crown",
+                "kill",
             ]),
             Is(other_languages::HAND_VALVES),
             Last(&["stopcock", "stop_cock", "plug_cock", "flush_bottom_valve"]),
+            Is(&["drain_cock", "vent_cock", "gauge_cock", "test_cock", "isolating_cock"]),
             // A plug or a needle alone is not a valve.
             Is(&["ball", "gate", "globe", "butterfly"]),
             Is(&["gate_valve_manual", "ball_valve_manual", "globe_valve_manual", "butterfly_valve_manual"]),
