@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use pidq_core::vocabulary::{ENDPOINTS, NODE_IDS};
+use pidq_core::vocabulary::{ENDPOINTS, NODE_IDS, SHARED_ID};
 
 use crate::json::{Fields, Json};
 
@@ -141,6 +141,14 @@ impl ImportBuilder {
     pub fn report(&mut self, finding: Finding, message: impl Into<String>, ids: &[&str]) {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
         self.diagnostics.push(Diagnostic { finding, message: message.into(), ids, count: 1 });
+    }
+
+    /// Marks the node at an index as one of several items with an id of the file: what the file states about this id may be
+    /// about each of them.
+    pub fn mark_shared_id(&mut self, node: usize, id: &str) {
+        if let Some(fields) = self.nodes.get_mut(node) {
+            fields.add_if_absent(SHARED_ID, Json::text(id));
+        }
     }
 
     /// Reports a finding that is only counted, by name.

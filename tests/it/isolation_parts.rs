@@ -738,3 +738,100 @@ fn an_actuator_with_the_tag_of_a_hand_valve_moves_it() {
     assert_eq!(judged("HV-2", "instrument.actuating_system"), json!(["yes", []]));
     assert_eq!(judged("HV-1", "instrument.limit_switch"), json!(["yes", []]));
 }
+
+#[test]
+fn an_item_that_had_the_id_of_another_one_in_the_imported_file_makes_an_isolation_uncertain() {
+    let query = r#"isolate("V-1") | [.isolated, .uncertain | map([.reason, .at.id])]"#;
+    for (item, id, expected) in [
+        ("V-1-N1", json!("N1"), json!(["unknown", [["shared_id", "V-1-N1"]]])),
+        ("HV-1", json!(7), json!(["unknown", [["shared_id", "HV-1"]]])),
+        ("HV-1", json!(null), json!(["yes", []])),
+        ("O1", json!("N1"), json!(["yes", []])),
+    ] {
+        let mut document: Value =
+            serde_json::from_str(&answer(&vessel(vec![], vec![]), "$root").to_string()).expect("JSON");
+        for node in document["pid_graph"]["nodes"].as_array_mut().expect("nodes") {
+            if node["id"] == item {
+                node["shared_id"] = id.clone();
+            }
+        }
+        let graph = Graph::from_json(document.to_string()).expect("a drawing is JSON");
+        assert_eq!(answer(&graph, query), expected, "{item}");
+    }
+}
+
+#[test]
+fn a_class_of_a_valve_has_the_role_of_its_kind() {
+    /// Classes, with whether such a valve isolates for certain (`yes`), only as a valve of unstated type (`unknown`), or not
+    /// at all (`no`).
+    const CLASSES: &[(&str, &str)] = &[
+        ("master_valve", "yes"),
+        ("LowerMasterValve", "yes"),
+        ("manual_master_valve", "yes"),
+        ("hydraulic_upper_master_valve", "no"),
+        ("upper_master_valve", "unknown"),
+        ("production_wing_valve", "unknown"),
+        ("wing_valve", "yes"),
+        ("kill_wing_valve", "yes"),
+        ("SwabValve", "yes"),
+        ("crown_valve", "yes"),
+        ("annulus_master_valve", "yes"),
+        ("balancing_valve", "yes"),
+        ("automatic_balancing_valve", "no"),
+        ("dynamic_balancing_valve", "no"),
+        ("knife_valve", "yes"),
+        ("bellow_seal_globe_valve", "yes"),
+        ("drain_cock", "yes"),
+        ("three_way_plug_cock", "no"),
+        ("choke_valve", "no"),
+        ("ChokeValve", "no"),
+        ("adjustable_choke", "no"),
+        ("fixed_choke_valve", "no"),
+        ("float_valve", "no"),
+        ("ball_float_valve", "no"),
+        ("ballcock", "no"),
+        ("float_gate_valve", "no"),
+        ("throttle_valve", "no"),
+        ("throttling_globe_valve", "no"),
+        ("expansion_valve", "no"),
+        ("reducing_valve", "no"),
+        ("metering_valve", "no"),
+        ("dump_valve", "no"),
+        ("hipps_valve", "no"),
+        ("sssv", "no"),
+        ("reflux_valve", "no"),
+        ("v_notch_ball_valve", "no"),
+        ("Strangregulierventil", "unknown"),
+        ("Abgleichventil", "unknown"),
+        ("Eckventil", "unknown"),
+        ("Schwimmerventil", "no"),
+        ("Drosselventil", "no"),
+        ("Druckminderer", "no"),
+        ("Fußventil", "no"),
+        ("vanne d'équilibrage", "no"),
+        ("vanne_d_équilibrage", "unknown"),
+        ("vanne maîtresse", "unknown"),
+        ("vanne latérale", "unknown"),
+        ("robinet à flotteur", "no"),
+        ("duse", "no"),
+        ("détendeur", "no"),
+        ("vanne de laminage", "no"),
+    ];
+    for (class, expected) in CLASSES {
+        let nodes = [node("T-1", "equipment.tank"), node("V-1", class), node("T-2", "equipment.tank")];
+        let edges = [pipe("T-1", "V-1"), pipe("V-1", "T-2")];
+        let graph = Graph::from_json(json!({"nodes": nodes, "edges": edges}).to_string()).expect("a drawing is JSON");
+        assert_eq!(answer(&graph, r#"isolate("T-1").isolated"#), json!(expected), "{class}");
+    }
+}
+
+#[test]
+fn a_master_valve_with_an_actuator_is_conditional() {
+    let mut valve = node("MV-1", "master_valve");
+    valve["actuator_type"] = json!("hydraulic");
+    let nodes = [node("T-1", "equipment.tank"), valve, node("T-2", "equipment.tank")];
+    let edges = [pipe("T-1", "MV-1"), pipe("MV-1", "T-2")];
+    let graph = Graph::from_json(json!({"nodes": nodes, "edges": edges}).to_string()).expect("a drawing is JSON");
+    let query = r#"isolate("T-1") | [.isolated, .conditional | map(.node.id)]"#;
+    assert_eq!(answer(&graph, query), json!(["no", ["MV-1"]]));
+}

@@ -28,10 +28,12 @@ pub fn read<'t>(objects: &Objects<'t>, diagram: &Diagram<'t>, model: usize, buil
         ids: HashMap::new(),
         connections: Vec::new(),
         relations: Vec::new(),
+        shared_ids: Vec::new(),
     };
     process.add_components(model, None);
     process.add_connections();
     process.add_relations();
+    process.mark_shared_ids();
 }
 
 struct Process<'p, 't> {
@@ -42,6 +44,8 @@ struct Process<'p, 't> {
     ports: HashMap<&'t str, (String, usize)>,
     /// Number of uses of an id or a generated id.
     ids: HashMap<String, usize>,
+    /// Nodes whose id in the file is that of another one, by the id here.
+    shared_ids: Vec<(String, String)>,
     connections: Vec<usize>,
     /// References of nodes: from, property, to.
     relations: Vec<(String, &'t str, &'t str)>,
@@ -84,6 +88,7 @@ impl<'t> Process<'_, 't> {
             Some(stated) => {
                 let message = format!("duplicate id `{stated}` of a `{class}`; it was renamed to `{id}`");
                 self.builder.report(Finding::DuplicateId, message, &[stated, &id]);
+                self.shared_ids.extend([stated, &id].map(|shared| (shared.to_owned(), stated.to_owned())));
             }
             None => {
                 let message = format!("a `{class}` has no id; it was named `{id}`");
@@ -91,6 +96,20 @@ impl<'t> Process<'_, 't> {
             }
         }
         id
+    }
+
+    /// Marks the nodes that had one id in the file.
+    fn mark_shared_ids(&mut self) {
+        let shared: HashMap<String, String> = std::mem::take(&mut self.shared_ids).into_iter().collect();
+        for node in 0..self.builder.nodes.len() {
+            let shared_id = match self.builder.nodes[node].get("id") {
+                Some(Json::String(id)) => shared.get(id),
+                _ => None,
+            };
+            if let Some(id) = shared_id {
+                self.builder.mark_shared_id(node, id);
+            }
+        }
     }
 
     fn add_node(&mut self, object: usize, entity: &str, owner: Option<&str>) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::import::Finding;
 use crate::json::{Fields, Json};
 use crate::snake_case::snake_case;
 use crate::xml::Element;
@@ -18,7 +19,7 @@ pub fn add(plant: &mut PlantImport<'_>) {
             Some(Mapping::Node(node_type, entity, owner)) => add_item(plant, element, node_type, entity, owner),
             Some(Mapping::Signal) => {
                 bind_to_owner(plant, element);
-                plant.set_target(plant.tree.elements[element].get("ID"), IdTarget::Signal(element));
+                bind_signal(plant, element);
             }
             // A part of another item: references to it refer to that one.
             Some(Mapping::PartOfParent | Mapping::Annotation | Mapping::Graphic) => bind_to_owner(plant, element),
@@ -38,6 +39,18 @@ fn register_persistent_ids(plant: &mut PlantImport<'_>) {
 
 fn persistent_id<'t>(plant: &PlantImport<'t>, element: usize) -> Option<&'t Element> {
     plant.tree.named(element, "PersistentID").next().map(|(_, id)| id)
+}
+
+/// Binds the id of a signal line, which may be that of an earlier item too.
+fn bind_signal(plant: &mut PlantImport<'_>, element: usize) {
+    let Some(id) = plant.tree.elements[element].get("ID") else { return };
+    if let Some(IdTarget::Item(item)) = plant.id_target(id) {
+        let message =
+            format!("duplicate id `{id}` of a `{}`; it refers to the item", plant.tree.elements[element].name);
+        plant.builder.report(Finding::DuplicateId, message, &[id]);
+        plant.builder.mark_shared_id(item, id);
+    }
+    plant.set_target(Some(id), IdTarget::Signal(element));
 }
 
 /// Binds an element without an item of its own to the enclosing item.
@@ -80,9 +93,21 @@ fn add_item(
     plant.items.push(item);
     plant.builder.nodes.push(fields);
     let id = plant.items[index].id.clone();
+    mark_shared_id(plant, index);
     plant.set_target(Some(&id), IdTarget::Item(index));
     plant.bind(element, index);
     add_ownership(plant, index, owner);
+}
+
+/// Marks an item that was given another id, and the item that has its id.
+fn mark_shared_id(plant: &mut PlantImport<'_>, item: usize) {
+    let Some(requested) = plant.element(item).get("ID").filter(|requested| *requested != plant.items[item].id) else {
+        return;
+    };
+    let first = plant.lookup(requested);
+    for shared in first.into_iter().chain([item]) {
+        plant.builder.mark_shared_id(shared, requested);
+    }
 }
 
 /// Returns the number of a line without one: that of its runs if they agree. Some systems number the runs.

@@ -644,6 +644,10 @@ fn duplicate_ids_are_made_unique() {
     let ids: BTreeSet<&str> = rows(&nodes, "nodes").iter().filter_map(|node| node["id"].as_str()).collect();
     assert_eq!(ids.len(), imported.nodes);
     assert!(ids.contains("A#2"));
+    // What the file states about the id may be about each of them.
+    let shared =
+        rows(&nodes, "nodes").iter().filter(|node| node["shared_id"] == "A").filter_map(|node| node["id"].as_str());
+    assert_eq!(shared.collect::<Vec<_>>(), ["A", "A#2"]);
     assert!(codes(&imported).is_superset(&["I001", "I002"].into()));
 }
 

@@ -11,6 +11,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::index::Key;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::graph::walk::Visitor;
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::{is_declared, process_port_count};
@@ -96,12 +97,17 @@ impl Isolation<'_, '_> {
         Ok(())
     }
 
-    /// Finds items that share their id with another node: an edge may mean either of them.
+    /// Finds items that share their id with another node, here or in the file that was imported: an edge may mean either of
+    /// them.
     pub(super) fn find_shared_ids<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         let topology = &self.drawing.topology;
         let barriers = self.barriers.iter().map(|barrier| self.steps[barrier.step as usize].node);
         let nodes: Vec<NodeId> = self.inside.iter().copied().chain(barriers).collect();
         for node in nodes {
+            if was_shared(self.drawing, node) {
+                self.note("shared_id", node);
+                continue;
+            }
             let Some(key) = Key::from_value(self.drawing.id(node)) else { continue };
             let has_id = |other: NodeId| Key::from_value(self.drawing.id(other)) == Some(key);
             let count = topology.by_id(key, has_id).take(2).count();
@@ -112,6 +118,12 @@ impl Isolation<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Returns whether an import marked an item as one of several with its id.
+fn was_shared(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let mark = drawing.node(node).as_object().and_then(|fields| fields.get(vocabulary::SHARED_ID));
+    mark.is_some_and(|id| !id.is_null())
 }
 
 /// Returns the known end of an edge of unknown kind to a missing node, if pipes are connected there: nozzles and items in
