@@ -415,9 +415,37 @@ fn positions_locks_and_removals_are_significant() {
         ["critical", "changed", "HV-1", "lock"],
         ["high", "changed", "SB-1", "blind_position"],
         ["high", "changed", "CK-1", "removed"],
-        ["medium", "changed", "HV-2", "operation"]
+        ["high", "changed", "HV-2", "operation"]
     ]);
     check_revisions(&old, &new, RANKED, expected);
+}
+
+#[test]
+fn what_decides_an_isolation_is_ranked_as_high_as_the_position_of_a_valve() {
+    let plant = |valve: &str, tee: &str, actuator: &str, edges: &str| {
+        format!(
+            "D-1 equipment.vessel\nHV-1 piping_component.gate_valve {valve}\nJ-1 piping_component.pipe_tee {tee}\n\
+            T-1 equipment.tank\nA-1 instrument.actuator {actuator}\nD-1 > HV-1\nHV-1 > J-1\nJ-1 > T-1\n{edges}"
+        )
+    };
+    let old = plant("{}", "{}", "{}", "");
+    let significance = "rankDiff(.0, .1) | map([.significance, .change, .id])";
+    for (valve, tee, actuator, edges, expected) in [
+        (r#"{"remarks": "removed"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"label": "NC"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"valve_type": "three-way"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"parent_id": "T-1"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"number_of_ports": 3}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"locked_closed": true}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"colour": "red"}"#, "{}", "{}", "", json!([["low", "changed", "HV-1"]])),
+        ("{}", r#"{"blinded": true}"#, "{}", "", json!([["high", "changed", "J-1"]])),
+        ("{}", r#"{"removed": true}"#, "{}", "", json!([["high", "changed", "J-1"]])),
+        ("{}", r#"{"remarks": "see detail"}"#, "{}", "", json!([["low", "changed", "J-1"]])),
+        ("{}", "{}", r#"{"parent_id": "HV-1"}"#, "", json!([["high", "changed", "A-1"]])),
+        ("{}", "{}", "{}", "A-1 ~ HV-1", json!([["high", "added", "e4"]])),
+    ] {
+        check_revisions(&old, &plant(valve, tee, actuator, edges), significance, expected);
+    }
 }
 
 #[test]

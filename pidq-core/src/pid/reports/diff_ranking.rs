@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 
 use super::{relief_devices, trips};
 use crate::error::Result;
-use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
@@ -15,7 +15,7 @@ use crate::graph::topology::EdgeFlags;
 use crate::pid::diff::{self, Change, DiffOptions};
 use crate::pid::relief::devices;
 use crate::pid::stated_values::is_called;
-use crate::pid::{Budget, Datum, push_row};
+use crate::pid::{Budget, ChargeFn, Datum, push_row};
 use crate::value::Value;
 
 /// Significance of a difference, the highest first.
@@ -25,7 +25,8 @@ pub(crate) const SIGNIFICANCE: &[&str] = &["critical", "high", "medium", "low", 
 pub(crate) const CHANGES: &[&str] = &["removed", "added", "changed", "rewired", "retagged", "renamed", "moved"];
 
 /// Subjects besides the roles of nodes.
-const OTHER_SUBJECTS: &[&str] = &["trip", "relief_path", "line", "segment", "loop", "pipe", "signal", "edge"];
+const OTHER_SUBJECTS: &[&str] =
+    &["trip", "relief_path", "line", "segment", "loop", "pipe", "signal", "edge", "actuator", "valve_part"];
 
 const ROW: &[&str] = &["significance", "reason", "change", "id", "tag", "class", "ends", "field", "before", "after"];
 const RULE: &[&str] = &["subjects", "changes", "fields", "classes", "significance", "reason"];
@@ -73,6 +74,36 @@ const TRIP_FIELDS: &[&str] = &[
 const POSITION_FIELDS: &[&str] = &["normal_position", "lock", "blind_position"];
 /// Fields that state whether an item is installed.
 const INSTALLED_FIELDS: &[&str] = &["status", "removed", "installed"];
+/// Marks of a closed pipe, valve or item in a pipe.
+const CLOSED_MARKS: &[&str] = &[
+    "blanked",
+    "is_blanked",
+    "blinded",
+    "is_blinded",
+    "closed",
+    "is_closed",
+    "isolated",
+    "is_isolated",
+    "spaded",
+    "normally_closed",
+    "is_normally_closed",
+    "locked_closed",
+    "is_locked_closed",
+    "sealed_closed",
+    "car_sealed_closed",
+    "valve_status",
+    "operating_position",
+    "operating_state",
+    "valve_operating_position",
+    "current_position",
+    "actual_position",
+    "valve_normal_position",
+    "lock_type",
+];
+/// Texts that may say what state an item is in, or that it is not there.
+const TEXT_FIELDS: &[&str] = &["description", "remarks", "component_name"];
+/// Fields that state how a valve is moved, and how many pipes it joins.
+const OPERATION_FIELDS: &[&str] = &["operation", "actuated", "operator", "number_of_ports", "ports", "removable"];
 /// Items that stop a flow.
 const STOPPING: &[&str] = &["one_way", "barrier", "positive_barrier", "blind", "multi_way", "control"];
 
@@ -111,6 +142,14 @@ const BUILT_IN: &[BuiltInRule] = &[
         "critical",
         "item on the path of a relief device changed",
     ),
+    (
+        &["relief", "relief_path"],
+        CHANGED,
+        CLOSED_MARKS,
+        "critical",
+        "mark of a closed item on the path of a relief device changed",
+    ),
+    (&["relief_path"], CHANGED, TEXT_FIELDS, "critical", "text of an item on the path of a relief device changed"),
     (&["relief"], &["added", "changed", "retagged"], &[], "high", "relief device added or changed"),
     (&["trip"], &["added", "changed", "retagged"], &[], "high", "part of a trip added or changed"),
     (&["one_way"], REMOVED, &[], "high", "check valve removed"),
@@ -118,6 +157,14 @@ const BUILT_IN: &[BuiltInRule] = &[
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
     (&[], CHANGED, POSITION_FIELDS, "high", "position or lock changed"),
     (STOPPING, CHANGED, INSTALLED_FIELDS, "high", "status of a valve or blind changed"),
+    (&[], CHANGED, CLOSED_MARKS, "high", "mark of a closed item changed"),
+    (&[], CHANGED, &["removed", "installed"], "high", "mark of a removed item changed"),
+    (&["pipe"], CHANGED, INSTALLED_FIELDS, "high", "status of a pipe changed"),
+    (STOPPING, CHANGED, TEXT_FIELDS, "high", "text of a valve or blind changed"),
+    (STOPPING, CHANGED, &["parent"], "high", "owner of a valve or blind changed"),
+    (STOPPING, CHANGED, OPERATION_FIELDS, "high", "operation of a valve changed"),
+    (&["actuator"], &["added", "removed", "changed", "rewired"], &[], "high", "actuator of a valve changed"),
+    (&["valve_part"], &["added", "removed", "changed"], &[], "high", "signal, part or owner of a valve changed"),
     (&[], CHANGED, &["class_fields"], "high", "class of an item changed"),
     (&[], CHANGED, &["design_pressure", "design_temperature"], "high", "design conditions changed"),
     (&[], CHANGED, &["direction_field"], "high", "flow direction changed"),
@@ -131,7 +178,6 @@ const BUILT_IN: &[BuiltInRule] = &[
         "fluid or operating conditions changed",
     ),
     (&[], CHANGED, TRIP_FIELDS, "medium", "setting of an instrument changed"),
-    (STOPPING, CHANGED, &["operation", "actuated"], "medium", "operation of a valve changed"),
     (STOPPING, &["added", "rewired"], &[], "medium", "valve added or moved"),
     (&["equipment", "port"], CHANGED, &[], "medium", "field of equipment changed"),
     (&["pipe"], ADDED_OR_REMOVED, &[], "medium", "pipe added or removed"),
@@ -218,7 +264,7 @@ impl<'r, 'a> Revision<'r, 'a> {
         Ok(Revision { drawing, path, path_pipes })
     }
 
-    fn subjects_of_node(&self, node: NodeId) -> Vec<&'static str> {
+    fn subjects_of_node(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<&'static str>> {
         const GROUPS: [(Names, &str); 3] =
             [(Names::LineType, "line"), (Names::SegmentType, "segment"), (Names::LoopType, "loop")];
         let mut subjects = vec![self.drawing.topology.roles[node as usize].name()];
@@ -226,7 +272,20 @@ impl<'r, 'a> Revision<'r, 'a> {
         subjects.extend(devices::is_device_by_tag(self.drawing, node).then_some(Role::Relief.name()));
         subjects.extend(trips::trip_reason(self.drawing, node).map(|_| "trip"));
         subjects.extend(self.path.contains(&node).then_some("relief_path"));
-        subjects
+        let moves_valve = self.drawing.moved_valve(node, charge)?.is_some_and(|valve| self.stops(valve));
+        subjects.extend((moves_valve || self.is_part_of_valve(node)).then_some("actuator"));
+        Ok(subjects)
+    }
+
+    fn stops(&self, node: NodeId) -> bool {
+        let role = self.drawing.topology.roles[node as usize];
+        role.closes() || role == Role::OneWay
+    }
+
+    /// Returns whether an item without pipes belongs to a valve by a field.
+    fn is_part_of_valve(&self, node: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        topology.flow_degree(node) == 0 && topology.field_group(node).is_some_and(|owner| self.stops(owner))
     }
 
     fn subjects_of_edge(&self, edge: EdgeId) -> Vec<&'static str> {
@@ -241,6 +300,13 @@ impl<'r, 'a> Revision<'r, 'a> {
                 topology.ends[edge as usize].into_iter().filter(|end| (*end as usize) < topology.node_count());
             subjects.extend(ends.any(|end| trips::trip_reason(self.drawing, end).is_some()).then_some("trip"));
         }
+        // That a line contains a valve says nothing about its state.
+        let is_line = |node: NodeId| {
+            [Names::LineType, Names::SegmentType].iter().any(|types| self.drawing.has_type(node, *types))
+        };
+        let ends = || topology.ends[edge as usize].into_iter().filter(|end| *end != NONE);
+        let is_at_valve = ends().any(|end| self.stops(end)) && !ends().any(is_line);
+        subjects.extend((is_at_valve && !flags.contains(EdgeFlags::FLOW)).then_some("valve_part"));
         subjects.extend(self.path_pipes.contains(&edge).then_some("relief_path"));
         subjects
     }
@@ -351,7 +417,7 @@ impl Ranking<'_> {
         for (revision, item) in revisions {
             match item {
                 Item::Node(node) => {
-                    subjects.extend(revision.subjects_of_node(*node));
+                    subjects.extend(revision.subjects_of_node(*node, &mut |units| budget.charge(units))?);
                     classes.extend(revision.drawing.class(*node).map(snake_case));
                 }
                 Item::Edge(edge) => {
