@@ -358,6 +358,29 @@ fn equipment_that_is_drawn_twice_is_not_isolated_for_certain_by_one_of_its_drawi
         check(&[one.clone(), other("200")], isolated, json!(["yes", []]));
         check(&[one, other("100")], isolated, json!(["unknown", [["same_tag", "A#D-1"]]]));
     }
+    // An attribute, and a field of the group that equipment belongs to, count like its own field.
+    for (one, other, expected) in [
+        (json!({"attributes": [{"name": "Unit", "value": "100"}]}), json!({"unit": "200"}), json!(["yes", []])),
+        (json!({"parent_id": "U"}), json!({"unit": "200"}), json!(["yes", []])),
+        (json!({"parent_id": "U"}), json!({"unit": "100"}), json!(["unknown", [["same_tag", "A#D-1"]]])),
+        (json!({"parent_id": "L"}), json!({"unit": "200"}), json!(["unknown", [["same_tag", "A#D-1"]]])),
+    ] {
+        let mut pair = sheets("D-1 → O-1");
+        let groups = [
+            json!({"id": "U", "node_type": "plant_structure_item", "unit": "100"}),
+            json!({"id": "L", "node_type": "piping_network_system", "unit": "100"}),
+        ];
+        let nodes = pair[0]["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+        nodes.extend(groups);
+        for (sheet, fields) in pair.iter_mut().zip([one, other]) {
+            let nodes = sheet["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+            let vessel = nodes.iter_mut().find(|node| node["id"] == "D-1").expect("a vessel");
+            for (key, value) in fields.as_object().expect("fields") {
+                vessel[key] = value.clone();
+            }
+        }
+        check(&pair, isolated, expected);
+    }
     // Equipment may be shown again on the sheet of another area.
     let [mut one, mut other] = sheets("D-1 → O-1");
     one["pid_graph"]["metadata"]["area"] = json!("100");

@@ -4,13 +4,16 @@ use hashbrown::HashSet;
 
 use super::Isolation;
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
-use crate::graph::config::Names;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::graph::walk::Visitor;
+use crate::pid::ChargeFn;
+use crate::pid::stated_values::stated_fields;
 use crate::value::{Value, write};
 
 impl Isolation<'_, '_> {
@@ -31,10 +34,13 @@ impl Isolation<'_, '_> {
                     && is_equipment(*other)
                     && is_piped(*other)
                     && !self.drawing.class_has_word(*other, vocabulary::PRIME_MOVERS)
-                    && !differ(self.drawing, node, *other)
             };
-            if same.iter().any(may_be_same) {
-                self.note("same_tag", node);
+            let others: Vec<NodeId> = same.iter().copied().filter(may_be_same).collect();
+            for other in others {
+                if !differ(self.drawing, [node, other], &mut |units| visitor.charge(units))? {
+                    self.note("same_tag", node);
+                    break;
+                }
             }
         }
         Ok(())
@@ -45,18 +51,47 @@ impl Isolation<'_, '_> {
 /// plant, by parts of the plant in each of which tags are counted, or since only one of them is a machine.
 ///
 /// The area of a sheet does not tell them apart: equipment may be shown again on the sheet of another area.
-fn differ<'a>(drawing: &Drawing<'a>, node: NodeId, other: NodeId) -> bool {
-    let is_other = |read: &dyn Fn(NodeId) -> Option<Value<'a>>| match (read(node), read(other)) {
-        (Some(one), Some(two)) => write::to_string(one) != write::to_string(two),
+fn differ(drawing: &Drawing<'_>, pair: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+    let [node, other] = pair;
+    let is_other = |values: [Option<Value<'_>>; 2]| match values {
+        [Some(one), Some(two)] => write::to_string(one) != write::to_string(two),
         _ => false,
     };
-    is_other(&|node| drawing.node_field(node, Names::QualifiedTag))
-        || vocabulary::PARTS_OF_PLANT.iter().any(|name| is_other(&|node| stated(drawing.node(node), name)))
+    if is_other(pair.map(|node| drawing.node_field(node, Names::QualifiedTag)))
         || drawing.is_machine(node) != drawing.is_machine(other)
+    {
+        return Ok(true);
+    }
+    let (holders, other_holders) = (holders(drawing, node, charge)?, holders(drawing, other, charge)?);
+    let value = |holders: &[NodeId], name: &str| holders.iter().find_map(|node| own_value(drawing.node(*node), name));
+    Ok(vocabulary::PARTS_OF_PLANT.iter().any(|name| is_other([value(&holders, name), value(&other_holders, name)])))
 }
 
-/// Returns a field by its name in snake_case.
-fn stated<'a>(fields: Value<'a>, name: &str) -> Option<Value<'a>> {
-    let mut entries = fields.as_object()?.iter();
-    entries.find(|(key, value)| !value.is_null() && snake_case(key) == name).map(|(_, value)| value)
+/// Returns an item and what it belongs to, whose fields are its own: the equipment and the groups. A line leads from one
+/// unit to another, so that its unit is not that of an item in it.
+fn holders(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    const MAX_HOLDERS: usize = 4;
+    let topology = &drawing.topology;
+    let is_line =
+        |node: NodeId| [Names::LineType, Names::SegmentType].iter().any(|types| drawing.has_type(node, *types));
+    let [down, up] = [Direction::Down, Direction::Up].map(|side| topology.table(EdgeFilter::All, side));
+    let has = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
+    let mut holders = vec![node];
+    while let Some(last) = holders.last().copied().filter(|_| holders.len() < MAX_HOLDERS) {
+        charge(1 + (down.degree(last) + up.degree(last)) as u64)?;
+        let wholes = up.arcs(last).filter(|(_, edge)| has(*edge, EdgeFlags::MEMBER) || has(*edge, EdgeFlags::PART));
+        let groups = down.arcs(last).filter(|(_, edge)| has(*edge, EdgeFlags::MEMBER_REVERSED));
+        let by_edge = wholes.chain(groups).map(|(whole, _)| whole);
+        let by_field = topology.owner(last).into_iter().chain(topology.field_group(last));
+        let mut all = by_field.chain(by_edge).filter(|whole| !is_line(*whole) && !holders.contains(whole));
+        let Some(whole) = all.next() else { break };
+        holders.push(whole);
+    }
+    Ok(holders)
+}
+
+/// Returns a field or an attribute of an item by its name in snake_case.
+fn own_value<'a>(fields: Value<'a>, name: &str) -> Option<Value<'a>> {
+    let mut entries = fields.as_object().into_iter().flat_map(stated_fields);
+    entries.find(|(key, _)| key.len() <= MAX_CLASS && snake_case(key) == name).map(|(_, stated)| stated.value)
 }
