@@ -802,6 +802,23 @@ fn a_section_that_a_shutdown_valve_may_not_close_is_not_certain() {
     {
         assert_eq!(reasons(&format!("shutdown_valve(fail_action={fails})"), ""), "[]", "{fails}");
     }
+    // A label or another text counts like the field.
+    for text in ["FO", "fails open", "fail open on loss of air", "Federöffnend", "Feder öffnet", "spring opens"] {
+        for key in ["label", "remarks", "description"] {
+            assert_eq!(reasons(&format!("shutdown_valve({key}={text})"), ""), r#"["fails_open"]"#, "{key} {text}");
+        }
+    }
+    assert_eq!(reasons("shutdown_valve(fail_action=FC, label=FO)", ""), r#"["fails_open"]"#);
+    assert_eq!(reasons("shutdown_valve(label=FC)", ""), "[]");
+    for text in ["closed", "close to wall", "open", "spring hanger", "ESD"] {
+        assert_eq!(reasons(&format!("shutdown_valve(remarks={text})"), ""), "[]", "{text}");
+    }
+    for stated in ["label=LO", "remarks=locked open", "label=CSO", "locked_open=true", "car_sealed_open=true"] {
+        assert_eq!(reasons(&format!("shutdown_valve({stated})"), ""), r#"["locked_open"]"#, "{stated}");
+    }
+    for text in ["passing", "valve leaks", "stuck", "disc drilled"] {
+        assert_eq!(reasons(&format!("shutdown_valve(remarks={text})"), ""), r#"["not_tight"]"#, "{text}");
+    }
     assert_eq!(reasons("shutdown_valve(number_of_ports=tbd)", ""), r#"["unknown_ways"]"#);
     assert_eq!(reasons("shutdown_valve(normal_position=LO)", ""), r#"["locked_open"]"#);
     assert_eq!(reasons("shutdown_valve", "; ESDV-1 → T-3:tank"), r#"["several_pipes"]"#);
@@ -971,6 +988,9 @@ fn a_section_that_is_drawn_closed_between_its_equipment_is_not_certain() {
     let closed = r#"[[["closed_item","_v"]]]"#;
     check(&plant("_v:spectacle_blind(position=closed)"), uncertain, closed);
     check(&plant("_v:gate_valve(normal_position=closed)"), uncertain, closed);
+    for text in ["label=closed", "label=LC", "remarks=closed", "locked_closed=true"] {
+        check(&plant(&format!("_v:gate_valve({text})")), uncertain, closed);
+    }
     check(&plant("_v:spectacle_blind(position=open)"), uncertain, "[[]]");
     // The closed bypass of an open valve, and a closed drain, separate no equipment.
     let bypass =
@@ -978,6 +998,22 @@ fn a_section_that_is_drawn_closed_between_its_equipment_is_not_certain() {
     check(&bypass, uncertain, "[[]]");
     let drain = format!("{}; _a → _w:gate_valve(normal_position=closed) → _c:cap", plant("_a:tee"));
     check(&drain, uncertain, "[[]]");
+    // The open end of a drain is behind its closed valve.
+    let drains = |stated: &str| {
+        format!(
+            "{}; _a → _w:gate_valve({stated}) → _o:open_end; _a → _u:gate_valve({stated}) → _p:flange → _q:open_end",
+            plant("_a:tee")
+        )
+    };
+    for stated in ["normal_position=closed", "tag=DV-1, normal_position=closed", "label=closed", "remarks=LC"] {
+        check(&drains(stated), uncertain, "[[]]");
+    }
+    for stated in
+        ["", "normal_position=open", "normal_position=closed, status=removed", "label=closed, remarks=passing"]
+    {
+        let found = evaluate(&document(&drains(stated)), uncertain).to_string();
+        assert!(found.contains(r#"["open_end","_o"]"#) && found.contains(r#"["open_end","_q"]"#), "{stated}: {found}");
+    }
 }
 
 #[test]
@@ -995,6 +1031,10 @@ fn a_section_whose_ends_may_not_work_is_not_certain() {
         ("fail_action=air to open", "fails_closed"),
         ("fail_action=FL", "fails_in_place"),
         ("fail_action=tbd", "unknown_fail_action"),
+        ("label=FC", "fails_closed"),
+        ("remarks=fails closed", "fails_closed"),
+        ("label=LC", "locked_closed"),
+        ("locked_closed=true", "locked_closed"),
     ] {
         let blowdown = format!("_b:blowdown_valve({stated})");
         check(&plant(shutdown, &blowdown), uncertain, &format!(r#"[["{reason}","_b"]]"#));

@@ -1270,6 +1270,12 @@ const ROWS: &[Row] = &[
         &["PSV-1 blocked: class_not_stated PSV-1, closed_valve V-2"],
         &["warning V-2?"],
     ),
+    row(
+        "a closed gate valve with the tag of a relief device",
+        "D-1 → V-1(tag=PSV-1, closed) → O-1",
+        &["PSV-1 blocked: class_not_stated PSV-1, closed_valve PSV-1"],
+        &["error V-1?"],
+    ),
     // Ways beside each other.
     row(
         "a flare with an open valve and another one with a closed valve",
@@ -2063,5 +2069,66 @@ fn the_cost_of_the_relief_list_grows_with_the_number_of_devices_on_a_header() {
     for has_tees in [true, false] {
         let [few, many] = [50, 400].map(|count| fuel(plant(count, has_tees)));
         assert!(many < 10 * few, "{few} for 50, {many} for 400");
+    }
+}
+
+#[test]
+fn fail_positions_and_positions_in_german_and_french_are_read() {
+    let path = |valve: &str| {
+        let plant = serde_json::json!({
+            "nodes": [
+                {"id": "D", "class": "equipment.vessel"},
+                serde_json::from_str::<serde_json::Value>(valve).expect("JSON"),
+                {"id": "R", "class": "safety_valve"},
+                {"id": "O", "class": "open_end"}
+            ],
+            "edges": [{"from": "D", "to": "V"}, {"from": "V", "to": "R"}, {"from": "R", "to": "O"}]
+        });
+        let graph = pidq::Graph::from_json(plant.to_string()).expect("a drawing is JSON");
+        crate::graph::evaluate(&graph, "reliefList() | map(.relief_path) | .0", "{}").expect("the query runs")
+    };
+    for (action, expected) in [
+        ("Federöffnend", "open"),
+        ("federschließend", "unknown"),
+        ("Feder schließt", "unknown"),
+        ("Feder öffnet", "open"),
+        ("stromlos offen", "open"),
+        ("fermé par manque d'air", "unknown"),
+        ("ouvert par manque d'air", "open"),
+        ("ouvre sur défaut", "open"),
+        ("bleibt stehen", "open"),
+        ("maintien en position", "open"),
+        ("Luft öffnet", "unknown"),
+        ("Luft schließt", "unknown"),
+        ("FSZ", "unknown"),
+    ] {
+        let valve =
+            format!(r#"{{"id": "V", "class": "on_off_valve", "normal_position": "open", "fail_action": "{action}"}}"#);
+        assert_eq!(path(&valve), expected, "{action}");
+    }
+    for (position, expected) in [
+        ("verriegelt offen", "open"),
+        ("verrouillée ouverte", "open"),
+        ("offen", "open"),
+        ("normalement ouvert", "open"),
+        ("geschlossen", "blocked"),
+        ("normalement fermé", "blocked"),
+        ("cadenassé fermé", "blocked"),
+        ("halb offen", "unknown"),
+    ] {
+        let valve = format!(r#"{{"id": "V", "class": "gate_valve", "normal_position": "{position}"}}"#);
+        assert_eq!(path(&valve), expected, "{position}");
+    }
+}
+
+#[test]
+fn an_isolation_says_whether_the_branch_of_its_own_vessel_to_a_shared_device_is_open() {
+    let state = |valve: &str, target: &str| {
+        let plant = format!("D-1 → V-1(lo) → J-1; D-2 → V-2({valve}) → J-1; J-1 → RV-1 → O-1");
+        answer(&plant, &format!(r#"isolate("{target}").relief | map([.node.id, .relief_path])"#))
+    };
+    for (valve, expected) in [("lo", "open"), ("", "unknown"), ("closed", "unknown"), ("throttled", "unknown")] {
+        assert_eq!(state(valve, "D-2"), json!([["RV-1", expected]]), "{valve}");
+        assert_eq!(state(valve, "D-1"), json!([["RV-1", "open"]]), "{valve}");
     }
 }

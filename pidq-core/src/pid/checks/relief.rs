@@ -111,6 +111,8 @@ fn report_relief(
         Effect::Open => Info,
         Effect::MayClose if reason.behind.is_some() && !reason.is_certain => Info,
         Effect::MayClose | Effect::Unknown => Warning,
+        // Whether it is a relief device or a valve, a closed one with this tag relieves nothing.
+        Effect::Closed if is_closed_valve_with_tag(path, reason) => Error,
         Effect::Closed if !reason.is_certain => Warning,
         Effect::Closed => match (standby, reason.cause) {
             (Some(_), Cause::LockedClosed) => Info,
@@ -128,6 +130,11 @@ fn report_relief(
     let pipes = pipes_along(checker.drawing, &reason.path, charge)?;
     checker.report_graded(severity, is_certain, message, &nodes, &pipes);
     Ok(())
+}
+
+/// Returns whether a closed valve has the tag of a relief device.
+fn is_closed_valve_with_tag(path: &ReliefPath, reason: &Reason) -> bool {
+    reason.at == path.device && matches!(reason.cause, Cause::ClosedValve | Cause::LockedClosed)
 }
 
 /// Returns whether a cause is about the device itself, whatever is connected to it.

@@ -357,7 +357,9 @@ impl<'a> Isolation<'_, 'a> {
             on_path.chain(relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
         let is_shut = |valve: &NodeId| self.is_shut(*valve);
         let closed = valves.iter().copied().filter(is_shut).collect();
-        let state = ReliefPath::find(self.drawing, device.node, tails, charge)?.state;
+        let path = ReliefPath::find(self.drawing, device.node, tails, charge)?;
+        let way: Vec<NodeId> = device.path.iter().rev().skip(1).copied().collect();
+        let state = path.state_along(self.drawing, &way, charge)?;
         Ok(vec![
             Datum::Node(device.node),
             Datum::Nodes(device.path),

@@ -11,7 +11,7 @@ use super::paths::Search;
 use super::reasons::is_position_stated;
 use super::side_search::{Found, Start};
 use super::sides::SideKind;
-use super::{ReliefPath, copy_cost};
+use super::{PathState, ReliefPath, copy_cost};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::drawing::Drawing;
@@ -68,6 +68,24 @@ pub(super) fn inlet_line(
 }
 
 impl ReliefPath {
+    /// Returns the state of the path for the equipment at the end of a way that starts next to the device. The device may be
+    /// open to other equipment of a shared inlet; if something on this way is not stated to be open, another way may be.
+    pub(crate) fn state_along(&self, drawing: &Drawing<'_>, way: &[NodeId], charge: ChargeFn<'_>) -> Result<PathState> {
+        let side = self.sides.iter().find(|side| side.kind == SideKind::Inlet && way.first() == Some(&side.first));
+        let Some(side) = side.filter(|_| self.state == PathState::Open) else { return Ok(self.state) };
+        let start = Start::new(drawing, self.device, side.first, side.kind);
+        let end = way.iter().position(|node| drawing.topology.is_equipment(*node)).unwrap_or(way.len());
+        for at in 0..end {
+            let cause = start.cause(drawing, way, at, charge)?;
+            let is_open = cause
+                .is_none_or(|cause| cause.effect() < Effect::Unknown && is_position_stated(drawing, cause, way[at]));
+            if !is_open {
+                return Ok(PathState::Unknown);
+            }
+        }
+        Ok(PathState::Open)
+    }
+
     /// Adds what is known about the branches of a shared inlet that are stated to be open, beside what all ways lead through,
     /// and returns their items: through them, the device protects the equipment at their ends.
     pub(super) fn add_branches(

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::{Role, TagLetters};
 use crate::graph::topology::{Direction, EdgeFilter};
@@ -10,10 +11,12 @@ use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::actuation::tag_letters;
-use crate::pid::valve_state::fail_action::{FailAction, fail_action};
+use crate::pid::valve_state::closed_texts::{says_closed, says_locked};
+use crate::pid::valve_state::fail_action::{FailAction, fail_action, fail_action_in_texts};
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
-    BlindPosition, blind_position, has_several_ways, is_closed, is_locked_closed, is_locked_open, is_stated_as_actuated,
+    BlindPosition, blind_position, has_several_ways, is_closed, is_locked_closed, is_locked_open,
+    is_stated_as_actuated, may_not_be_tight,
 };
 
 /// Returns whether a valve has an actuator and does not only throttle by itself, by its class, its fields or the letters
@@ -40,16 +43,21 @@ pub(super) fn is_drawn_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     }
 }
 
+/// Returns whether an item is drawn closed, or a text of it says so: `closed`, `LC`.
+pub(super) fn may_be_drawn_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    is_drawn_closed(drawing, node) || drawing.topology.roles[node as usize].closes() && says_closed(drawing, node)
+}
+
 /// Returns whether the drawing states that a valve opens when its actuator fails.
 pub(super) fn fails_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     fail_action(drawing, node) == Some(FailAction::Opens)
 }
 
-/// Returns what may keep a shutdown valve from closing: it needs air for that or may, it is locked open, or it does not
-/// close all its ways.
+/// Returns what may keep a shutdown valve from closing, by its fields and its texts: it needs air for that or may, it is
+/// locked open, it may leak, or it does not close all its ways.
 pub(super) fn hindrance(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<&'static str>> {
     let is_multi_way = drawing.topology.roles[node as usize] == Role::MultiWay || has_several_ways(drawing, node);
-    let fail_reason = match fail_action(drawing, node) {
+    let fail_reason = match fail_action(drawing, node).max(fail_action_in_texts(drawing, node)) {
         Some(FailAction::Opens) => Some("fails_open"),
         Some(FailAction::Stays) => Some("fails_in_place"),
         Some(FailAction::Unknown) => Some("unknown_fail_action"),
@@ -57,7 +65,8 @@ pub(super) fn hindrance(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_
     };
     Ok(match () {
         () if fail_reason.is_some() => fail_reason,
-        () if is_locked_open(drawing, node) => Some("locked_open"),
+        () if is_locked_open(drawing, node) || says_locked(drawing, node, Names::LockedOpen) => Some("locked_open"),
+        () if may_not_be_tight(drawing, node) => Some("not_tight"),
         () if ways(drawing, node) == Ways::Unknown => Some("unknown_ways"),
         () if is_multi_way || neighbors(drawing, node, charge)?.len() > 2 => Some("several_pipes"),
         () => None,
@@ -66,11 +75,13 @@ pub(super) fn hindrance(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_
 
 /// Returns what may keep a blowdown valve from opening: it needs air for that or may, or it is locked closed.
 pub(super) fn blowdown_hindrance(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
-    match fail_action(drawing, node) {
+    let is_locked = || is_locked_closed(drawing, node) || says_locked(drawing, node, Names::LockedClosed);
+    let stated = [fail_action(drawing, node), fail_action_in_texts(drawing, node)];
+    match stated.into_iter().flatten().min() {
         Some(FailAction::Closes) => Some("fails_closed"),
         Some(FailAction::Stays) => Some("fails_in_place"),
         Some(FailAction::Unknown) => Some("unknown_fail_action"),
-        Some(FailAction::Opens) | None => is_locked_closed(drawing, node).then_some("locked_closed"),
+        Some(FailAction::Opens) | None => is_locked().then_some("locked_closed"),
     }
 }
 

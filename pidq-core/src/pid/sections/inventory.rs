@@ -13,12 +13,13 @@ use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
+use crate::pid::dead_ends::neighbors;
 use crate::pid::isolate::is_unknown;
 use crate::pid::loops::protection;
 use crate::pid::relief::devices::{is_device_by_tag, opens_inwards};
 use crate::pid::valve_state::pipes::pipe_state;
 use crate::pid::valve_state::unknown_edges::unknown_connections;
-use crate::pid::valve_state::{installation, is_not_installed};
+use crate::pid::valve_state::{Installation, contradicts_open, installation, is_not_installed, may_not_be_tight};
 use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
 use super::inner_valves;
@@ -177,7 +178,7 @@ fn add_closed_items(
     let topology = &drawing.topology;
     charge(sections.iter().map(|section| section.items.len() as u64).sum())?;
     let items = sections.iter().flat_map(|section| &section.items).copied();
-    let closed: HashSet<NodeId> = items.filter(|node| inner_valves::is_drawn_closed(drawing, *node)).collect();
+    let closed: HashSet<NodeId> = items.filter(|node| inner_valves::may_be_drawn_closed(drawing, *node)).collect();
     if closed.is_empty() {
         return Ok(());
     }
@@ -266,12 +267,34 @@ fn add_openings(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'
     let inside: HashSet<NodeId> = nodes.iter().copied().collect();
     for node in super::leaks(drawing, &nodes, charge)? {
         let unknown = unknown_connections(drawing, node, &inside, charge)?;
-        if unknown.is_empty() && !listed.contains(&node) {
+        if unknown.is_empty() && !listed.contains(&node) && !is_behind_closed_valve(drawing, node, charge)? {
             section.uncertainties.push(("open_end", node, NONE));
         }
         section.uncertainties.extend(unknown.into_iter().map(|edge| ("unknown_connection", node, edge)));
     }
     Ok(())
+}
+
+/// Returns whether a hand valve that is drawn closed is between an end and the rest of its section, as at a drain.
+fn is_behind_closed_valve(drawing: &Drawing<'_>, end: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    const MAX_ITEMS: usize = 10;
+    let topology = &drawing.topology;
+    let (mut before, mut node) = (NONE, end);
+    for _ in 0..MAX_ITEMS {
+        let next = neighbors(drawing, node, charge)?;
+        let mut next = next.into_iter().filter(|next| *next != before);
+        let (Some(only), None) = (next.next(), next.next()) else { return Ok(false) };
+        let is_closed = topology.roles[only as usize] == Role::Barrier
+            && inner_valves::may_be_drawn_closed(drawing, only)
+            && !contradicts_open(drawing, only)
+            && !may_not_be_tight(drawing, only)
+            && installation(drawing, only) == Installation::Installed;
+        if is_closed || topology.is_equipment(only) {
+            return Ok(is_closed && neighbors(drawing, only, charge)?.len() == 2);
+        }
+        (before, node) = (node, only);
+    }
+    Ok(false)
 }
 
 /// Adds an item with its equipment, its pipes, and what ends the section there.

@@ -16,6 +16,18 @@ pub(crate) fn says_closed(drawing: &Drawing<'_>, valve: NodeId) -> bool {
     names.iter().any(|names| texts(drawing, valve, *names).any(has_clause)) || has_mark(drawing, valve)
 }
 
+/// Returns whether a text of a valve has a clause that is nothing but a word for a lock in one position, or a mark such as
+/// `locked_open: true` says so.
+pub(crate) fn says_locked(drawing: &Drawing<'_>, valve: NodeId, position: Names) -> bool {
+    let is_word =
+        |text: &str| text.len() <= MAX_CLASS && is_word_of(drawing, text.trim().trim_end_matches('.'), position);
+    let has_clause = |text: &str| text.split(is_end_of_clause).any(is_word);
+    let is_mark = |name: &str| is_word(name.trim().strip_prefix("is_").unwrap_or(name));
+    let mut fields = drawing.node(valve).as_object().into_iter().flat_map(stated_fields);
+    [Names::Remarks, Names::Description].iter().any(|names| texts(drawing, valve, *names).any(has_clause))
+        || fields.any(|(name, stated)| truth(stated.value) == Some(true) && is_mark(name))
+}
+
 fn is_end_of_clause(c: char) -> bool {
     matches!(c, ',' | ';' | ':' | '(' | ')' | '\n' | '!')
 }

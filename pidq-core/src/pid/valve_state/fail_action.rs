@@ -1,7 +1,7 @@
 //! Fail position of a valve, as the drawing states it: `FO`, `air to close`, `fail last`.
 
 use super::phrases::clauses;
-use super::texts;
+use super::{all_texts, texts};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -31,6 +31,23 @@ pub(crate) fn may_fail_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     lowest.is_none_or(|action| action < FailAction::Stays)
 }
 
+/// Returns the fail position in a label or another text of a valve, such as `FO` or `fails open on loss of air`; of several
+/// ones that which keeps it from closing. `None` if no text is about a failure.
+pub(crate) fn fail_action_in_texts(drawing: &Drawing<'_>, node: NodeId) -> Option<FailAction> {
+    all_texts(drawing, node).flat_map(|(text, _)| clauses(text)).filter_map(|words| of_clause(&words)).max()
+}
+
+/// Returns the fail position in a clause that is about a failure.
+fn of_clause(words: &[String]) -> Option<FailAction> {
+    let is_about_failure = words.iter().any(|word| vocabulary::FAILURES.contains(&word.as_str()));
+    let action = match words {
+        [label] if vocabulary::FAIL_LABELS.contains(&label.as_str()) => of_text(label)?,
+        words if is_about_failure => of_words(words),
+        _ => return None,
+    };
+    (action != FailAction::Unknown).then_some(action)
+}
+
 /// Returns the fail position in a text; `None` if it states none, such as `n/a`.
 fn of_text(text: &str) -> Option<FailAction> {
     let text = text.trim();
@@ -57,7 +74,7 @@ fn of_words(words: &[String]) -> FailAction {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     // Air moves the valve in `air to open`; in `loss of air` it is the cause.
     let is_moved_by_air = words.windows(2).any(|pair| pair[0] == "air" && pair[1] == "to")
-        || has(&["air"]) && !has(&["loss", "failure", "fail"]);
+        || has(&["air"]) && !has(vocabulary::AIR_FAILURES);
     if is_moved_by_air {
         return FailAction::Unknown;
     }
