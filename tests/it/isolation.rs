@@ -544,6 +544,19 @@ fn a_bleed_to_another_sheet_is_named_and_not_certain() {
     let unproved = json!(["single", [null, true]]);
     assert_eq!(bleed_of("J-1 → V-9(closed) → X-1"), unproved, "another consumer");
     assert_eq!(bleed_of("X-1(service=flare gas) → V-9(closed) → J-1"), unproved, "flow from the other sheet");
+    // A flare on the sheet takes in what others discharge too.
+    assert_eq!(bleed_of("J-1 → V-9(closed) → FL-1(node_classification=equipment.flare)"), proved);
+    assert_eq!(bleed_of("J-1 → V-9(closed) → FL-1.A; FL-1(node_classification=equipment.flare)"), proved);
+    for other in [
+        "FL-1(node_classification=equipment.flare) → V-9(closed) → J-1",
+        "J-1 → V-9(closed) → FL-1(node_classification=equipment.flare_knock_out_drum)",
+        "J-1 → V-9(closed) → J-7 → FL-1(node_classification=equipment.flare); T-9 → J-7",
+        "J-1 → V-9(closed) → V-8(closed) → FL-1(node_classification=equipment.flare)",
+        "J-1 → V-9(closed) → V-8(closed) → O-1",
+        "J-1 → V-9(closed) → T-9",
+    ] {
+        assert_eq!(bleed_of(other), unproved, "{other}");
+    }
     // One on the sheet is taken first.
     let both = "J-1 → J-2 → V-2; J-2 → V-8(closed) → X-1(service=flare); J-1 → V-9(closed) → O-1";
     let plant = format!("T-1 → V-1 → J-1; {both} → P-1 → V-3 → T-2").replace("O-1 → P-1", "O-1; V-2 → P-1");

@@ -206,7 +206,7 @@ pub(crate) fn only_branch(
             _ => return Ok(None),
         };
         let is_other_end = topology.roles[only as usize] == Role::Relief || topology.is_equipment(only);
-        if is_other_end || items.len() == MAX_ITEMS {
+        if is_other_end && !ends_at(only) || items.len() == MAX_ITEMS {
             return Ok(None);
         }
         before = node;

@@ -23,7 +23,7 @@ pub(super) struct Behind {
 
 impl Behind {
     fn add_bleed(&mut self, valve: NodeId, end: BleedEnd) {
-        let is_better = self.bleed.is_none_or(|(_, known)| known == BleedEnd::OtherSheet && end == BleedEnd::OnSheet);
+        let is_better = self.bleed.is_none_or(|(_, known)| known != BleedEnd::OnSheet && end == BleedEnd::OnSheet);
         self.bleed = if is_better { Some((valve, end)) } else { self.bleed };
     }
 }
@@ -95,6 +95,8 @@ pub(super) enum BleedEnd {
     OnSheet,
     /// A connector, where words state that the branch is a drain or a vent: the drawing does not show its end.
     OtherSheet,
+    /// A flare, a sump or the like. Others discharge to it too, and it may hold pressure.
+    Receiver,
 }
 
 /// Returns the end of the branch of a hand valve if it is a bleed: it leads to nothing or to another sheet, and lets
@@ -112,7 +114,10 @@ pub(super) fn bleed_end(
     if topology.roles[valve as usize] != Role::Barrier {
         return Ok(None);
     }
-    let Some(items) = only_branch(drawing, [before, valve], leaves_sheet, charge)? else { return Ok(None) };
+    let is_receiver =
+        |node: NodeId| topology.is_equipment(node) && drawing.is_relief_end(topology.equipment_or_self(node));
+    let ends_at = |node: NodeId| leaves_sheet(node) || is_receiver(node);
+    let Some(items) = only_branch(drawing, [before, valve], ends_at, charge)? else { return Ok(None) };
     if may_be_shut_behind(drawing, &items) {
         return Ok(None);
     }
@@ -134,6 +139,9 @@ pub(super) fn bleed_end(
     if leaves_sheet(*end) {
         let is_named = items.iter().any(|item| names_bleed(drawing, *item));
         return Ok((is_named && flows_out(drawing, [before, *end], charge)?).then_some(BleedEnd::OtherSheet));
+    }
+    if is_receiver(*end) {
+        return Ok(flows_out(drawing, [before, *end], charge)?.then_some(BleedEnd::Receiver));
     }
     Ok((before != NONE && is_outlet(drawing, *end)).then_some(BleedEnd::OnSheet))
 }
