@@ -203,3 +203,30 @@ fn a_section_with_an_exchanger_is_certain_if_its_sides_are_stated() {
     assert_eq!(uncertain(["@hot", ""]), json!([unstated(2), unstated(4)]));
     assert_eq!(uncertain(["", ""]), json!([unstated(4)]));
 }
+
+#[test]
+fn the_sides_of_an_exchanger_without_nozzles_are_not_stated() {
+    const PIPES: &str = "T-1 → V-1 → J-1 → E-1 → V-2 → T-2; T-3 → V-3 → E-1 → V-4 → T-4";
+    const TWO_PIPES: &str = "T-1 → V-1 → J-1 → E-1 → V-2 → T-2";
+    let walk = |plant: &str, query: &str| warned(plant, query).1.len();
+    for query in [
+        r#"downstream("T-1", {pass: "zone"})"#,
+        r#"trace("T-1", {pass: "zone"})"#,
+        r#"reachable("T-1", "T-4", {pass: "zone"})"#,
+        r#"paths("T-1", "T-4", {pass: "zone"})"#,
+    ] {
+        assert_eq!(walk(PIPES, query), 1, "{query}");
+        assert_eq!(walk(&PIPES.replace("E-1", "D-1"), query), 0, "{query}");
+        assert_eq!(walk(PIPES, &query.replace("zone", "any")), 0, "{query}");
+    }
+    assert_eq!(walk(TWO_PIPES, r#"downstream("T-1", {pass: "zone"})"#), 0);
+    let (_, messages) = warned(PIPES, r#"downstream("T-1", {pass: "zone"})"#);
+    assert_eq!(messages, [r#"the drawing does not state on which side of its equipment "E-1" is"#]);
+    let isolated = r#"isolate("J-1", {pass: "zone"}) | [.isolated, .uncertain | map([.reason, .at.id])]"#;
+    assert_eq!(answer(PIPES, isolated), json!(["unknown", [["unstated_side", "E-1"]]]));
+    assert_eq!(answer(&PIPES.replace("E-1", "D-1"), isolated), json!(["yes", []]));
+    assert_eq!(answer(TWO_PIPES, isolated), json!(["yes", []]));
+    assert_eq!(answer(PIPES, &isolated.replace("zone", "any")), json!(["yes", []]));
+    let whole = r#"isolate("E-1", {pass: "zone"}).uncertain | map(.reason)"#;
+    assert_eq!(answer(PIPES, whole), json!(["junction_with_two_pipes"]));
+}

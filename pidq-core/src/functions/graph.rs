@@ -588,11 +588,15 @@ fn unstated_exits<'a>(
     walk_options: &WalkOptions,
     path: Option<&Path>,
 ) -> Result<Vec<NodeId>> {
-    if walk_options.pass != EquipmentPolicy::Zone || call.drawing.topology.ports.arc_count() == 0 {
+    if walk_options.pass != EquipmentPolicy::Zone {
         return Ok(Vec::new());
     }
     if let Some(path) = path {
         return call.unstated_exits(cx, &path.nodes);
+    }
+    // Without nozzles, no other way is possible.
+    if call.drawing.topology.ports.arc_count() == 0 {
+        return Ok(Vec::new());
     }
     let possible_options = WalkOptions { pass: EquipmentPolicy::PossibleZone, ..*walk_options };
     let possible = path_between(cx, call, from, to, &possible_options)?;

@@ -260,13 +260,18 @@ impl<'a> GraphCall<'a> {
         nodes: &[NodeId],
     ) -> Result<()> {
         let topology = &self.drawing.topology;
-        if walk_options.pass != EquipmentPolicy::Zone || topology.ports.arc_count() == 0 {
+        if walk_options.pass != EquipmentPolicy::Zone {
             return Ok(());
         }
         cx.charge(nodes.len() as u64)?;
         let reached: HashSet<NodeId> = nodes.iter().copied().collect();
-        let is_entered =
-            |node: &NodeId| topology.owner(*node).is_none() && topology.ports.degree(*node) > 0 && !from.contains(node);
+        let has_pipes =
+            |node: NodeId| topology.roles[node as usize] == Role::Equipment && topology.flow_degree(node) > 1;
+        let is_entered = |node: &NodeId| {
+            topology.owner(*node).is_none()
+                && (topology.ports.degree(*node) > 0 || has_pipes(*node))
+                && !from.contains(node)
+        };
         let mut entered: Vec<NodeId> = nodes.iter().copied().filter(is_entered).collect();
         entered.sort_unstable();
         entered.dedup();
@@ -318,7 +323,8 @@ impl<'a> GraphCall<'a> {
         self.warn_absences(cx, piping, topology.edges_of(EdgeFlags::FLOW))
     }
 
-    /// Returns the ports of equipment to which a walk may or may not lead from a port that it has reached.
+    /// Returns the ports of equipment to which a walk may or may not lead from a port that it has reached; the equipment
+    /// itself if its pipes have no nozzles.
     fn unstated_ports(
         &self,
         cx: &mut EvalContext<'a>,
@@ -331,6 +337,10 @@ impl<'a> GraphCall<'a> {
         let may_have_several = self.drawing.may_have_several_sides(equipment, &mut |units| cx.charge(units))?;
         let ports = topology.ports.nodes(equipment);
         cx.charge(2 * ports.len() as u64)?;
+        if ports.is_empty() {
+            let is_left = may_have_several && table.degree(equipment) > 0;
+            return Ok(is_left.then_some(equipment).into_iter().collect());
+        }
         let reached: Vec<NodeId> = ports.iter().copied().filter(|port| reached.contains(port)).collect();
         let named = reached.iter().copied().find(|port| topology.zone(*port) != NONE);
         let is_unnamed = |port: &&NodeId| topology.zone(**port) == NONE;
@@ -352,13 +362,14 @@ impl<'a> GraphCall<'a> {
         for at in 1..path.len().saturating_sub(1) {
             let [from, equipment, to] = [path[at - 1], path[at], path[at + 1]];
             cx.charge(1)?;
-            if topology.ports.degree(equipment) == 0 {
+            if topology.ports.degree(equipment) == 0 && topology.roles[equipment as usize] != Role::Equipment {
                 continue;
             }
             let side = |node: NodeId| if topology.owner(node) == Some(equipment) { topology.zone(node) } else { NONE };
             let may_have_several = self.drawing.may_have_several_sides(equipment, &mut |units| cx.charge(units))?;
             if is_unstated([side(from), side(to)], may_have_several) {
-                found.push(if topology.owner(to) == Some(equipment) { to } else { from });
+                let is_port = |node: &NodeId| topology.owner(*node) == Some(equipment);
+                found.push([to, from].into_iter().find(is_port).unwrap_or(equipment));
             }
         }
         Ok(found)

@@ -52,6 +52,11 @@ impl Isolation<'_, '_> {
             _ => false,
         };
         self.entered_sides.extend(side.filter(|side| *side != NONE).map(|side| (body, side)));
+        // The pipes of equipment without nozzles may be on any side, and all are passed.
+        let is_entered_by_pipe = self.steps[step as usize].node == body && !self.targets.contains(&body);
+        if is_entered_by_pipe && may_have_several && topology.flow_degree(body) > 1 {
+            self.note("unstated_side", body);
+        }
         for exit in ports.iter().copied().chain([body]) {
             if side.is_some_and(|side| is_unstated([side, topology.zone(exit)], may_have_several)) {
                 self.note_unstated_side(exit);
