@@ -32,6 +32,7 @@ mod graph_oracles;
 mod hostile;
 mod isolation;
 mod isolation_drawings;
+mod isolation_forms;
 mod isolation_oracle;
 mod isolation_parts;
 mod joined_sheets;

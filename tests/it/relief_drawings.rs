@@ -809,8 +809,8 @@ const ROWS: &[Row] = &[
         "an open valve with texts that do not say that it is closed",
         "D-1 → V-1(open, label=LO) → RV-1 → O-1; D-2 → V-2(lo, remarks=not to be closed in operation) → RV-2 → O-2; \
          D-3 → V-3(open, normally_closed=no) → RV-3 → O-3",
-        &["RV-1 open: not_locked_open V-1", "RV-2 open: locked_open V-2", "RV-3 open: not_locked_open V-3"],
-        &["warning V-1", "info V-2", "warning V-3"],
+        &["RV-1 open: locked_open V-1", "RV-2 open: locked_open V-2", "RV-3 open: not_locked_open V-3"],
+        &["info V-1", "info V-2", "warning V-3"],
     ),
     row(
         "ends in the open air by their class, one that often is in a pipe, and one in a pipe that goes on",

@@ -153,6 +153,10 @@ fn what_a_project_builds_modifies_or_keeps_is_there() {
         "Retained",
         "Re-used",
         "Reused",
+        // An empty cell of a table.
+        "-",
+        "N/A",
+        "nan",
     ] {
         // A hyphen separates words: `Re-used` is in no list.
         let expected = if status == "Re-used" { json!([1, ["unknown_status"]]) } else { json!([1, []]) };
@@ -166,7 +170,7 @@ fn what_a_project_builds_modifies_or_keeps_is_there() {
         "Abandoned",
         "not new",
         "renewed",
-        "-",
+        "?",
     ] {
         let expected = json!([1, ["unknown_status"]]);
         assert_eq!(judged(status), [expected.clone(), expected], "{status}");

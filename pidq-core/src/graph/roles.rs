@@ -330,10 +330,17 @@ pub(crate) fn is_hand_valve_word(word: &str) -> bool {
     HAND_VALVE_WORDS.contains(&word)
 }
 
+/// Utilities for instruments, in front of the class of what contains them: an instrument air receiver is no instrument.
+const INSTRUMENT_UTILITIES: &[&str] =
+    &["instrument_air", "instrument_gas", "instrument_nitrogen", "instrument.air_header", "instrument.air_receiver"];
+
 /// Returns the role of a built-in class in snake_case, by the entire class or its last part.
 pub(super) fn built_in_role(full_class: &str, last: &str) -> Option<Role> {
     let matches = |words: &Words| words.matches(full_class) || words.matches(last);
-    BUILT_IN.iter().find(|(_, any)| any.iter().any(matches)).map(|(role, _)| *role)
+    let is_utility =
+        [full_class, last].iter().any(|class| INSTRUMENT_UTILITIES.iter().any(|known| class.starts_with(known)));
+    let rows = BUILT_IN.iter().filter(|(role, _)| *role != Role::Instrument || !is_utility);
+    rows.clone().find(|(_, any)| any.iter().any(matches)).map(|(role, _)| *role)
 }
 
 /// Returns the built-in classes as patterns, in the order in which they are tried.
@@ -350,6 +357,11 @@ const SEVERAL_WAYS: &[&str] = &[
     "four_way",
     "4_way",
     "4way",
+    "3/2",
+    "4/2",
+    "5/2",
+    "4/3",
+    "5/3",
     "multi_way",
     "multiway",
     "multi_port",
@@ -506,16 +518,16 @@ pub(crate) enum TagLetters {
 /// Letters of the tags of valves that open or close by themselves.
 const SELF_ACTING_LETTERS: &[&str] = &[
     "NRV", "CHV", "CHK", "CK", "CKV", "PSV", "PRV", "TRV", "TSV", "PSE", "SRV", "PVRV", "PVSV", "VRV", "BPV", "EFV",
-    "XFV", "EXFV",
+    "XFV", "EXFV", "BRV", "FO", "RO", "ST",
 ];
 
 /// Letters of the tags of other valves with an actuator. `TSO` is a tight shut-off.
 const ACTUATED_LETTERS: &[&str] =
-    &["ESD", "SIS", "MOV", "HOV", "HCV", "HIC", "HY", "HZ", "HZV", "HSV", "BDV", "EBV", "TSO", "SOL"];
+    &["ESD", "SIS", "HIPPS", "MOV", "HOV", "HCV", "HIC", "HY", "HZ", "HZV", "HSV", "BDV", "DPCV", "EBV", "TSO", "SOL"];
 
 /// Letters of the tags of a relief valve or a root valve, a control valve or a check valve, of valves of wells and of some
 /// with an actuator. Other companies have hand valves with these letters.
-const AMBIGUOUS_LETTERS: &[&str] = &["RV", "CV", "DHSV", "EMV", "GOV", "MCV", "MWV", "RBV", "UMV", "LMV"];
+const AMBIGUOUS_LETTERS: &[&str] = &["RV", "CV", "DHSV", "EMV", "GOV", "MCV", "MWV", "RBV", "UMV", "LMV", "DIV"];
 
 /// Words before the `V` of such a tag, where they are written apart: `ESD-V-1`.
 const ACTUATED_WORDS: &[&str] = &[
@@ -661,6 +673,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         Role::PositiveBarrier,
         &[
             Last(&["blind_flange", "blank_flange", "flange_blind", "flange_blank"]),
+            Is(&["plug", "capped_end", "plugged_end", "closed_end"]),
             Last(&["removed_spool", "removed_spool_piece"]),
             Is(other_languages::BLIND_FLANGES),
         ],

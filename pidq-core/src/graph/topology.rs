@@ -13,11 +13,12 @@ use hashbrown::hash_map::Entry;
 use self::absences::Absences;
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::name_filter::NameFilter;
-use super::config::{Names, TopologyConfig};
+use super::config::{MAX_CLASS, Names, TopologyConfig};
 use super::field_reader::FieldReader;
 use super::index::{Index, Key};
 use super::node_memo::{self, EdgeMemos, NodeMemos};
 use super::roles::Role;
+use super::snake_case::snake_case;
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
@@ -292,7 +293,8 @@ impl Topology {
     /// A class is none. Built on first use.
     pub fn text_names(&self) -> &NameFilter {
         self.text_names.get_or_init(|| {
-            let words = self.config.words_of(Names::Description).iter().map(String::as_str);
+            let lists = [Names::Description, Names::Tag].into_iter();
+            let words = lists.flat_map(|list| self.config.words_of(list)).map(String::as_str);
             NameFilter::new(words.filter(|word| !word.ends_with("class")))
         })
     }
@@ -506,6 +508,9 @@ impl Topology {
         let mut kinds = FieldReader::new(config.names(Names::EdgeKind));
         let mut classes = FieldReader::new(config.names(Names::EdgeClass));
         let mut directions = FieldReader::new(config.names(Names::Direction));
+        // A signal has none of these.
+        let pipe_fields = [Names::Size, Names::PipingClass, Names::Segment].into_iter();
+        let mut pipe_fields = FieldReader::new(pipe_fields.flat_map(|names| config.names(names)));
         let mut classifier = Classifier::new(config, limits);
         let mut found_pairs = vec![false; config.endpoints().len()];
         for edge in edges.iter() {
@@ -535,8 +540,11 @@ impl Topology {
             };
             let direction =
                 direction.map_or(Ok(self.default_direction.flags()), |stated| classifier.direction(stated))?;
-            let flags = classifier.flags(kind, class)?.union(direction);
-            self.edge_flags.push(flags.union(joint));
+            let mut flags = classifier.flags(kind, class)?;
+            if flags == EdgeFlags::SIGNAL && pipe_fields.first(edge).is_some() {
+                flags = flags.union(EdgeFlags::UNKNOWN);
+            }
+            self.edge_flags.push(flags.union(direction).union(joint));
         }
         self.all_flags = self.edge_flags.iter().copied().fold(EdgeFlags::default(), EdgeFlags::union);
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.has_both_ends(*edge)).collect();
@@ -573,8 +581,8 @@ impl Topology {
             let role = role.filter(|_| !matches!(groups[node], GroupKind::Line | GroupKind::Loop)).unwrap_or_default();
             let is_actuated = matches!(actuated.first(object), Some(Value::Bool(true)));
             self.roles.push(if role == Role::Barrier && is_actuated { Role::Control } else { role });
-            if let Some(parent) = parents.first(object).map(|parent| ids.find(parent)).filter(|parent| *parent != NONE)
-            {
+            let parent = parents.first(object).map(|parent| ids.resolve_parent(parent, config));
+            if let Some(parent) = parent.filter(|parent| *parent != NONE) {
                 self.field_memberships.push([node as u32, parent]);
             }
             if role == Role::Port {
@@ -767,6 +775,12 @@ impl<'a> NodeIds<'a> {
         }
     }
 
+    /// Returns the node that a field for an owner names: as an end of an edge, or as a list of one such value.
+    fn resolve_parent(&self, parent: Value<'_>, config: &TopologyConfig) -> NodeId {
+        let only = parent.as_array().filter(|list| list.len() == 1).and_then(|list| list.get(0));
+        self.resolve_end(only.unwrap_or(parent), config)
+    }
+
     /// Returns the ends of an edge without a complete pair: the first single end that names a node. It locates a
     /// missing connection.
     fn resolve_single_end(
@@ -842,10 +856,17 @@ impl<'c, 'a> Classifier<'c, 'a> {
         })
     }
 
-    /// Returns whether the last word of the class of an edge is that of a pipe segment or line.
+    /// Returns whether the class of an edge is that of a pipe: its last part is a segment or a line, or it has a word for
+    /// pipes and none for signals.
     fn names_pipe(&self, class: &str) -> bool {
-        let word = class.rsplit('.').next().unwrap_or(class);
-        [Names::SegmentType, Names::LineType].iter().any(|types| self.config.contains(*types, word))
+        let last = class.rsplit('.').next().unwrap_or(class);
+        let is_group = [Names::SegmentType, Names::LineType].iter().any(|types| self.config.contains(*types, last));
+        is_group
+            || class.len() <= MAX_CLASS && {
+                let class = snake_case(class);
+                let has = |known: &[&str]| class.split(['.', '_']).any(|word| known.contains(&word));
+                has(vocabulary::PIPE_WORDS) && !has(vocabulary::SIGNAL_WORDS)
+            }
     }
 
     fn flags_of(&mut self, word: &'a str) -> Result<EdgeFlags> {

@@ -71,6 +71,31 @@ pub const MEMBERS_REVERSED: &[&str] = &["part_of", "is_part_of", "member_of", "b
 pub const SIGNALS: &[&str] =
     &["associated_with", "signal", "measures", "controls", "manipulates", "labeled", "signal_line"];
 
+/// Words in the classes of edges that are pipes, whatever their kind.
+pub const PIPE_WORDS: &[&str] = &["pipe", "piping", "pipeline", "hose", "line", "tubing"];
+
+/// Words in the classes of edges that are signals, beside which a word for a pipe says nothing.
+pub const SIGNAL_WORDS: &[&str] = &[
+    "capillary",
+    "communication",
+    "conveying",
+    "data",
+    "electric",
+    "electrical",
+    "guided",
+    "hydraulic",
+    "information",
+    "instrument",
+    "measuring",
+    "mechanical",
+    "pneumatic",
+    "radio",
+    "signal",
+    "software",
+    "sonic",
+    "undefined",
+];
+
 /// Kinds of edges from a segment to the items at its ends.
 pub const SEGMENT_ENDS: &[&str] = &["starts_at", "ends_at", "source_item", "target_item"];
 
@@ -103,6 +128,49 @@ pub const OPERATORS: &[&str] =
 
 /// Texts of such operators, as in their symbols.
 pub const OPERATOR_CODES: &[&str] = &["air", "a", "e", "eh", "m", "mo", "p", "ph", "s"];
+
+/// Parts of the texts of valves that name a drive, a position on failure or a function that no hand valve has.
+pub const ACTUATED_VALVE_WORDS: &[&str] = &[
+    "air_operated",
+    "anti_surge",
+    "automated",
+    "blowdown_valve",
+    "choke",
+    "damper",
+    "diaphragm_operated",
+    "double_acting",
+    "dump_valve",
+    "electrically_operated",
+    "fail_close",
+    "fail_last",
+    "fail_open",
+    "fail_safe",
+    "flap_valve",
+    "float_valve",
+    "fusible",
+    "governor",
+    "hipps",
+    "minimum_flow_valve",
+    "mixproof",
+    "modulating",
+    "regulator",
+    "remote_operated",
+    "remotely_operated",
+    "rotary_valve",
+    "self_acting",
+    "sis_valve",
+    "slam_shut",
+    "spring_return",
+];
+
+/// Marks of the position on failure beside the symbol of a valve (ISA-5.1).
+pub const FAIL_MARKS: &[&str] = &["fai", "fail", "fc", "fi", "fl", "flo", "flc", "fo"];
+
+/// Marks of a drive, in the circle on the stem of the symbol.
+pub const DRIVE_MARKS: &[&str] = &["e/h", "eh", "m", "mo"];
+
+/// Marks of the position and the shut-off of a valve, which may stand beside such a mark.
+pub const POSITION_MARKS: &[&str] = &["csc", "cso", "lc", "lo", "nc", "no", "tso"];
 
 /// Letters of valves with an actuator, as the description of a valve.
 pub const ACTUATED_VALVE_CODES: &[&str] = &[
@@ -198,6 +266,48 @@ pub const MACHINES: &[&str] = &[
     "rotary_feeder",
     "screw_feeder",
     "rotary_airlock",
+];
+
+/// Words in the classes of machines whose casing is open between inlet and outlet when they stand still.
+pub const OPEN_MACHINES: &[&str] = &[
+    "agitator",
+    "axial",
+    "centrifugal",
+    "ejector",
+    "eductor",
+    "fan",
+    "jet",
+    "mixer",
+    "side_channel",
+    "stirrer",
+    "vortex",
+];
+
+/// Words in the classes of machines that are shut between inlet and outlet when they stand still: by valves, pistons, screws
+/// or lobes.
+pub const SHUT_MACHINES: &[&str] = &[
+    "airlock",
+    "diaphragm",
+    "dosing",
+    "expander",
+    "feeder",
+    "gear",
+    "hose_pump",
+    "lobe",
+    "membrane",
+    "metering",
+    "peristaltic",
+    "piston",
+    "plunger",
+    "positive_displacement",
+    "progressive_cavity",
+    "reciprocating",
+    "roots",
+    "rotary",
+    "screw",
+    "turbine",
+    "turboexpander",
+    "vane",
 ];
 
 /// Nouns in the classes of equipment that is no machine, though it may be named after one: a pump suction strainer.
@@ -298,35 +408,50 @@ pub const BLIND_WORDS: &[&str] = &[
 /// it: what is new, modified or relocated is there. A status may combine several of them.
 pub const INSTALLED: &[&str] = &[
     "active",
+    "afc",
+    "approved",
+    "approved_for_construction",
     "as_built",
     "as_is",
     "asbuilt",
+    "bestand",
     "built",
     "changed",
+    "checked",
     "commissioned",
+    "constructed",
     "current",
     "exist",
     "existing",
     "existing_to_be_modified",
     "existing_to_remain",
+    "final",
+    "ifc",
+    "in_betrieb",
     "in_operation",
     "in_place",
     "in_service",
     "in_use",
     "installed",
+    "issued",
+    "issued_for_construction",
     "modified",
+    "neu",
     "new",
     "newly_installed",
     "no_change",
+    "normal",
     "not_modified",
     "operating",
     "operational",
     "refurbished",
+    "released",
     "relocated",
     "remaining",
     "retained",
     "reused",
     "revised",
+    "running",
     "standby",
     "stand_by",
     "to_be_modified",
@@ -416,6 +541,8 @@ pub const PHASES_OF_MATTER: &[&str] = &[
     "1_phase",
     "2_phase",
     "3_phase",
+    "aqueous",
+    "condensate",
     "g",
     "gas",
     "gaseous",
@@ -426,6 +553,8 @@ pub const PHASES_OF_MATTER: &[&str] = &[
     "multi_phase",
     "multiphase",
     "single_phase",
+    "oil",
+    "organic",
     "slurry",
     "solid",
     "steam",
@@ -434,6 +563,8 @@ pub const PHASES_OF_MATTER: &[&str] = &[
     "v",
     "vapor",
     "vapour",
+    "vl",
+    "water",
 ];
 
 /// Words for what is to be done to an item that is not there yet.
@@ -504,6 +635,9 @@ pub const SAFETY_FIELDS: &[&str] = &[
 /// Texts of such fields that state the opposite, in snake_case.
 pub const NEGATIVES: &[&str] =
     &["", "-", "0", "false", "n", "n/a", "na", "no", "none", "not_applicable", "sil_0", "sil0"];
+
+/// Texts of cells of a table that state nothing, in snake_case.
+pub const EMPTY_TEXTS: &[&str] = &["-", "--", "n/a", "na", "nan", "none", "not_available", "null", "unset"];
 
 /// Nouns in the classes of equipment that is a space for a fluid, or several ones. With the machines and those of
 /// `NO_MACHINES`, it is the equipment of a known kind.
@@ -754,12 +888,17 @@ pub const SUPPLY_WORDS: &[&str] = &[
     "hydrant",
     "intake",
     "loading",
+    "n2",
+    "nitrogen",
     "purge",
     "station",
     "supply",
     "unloading",
     "utility",
 ];
+
+/// Words that say that something is let in, whatever else it is named after.
+pub const INWARD_WORDS: &[&str] = &["flushing", "injection", "pressurisation", "pressurization", "steamout", "supply"];
 
 /// Names of fields with the part of a plant in which the tags of equipment are unique.
 pub const PARTS_OF_PLANT: &[&str] =
@@ -1235,6 +1374,10 @@ pub const BLEED_WORDS: &[&str] = &[
 
 /// Parts of the classes of valves that close when the flow through them is high.
 pub const EXCESS_FLOW: &[&str] = &["excess_flow"];
+
+/// Parts of the classes of couplings that close when they are parted, and of meters that are shut when they stand still.
+pub const SELF_CLOSING: &[&str] =
+    &["coupling", "dry_disconnect", "self_sealing", "breakaway", "positive_displacement", "oval_gear", "gear_meter"];
 
 /// Parts of the classes of items that let liquid through and hold back gas, or the other way round.
 pub const TRAPS: &[&str] = &[

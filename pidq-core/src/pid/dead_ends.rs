@@ -6,14 +6,14 @@ use hashbrown::HashSet;
 
 use super::{ChargeFn, Datum};
 use crate::error::Result;
-use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, Topology};
 use crate::graph::vocabulary;
-use crate::value::Value;
+use crate::value::{Value, write};
 
 /// A branch that leads to nothing: the item it leaves, its items, and its class.
 #[derive(Clone, Debug)]
@@ -115,6 +115,34 @@ fn words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
 pub(crate) fn names_bleed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
     words.split(|c: char| !c.is_alphabetic()).any(|word| vocabulary::BLEED_WORDS.contains(&word))
+}
+
+/// Returns the number of pipes at an item: to different neighbors, on different lines, or from the item to itself. Tools list a
+/// pipe in both directions, which is one.
+pub(crate) fn pipe_ends(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<usize> {
+    let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+    let neighbors = neighbors(drawing, node, charge)?;
+    let arcs = table.arcs(node).len();
+    if arcs == neighbors.len() || arcs > MAX_PIPES {
+        return Ok(neighbors.len());
+    }
+    let line = |edge: EdgeId| drawing.edge_field(edge, Names::Line).map(write::to_string);
+    let (own, others): (Vec<_>, Vec<_>) = table.arcs(node).partition(|(other, _)| *other == node);
+    let pipes: HashSet<(NodeId, String)> =
+        others.iter().filter_map(|(other, edge)| Some((*other, line(*edge)?))).collect();
+    let of_lines = |other: &NodeId| pipes.iter().filter(|(to, _)| to == other).count().max(1);
+    Ok(neighbors.iter().map(of_lines).sum::<usize>() + 2 * own.len())
+}
+
+/// Number of pipes of an item from which on those of equal ends are not told apart.
+const MAX_PIPES: usize = 64;
+
+/// Returns whether words at an item name a connection for a supply, such as a hose or a loading arm, and none of a bleed. The
+/// words supply and injection decide: the supply of a drain is no drain.
+pub(crate) fn names_supply(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let texts = words_of(drawing, node) + &service_of(drawing, node);
+    let has = |known: &[&str]| texts.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    has(vocabulary::INWARD_WORDS) || has(vocabulary::SUPPLY_WORDS) && !has(vocabulary::BLEED_WORDS)
 }
 
 /// Returns whether a nozzle is a manhole or handhole.

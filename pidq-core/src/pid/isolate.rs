@@ -11,6 +11,7 @@
 mod bleeds;
 pub(in crate::pid) mod connections;
 mod effects;
+mod equipment_tags;
 mod hand_valves;
 mod other_drawings;
 pub(crate) mod parts;
@@ -296,6 +297,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
         isolation.find_shared_nozzles(visitor)?;
         isolation.find_dangling(visitor)?;
         isolation.find_unknown_connections(visitor)?;
+        isolation.find_undrawn_segments(visitor)?;
+        isolation.note_unknown_owners(visitor)?;
         isolation.find_shared_ports(visitor)?;
         isolation.find_shared_ids(visitor)?;
         isolation.find_contradicting_joints(visitor)?;
@@ -390,7 +393,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
 
     /// Returns the second barrier in series behind an item. With the option, also a valve that an actuator closes.
     fn behind(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<Behind> {
-        bleeds::behind(self.drawing, [before, node], self.options.accept_conditional, charge)
+        let mut behind = bleeds::behind(self.drawing, [before, node], self.options.accept_conditional, charge)?;
+        // Behind another barrier of the volume is the volume again.
+        behind.second = behind.second.filter(|second| !self.barrier_of.contains_key(second));
+        Ok(behind)
     }
 
     fn note(&mut self, reason: &'static str, at: NodeId) {

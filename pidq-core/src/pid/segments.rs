@@ -80,6 +80,56 @@ impl MissingEnds {
     }
 }
 
+/// Returns the other end of each segment that ends at a node of a volume, if no pipes lead from the node to it: the segment is
+/// stated and not drawn. `ports` are the node and its nozzles, `is_reached` tells what the volume reaches.
+pub(crate) fn undrawn_ends(
+    drawing: &Drawing<'_>,
+    ports: &[NodeId],
+    is_reached: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<(NodeId, EdgeId)>> {
+    let topology = &drawing.topology;
+    let mut found = Vec::new();
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    for port in ports {
+        charge(1 + table.degree(*port) as u64)?;
+        let is_end = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::SEGMENT_END);
+        for (segment, edge) in table.arcs(*port).filter(|(_, edge)| is_end(*edge)) {
+            if topology.ends[edge as usize][0] != segment {
+                continue;
+            }
+            for (other, _) in ends(drawing, segment, charge)? {
+                let is_other = other != *port && !is_reached(other);
+                if is_other && !is_connected(drawing, ports, other, charge)? {
+                    found.push((*port, edge));
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns whether pipes lead from one of some ports to an item, past no other equipment; true if that takes too many steps.
+fn is_connected(drawing: &Drawing<'_>, ports: &[NodeId], end: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    const MAX_ITEMS: usize = 500;
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let is_end = |node: NodeId| node == end || topology.equipment_or_self(node) == end;
+    let mut queue = ports.to_vec();
+    let mut seen: HashSet<NodeId> = ports.iter().copied().collect();
+    let mut at = 0;
+    while let Some(node) = queue.get(at).copied() {
+        at += 1;
+        charge(1 + table.degree(node) as u64)?;
+        if table.nodes(node).iter().any(|next| is_end(*next)) || queue.len() > MAX_ITEMS {
+            return Ok(true);
+        }
+        let next = table.nodes(node).iter().copied().filter(|next| !topology.is_equipment(*next));
+        queue.extend(next.filter(|next| seen.insert(*next)));
+    }
+    Ok(false)
+}
+
 /// Returns the missing sides. An end without a defined side may be either.
 fn find_missing(sides: &[Option<usize>]) -> [bool; 2] {
     let mut unspecified = sides.iter().filter(|side| side.is_none()).count();

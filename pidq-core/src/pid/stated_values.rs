@@ -151,12 +151,20 @@ fn attribute_fields<'a>(attributes: Value<'a>, depth: usize) -> Vec<Field<'a>> {
             }
         }
     }
-    for entry in attributes.as_array().into_iter().flat_map(|list| list.iter()).filter_map(Value::as_object) {
+    let entries = || attributes.as_array().into_iter().flat_map(|list| list.iter());
+    // Pairs of a name and a value.
+    let pairs = entries().filter_map(Value::as_array).filter(|pair| pair.len() == 2);
+    found
+        .extend(pairs.filter_map(|pair| Some(Field { name: pair.get(0)?.as_str()?, value: pair.get(1)?, unit: None })));
+    for entry in entries().filter_map(Value::as_object) {
         let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key)?.as_str());
         let value = ["value", "Value"].iter().find_map(|key| entry.get(key));
         match (text(&["name", "Name", "key"]), value) {
             (Some(name), Some(value)) => found.push(Field { name, value, unit: text(&["unit", "units"]) }),
             _ => {
+                // An attribute of its own: `{"actuator": "motor"}`.
+                let only = entry.iter().next().filter(|_| entry.len() == 1);
+                found.extend(only.map(|(name, value)| Field { name, value, unit: None }));
                 let groups = entry.iter().map(|(_, group)| group).filter(|_| depth > 0);
                 found.extend(groups.flat_map(|group| attribute_fields(group, depth - 1)));
             }
@@ -180,16 +188,51 @@ pub(crate) fn values_of<'a>(drawing: &Drawing<'a>, holder: Value<'a>, names: Nam
         }
         let word = plain_name(field.name);
         if let Some(rank) = words.iter().position(|known| *known == word) {
-            let nested = field.value.as_object().and_then(|nested| nested.get("value"));
-            let value = nested.unwrap_or(field.value);
-            match value.as_array() {
-                Some(list) => found.extend(list.iter().map(|value| (rank, value))),
-                None => found.push((rank, value)),
-            }
+            let mut parts = Vec::new();
+            collect_parts(field.value, MAX_NESTED_GROUPS, &mut parts);
+            found.extend(parts.into_iter().map(|value| (rank, value)));
         }
     }
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, value)| value)
+}
+
+/// Collects a value, or the elements of a list and the values in an object: `{"value": "motor"}`, `{"type": "motor"}`. An
+/// object without one under a known name is a value itself.
+fn collect_parts<'a>(value: Value<'a>, depth: usize, found: &mut Vec<Value<'a>>) {
+    const VALUES: &[&str] = &[
+        "code",
+        "de",
+        "description",
+        "en",
+        "fr",
+        "kind",
+        "label",
+        "name",
+        "state",
+        "status",
+        "tag",
+        "text",
+        "title",
+        "type",
+    ];
+    if let (Some(list), 1..) = (value.as_array(), depth) {
+        list.iter().for_each(|value| collect_parts(value, depth - 1, found));
+    } else if let (Some(object), 1..) = (value.as_object(), depth) {
+        let before = found.len();
+        match object.get("value") {
+            Some(value) => collect_parts(value, depth - 1, found),
+            None => {
+                let parts = object.iter().filter(|(key, _)| VALUES.contains(key));
+                parts.for_each(|(_, value)| collect_parts(value, depth - 1, found));
+            }
+        }
+        if found.len() == before {
+            found.push(value);
+        }
+    } else {
+        found.push(value);
+    }
 }
 
 /// Returns whether a name may be one of some words, with an ending or not, by its letters: most names need no conversion.

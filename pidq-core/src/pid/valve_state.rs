@@ -92,7 +92,11 @@ fn installation_by_texts(drawing: &Drawing<'_>, holder: Value<'_>) -> Installati
     if !may_say_absent(drawing, holder) {
         return Installation::Installed;
     }
-    let texts = values_of(drawing, holder, Names::Description).filter_map(Value::as_str);
+    let descriptions = values_of(drawing, holder, Names::Description);
+    // `HV-9 (FUTURE)`
+    let tags =
+        values_of(drawing, holder, Names::Tag).filter(|tag| tag.as_str().is_some_and(|tag| tag.contains([' ', '\n'])));
+    let texts = descriptions.chain(tags).filter_map(Value::as_str);
     texts.map(phrases::installation_by_text).max().unwrap_or(Installation::Installed)
 }
 
@@ -104,7 +108,7 @@ fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
     }
     let of_status = |value: Value<'_>| match value {
         Value::Bool(_) | Value::Number(_) => Installation::Unknown,
-        value => match value.as_str().map(str::trim).filter(|text| !text.is_empty()) {
+        value => match value.as_str().map(str::trim).filter(|text| is_statement(text)) {
             Some(text) => installation_by_status(drawing, text),
             None => Installation::Installed,
         },
@@ -113,6 +117,11 @@ fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
     let by_remarks = values_of(drawing, holder, Names::Remarks).filter_map(Value::as_str).map(of_remark);
     let by_status = values_of(drawing, holder, Names::Status).map(of_status);
     by_status.chain(by_remarks).max().map_or(by_marks, |found| found.max(by_marks))
+}
+
+/// Returns whether a text states something: it is not empty, and no mark of an empty cell.
+fn is_statement(text: &str) -> bool {
+    !text.is_empty() && !vocabulary::contains(vocabulary::EMPTY_TEXTS, text)
 }
 
 /// Returns whether an item or a pipe is there by marks such as `removed: true` and `installed: 0`. A mark that it is removed
@@ -340,11 +349,9 @@ pub(crate) fn is_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 fn reads_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    if !may_state(drawing.node(node), drawing.topology.state_names()) {
-        return false;
-    }
     let (position, lock) = (position(drawing, node), lock(drawing, node));
     is_in(drawing, position, Names::LockedOpen)
+        || !is_closed(drawing, node) && closed_texts::says_locked(drawing, node, Names::LockedOpen)
         || is_in(drawing, lock, Names::LockedOpen)
         || is_locked(lock) && !is_closed(drawing, node)
 }

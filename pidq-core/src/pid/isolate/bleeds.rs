@@ -1,17 +1,19 @@
 //! Drains, vents and bleeds at a barrier, and the isolation method that they make possible.
 
-use super::hand_valves::separates;
+use super::hand_valves::{HandValve, hand_valve, separates};
 use super::is_unknown;
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 pub(super) use crate::pid::dead_ends::neighbors;
-use crate::pid::dead_ends::{has_sensor, names_bleed, only_branch};
-use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation};
+use crate::pid::dead_ends::{has_sensor, names_bleed, names_supply, only_branch};
+use crate::pid::valve_state::pipes::{PipeState, state_between};
+use crate::pid::valve_state::unknown_edges::unknown_connections;
+use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation, may_not_be_tight};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,8 +30,8 @@ impl Behind {
     }
 }
 
-/// Returns the second barrier in series, and the first bleed that branches off before it. What is not there, a valve
-/// that may be none, and one behind an item of unknown class is no second barrier; a valve that an actuator closes is one
+/// Returns the second barrier in series, and the first bleed that branches off before it. What is not there or behind a
+/// pipe that is not there or closed, a valve that may be none, and one behind an item of unknown class is no second barrier; a valve that an actuator closes is one
 /// if `accepts_actuated`.
 pub(super) fn behind(
     drawing: &Drawing<'_>,
@@ -50,7 +52,7 @@ pub(super) fn behind(
             }
         }
         let [only] = rest.as_slice() else { return Ok(found) };
-        if topology.is_equipment(*only) {
+        if topology.is_equipment(*only) || state_between(drawing, [node, *only], charge)? != PipeState::Open {
             return Ok(found);
         }
         match topology.roles[*only as usize] {
@@ -64,11 +66,18 @@ pub(super) fn behind(
             Role::OffPage if !topology.is_sheet_end(*only) => (before, node) = (node, *only),
             // It may be a vent or lead to another source.
             Role::None if is_unknown(drawing, *only) => return Ok(found),
+            _ if has_unknown_branch(drawing, *only, [node, barrier], charge)? => return Ok(found),
             Role::Control | Role::MultiWay | Role::OffPage | Role::OpenEnd | Role::Relief => return Ok(found),
             _ => (before, node) = (node, *only),
         }
     }
     Ok(found)
+}
+
+/// Returns whether an edge of unknown kind, which may be a pipe, leads from an item to others than two known ones.
+fn has_unknown_branch(drawing: &Drawing<'_>, node: NodeId, known: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+    let has_unknown = drawing.topology.all_flags.contains(EdgeFlags::UNKNOWN);
+    Ok(has_unknown && !unknown_connections(drawing, node, &known.into(), charge)?.is_empty())
 }
 
 /// Returns the first bleed on the sheet that branches off a junction, other than towards `others`.
@@ -100,8 +109,9 @@ pub(super) enum BleedEnd {
 }
 
 /// Returns the end of the branch of a hand valve if it is a bleed: it leads to nothing or to another sheet, and lets
-/// something out. One with a further valve, a closed blind or a trap behind it proves nothing. The root valve of an instrument does not, nor does a branch whose pipes lead inwards or that ends at a connection
-/// for a supply, such as a loading arm or a hose, unless words say that it drains or vents.
+/// something out. One with a further valve, a closed blind or a trap behind it, or with a pipe or an item that is not there
+/// for certain, proves nothing. The root valve of an instrument does not, nor does a branch whose pipes lead inwards or that
+/// ends at a connection for a supply, such as a loading arm or a hose, unless words say that it drains or vents.
 pub(super) fn bleed_end(
     drawing: &Drawing<'_>,
     valve: NodeId,
@@ -111,7 +121,7 @@ pub(super) fn bleed_end(
     let topology = &drawing.topology;
     let leaves_sheet = |node: NodeId| topology.is_sheet_end(node);
     // A blind or a flange of the volume is not opened under pressure.
-    if topology.roles[valve as usize] != Role::Barrier {
+    if topology.roles[valve as usize] != Role::Barrier || !can_be_opened(drawing, valve, charge)? {
         return Ok(None);
     }
     let is_receiver =
@@ -126,13 +136,14 @@ pub(super) fn bleed_end(
     for pair in from_volume.windows(2) {
         let is_check_valve = topology.roles[pair[0] as usize] == Role::OneWay;
         let leads_in = flows_out(drawing, [pair[1], pair[0]], charge)?;
-        if leads_in || is_check_valve && !flows_out(drawing, [pair[0], pair[1]], charge)? {
+        let is_there = installation(drawing, pair[1]) == Installation::Installed
+            && state_between(drawing, [pair[0], pair[1]], charge)? == PipeState::Open;
+        if !is_there || leads_in || is_check_valve && !flows_out(drawing, [pair[0], pair[1]], charge)? {
             return Ok(None);
         }
     }
     let [.., end] = items.as_slice() else { return Ok(None) };
-    let is_supply = items.iter().any(|item| drawing.class_has_word(*item, vocabulary::SUPPLY_WORDS));
-    if is_supply && !items.iter().any(|item| names_bleed(drawing, *item)) {
+    if items.iter().any(|item| names_supply(drawing, *item)) {
         return Ok(None);
     }
     let before = items.iter().rev().nth(1).copied().unwrap_or(before);
@@ -144,6 +155,15 @@ pub(super) fn bleed_end(
         return Ok(flows_out(drawing, [before, *end], charge)?.then_some(BleedEnd::Receiver));
     }
     Ok((before != NONE && is_outlet(drawing, *end)).then_some(BleedEnd::OnSheet))
+}
+
+/// Returns whether a valve is opened by hand for certain: no actuator moves it, and no text says that it is stuck.
+fn can_be_opened(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let is_moved_by_hand = !matches!(
+        hand_valve(drawing, valve, charge)?,
+        HandValve::Actuated | HandValve::ActuatedByTag | HandValve::SelfActingByTag | HandValve::ContradictoryClass
+    );
+    Ok(is_moved_by_hand && !may_not_be_tight(drawing, valve))
 }
 
 /// Returns whether something behind the valve of a branch may keep what it lets out: a valve, a blind, a trap, an item of

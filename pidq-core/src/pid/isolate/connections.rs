@@ -1,6 +1,6 @@
 //! Uncertain connections of a volume: pipes to nowhere, edges of unknown kind, shared ids.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::bleeds::neighbors;
 use super::parts::open_ends;
@@ -15,7 +15,8 @@ use crate::graph::vocabulary;
 use crate::graph::walk::Visitor;
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::{is_declared, process_port_count};
-use crate::value::write;
+use crate::pid::{ChargeFn, segments};
+use crate::value::{Value, write};
 
 impl Isolation<'_, '_> {
     /// Finds pipes at the volume, nozzles of its items and third pipes of its barriers with an end that names no node. An
@@ -24,16 +25,32 @@ impl Isolation<'_, '_> {
         let topology = &self.drawing.topology;
         visitor.charge(topology.dangling.len() as u64)?;
         let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        let names = self.names_of_volume(visitor)?;
         for edge in topology.dangling.iter() {
             let ends: Vec<NodeId> =
                 open_ends(self.drawing, *edge).chain(possible_pipe_end(self.drawing, *edge)).collect();
             let end = match ends.iter().copied().find(|end| inside.contains(end)) {
-                None => self.open_barrier_at(&ends, visitor)?,
+                None => self.open_barrier_at(&ends, visitor)?.or_else(|| named_end(self.drawing, *edge, &names)),
                 end => end,
             };
             self.gaps.extend(end.map(|node| DataGap { kind: "dangling_edge", at: node, edge: *edge }));
         }
         Ok(())
+    }
+
+    /// Returns the items of the volume by their ids and tags in lower case, if a pipe of the drawing has an end that names no
+    /// node.
+    fn names_of_volume<V: Visitor>(&self, visitor: &mut V) -> Result<HashMap<String, NodeId>> {
+        let mut names = HashMap::new();
+        if self.drawing.topology.dangling.is_empty() {
+            return Ok(names);
+        }
+        visitor.charge(self.inside.len() as u64)?;
+        for node in self.inside.iter().copied() {
+            let texts = [self.drawing.id(node).as_str(), self.drawing.tag(node)];
+            names.extend(texts.into_iter().flatten().map(|text| (text.trim().to_lowercase(), node)));
+        }
+        Ok(names)
     }
 
     /// Returns the barrier at an end of a pipe to nowhere, if it has two other pipes: the third one may be on the side of
@@ -97,6 +114,25 @@ impl Isolation<'_, '_> {
         Ok(())
     }
 
+    /// Finds segments that end at the volume and of which no pipe is drawn: the drawing states their ends only.
+    pub(super) fn find_undrawn_segments<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let topology = &self.drawing.topology;
+        if !topology.all_flags.contains(EdgeFlags::SEGMENT_END) {
+            return Ok(());
+        }
+        for node in self.inside.clone() {
+            let ports: Vec<NodeId> = std::iter::once(node).chain(topology.ports.nodes(node).iter().copied()).collect();
+            let is_reached =
+                |node: NodeId| self.visited.contains(&node) || self.visited.contains(&topology.equipment_or_self(node));
+            let charge: ChargeFn<'_> = &mut |units| visitor.charge(units);
+            let undrawn = segments::undrawn_ends(self.drawing, &ports, is_reached, charge)?;
+            for (at, edge) in undrawn {
+                self.gaps.push(DataGap { kind: "unknown_connection", at, edge });
+            }
+        }
+        Ok(())
+    }
+
     /// Finds items that share their id with another node, here or in the file that was imported: an edge may mean either of
     /// them.
     pub(super) fn find_shared_ids<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
@@ -124,6 +160,31 @@ impl Isolation<'_, '_> {
 fn was_shared(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let mark = drawing.node(node).as_object().and_then(|fields| fields.get(vocabulary::SHARED_ID));
     mark.is_some_and(|id| !id.is_null())
+}
+
+/// Returns the item that an end of a pipe names without being its id: with blanks or in another case, with a port as in
+/// `V-1:N2`, in an object or a list, or by its tag.
+fn named_end(drawing: &Drawing<'_>, edge: EdgeId, names: &HashMap<String, NodeId>) -> Option<NodeId> {
+    let topology = &drawing.topology;
+    let is_pipe = topology.edge_flags[edge as usize].contains(EdgeFlags::FLOW);
+    let fields = drawing.edge(edge).as_object().filter(|_| is_pipe)?;
+    let keys = topology.config.endpoints().iter().flatten().map(String::as_str).chain(["nodes", "endpoints"]);
+    let mut texts = Vec::new();
+    keys.filter_map(|key| fields.get(key)).for_each(|value| collect_texts(value, &mut texts));
+    let find = |text: &&str| {
+        let text = text.trim().to_lowercase();
+        let item = text.split([':', '/', '#']).next().unwrap_or_default().trim();
+        names.get(&text).or_else(|| names.get(item)).copied()
+    };
+    texts.iter().find_map(find)
+}
+
+/// Collects a text, those in a list, and those in an object.
+fn collect_texts<'a>(value: Value<'a>, found: &mut Vec<&'a str>) {
+    found.extend(value.as_str());
+    found.extend(value.as_array().into_iter().flat_map(|list| list.iter()).filter_map(Value::as_str));
+    found
+        .extend(value.as_object().into_iter().flat_map(|object| object.iter()).filter_map(|(_, value)| value.as_str()));
 }
 
 /// Returns the known end of an edge of unknown kind to a missing node, if pipes are connected there: nozzles and items in

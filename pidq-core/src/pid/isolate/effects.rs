@@ -7,6 +7,7 @@ use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::walk::Visitor;
+use crate::pid::dead_ends::pipe_ends;
 use crate::pid::relief::devices::may_open_inwards;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
@@ -298,10 +299,10 @@ impl Isolation<'_, '_> {
             Ways::Unknown => self.note("unknown_ways", node),
             Ways::AtMostTwo => {}
         }
-        let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
-        if pipes.len() > 2 {
+        let has_third = pipe_ends(self.drawing, node, &mut |units| visitor.charge(units))? > 2;
+        if has_third {
             self.note("several_pipes", node);
         }
-        Ok(pipes.len() > 2)
+        Ok(has_third)
     }
 }

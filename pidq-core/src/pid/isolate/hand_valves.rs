@@ -9,7 +9,7 @@ use crate::graph::node_memo::Property;
 use crate::graph::roles::{Role, TagLetters};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::dead_ends::neighbors;
+use crate::pid::dead_ends::pipe_ends;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
     self, BlindPosition, Installation, actuation, blind_position, installation, is_declared, may_not_be_tight, phrases,
@@ -30,7 +30,7 @@ pub(super) enum HandValve {
     SelfActingByTag,
     /// Its tag may be that of one, or of a hand valve.
     UnknownByTag,
-    /// A part of unknown class belongs to it, which may be an actuator.
+    /// A part of unknown class belongs to it, which may be an actuator, or a valve of its own, such as an integral bypass.
     UnknownPart,
     /// A nozzle with a pipe belongs to it, such as a drain of its body: it may be on either side.
     ThirdPipe,
@@ -68,9 +68,17 @@ fn by_parts(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result
         drawing.class_has_word(part, vocabulary::SOLID_PARTS) && !drawing.class_has_word(part, &["drive"])
             || drawing.class_has(part, vocabulary::HAND_DRIVES)
     };
+    let is_valve = |part: &NodeId| {
+        let role = topology.roles[*part as usize];
+        role != Role::PositiveBarrier && role.closes() || matches!(role, Role::OneWay | Role::Relief | Role::OpenEnd)
+    };
     let is_unknown_part =
         |part: &NodeId| is_unknown(drawing, *part) && topology.flow_degree(*part) == 0 && !is_known(*part);
-    Ok(if parts.iter().any(is_unknown_part) { HandValve::UnknownPart } else { HandValve::Certain })
+    Ok(if parts.iter().any(|part| is_unknown_part(part) || is_valve(part)) {
+        HandValve::UnknownPart
+    } else {
+        HandValve::Certain
+    })
 }
 
 /// Returns whether an item separates its two sides when it is closed: it is there, has no third way, and is moved by hand
@@ -91,9 +99,7 @@ pub(super) fn separates(
         Role::Barrier | Role::Control => {}
         _ => return Ok(false),
     }
-    if ways(drawing, node) != Ways::AtMostTwo
-        || !is_declared(drawing, node) && neighbors(drawing, node, charge)?.len() > 2
-    {
+    if ways(drawing, node) != Ways::AtMostTwo || !is_declared(drawing, node) && pipe_ends(drawing, node, charge)? > 2 {
         return Ok(false);
     }
     Ok(match role {

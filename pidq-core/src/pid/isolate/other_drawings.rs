@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use super::Isolation;
+use super::equipment_tags::EquipmentTags;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
@@ -25,13 +26,13 @@ impl Isolation<'_, '_> {
         let has_pipe = |node: NodeId| topology.flow_degree(node) > 0;
         let is_piped = |node: NodeId| has_pipe(node) || topology.ports.nodes(node).iter().any(|port| has_pipe(*port));
         let is_equipment = |node: NodeId| topology.roles[node as usize] == Role::Equipment;
+        let by_tag = EquipmentTags::collect(self.drawing, &mut |units| visitor.charge(units))?;
         for node in self.inside.clone().into_iter().filter(|node| is_equipment(*node)) {
-            let Some(tag) = self.drawing.tag(node).filter(|tag| !tag.trim().is_empty()) else { continue };
-            let same = self.drawing.by_tag(tag);
+            let Some(tag) = self.drawing.tag(node) else { continue };
+            let same = by_tag.equipment(tag);
             visitor.charge(1 + same.len() as u64)?;
             let may_be_same = |other: &NodeId| {
                 !inside.contains(other)
-                    && is_equipment(*other)
                     && is_piped(*other)
                     && !self.drawing.class_has_word(*other, vocabulary::PRIME_MOVERS)
             };

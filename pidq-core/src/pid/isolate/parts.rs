@@ -6,6 +6,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::equipment_tags::EquipmentTags;
 use super::is_unknown;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -15,13 +16,14 @@ use crate::graph::roles::{Passage, Role};
 use crate::graph::topology::EdgeFlags;
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
+use crate::value::Value;
 
 /// Parts by equipment, and the equipment by part.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     parts: HashMap<NodeId, Vec<NodeId>>,
     wholes: HashMap<NodeId, Vec<NodeId>>,
-    /// Nozzles that belong to equipment only by their tag.
+    /// Nozzles that belong to equipment only by their tag, or by an edge that is not for parts.
     by_tag: HashSet<NodeId>,
     /// Nodes with a pipe or a part that the drawing lacks.
     incomplete: HashSet<NodeId>,
@@ -30,6 +32,10 @@ pub(crate) struct Parts {
     /// By equipment: valves and other items of pipes that belong to it and have one pipe.
     mounted: HashMap<NodeId, Vec<NodeId>>,
     all_mounted: HashSet<NodeId>,
+    /// By equipment: relief devices and open ends that belong to it and have no pipe.
+    unpiped: HashMap<NodeId, Vec<NodeId>>,
+    /// Nozzles that name an owner that the drawing lacks.
+    unknown_owner: Vec<NodeId>,
 }
 
 impl Parts {
@@ -46,19 +52,50 @@ impl Parts {
         for (whole, part) in topology.memberships() {
             found.add(drawing, whole, part);
         }
+        found.add_associated_nozzles(drawing, charge)?;
+        let mut tags = None;
         for node in 0..topology.node_count() as u32 {
-            let parent = drawing.node_field(node, Names::Parent).and_then(|parent| drawing.by_id(parent));
-            if let Some(parent) = parent {
-                found.add(drawing, parent, node);
+            if let Some(parent) = drawing.node_field(node, Names::Parent) {
+                match parent_of(drawing, parent, charge)? {
+                    Some(whole) => found.add(drawing, whole, node),
+                    None if topology.roles[node as usize] == Role::Port => found.unknown_owner.push(node),
+                    None => {}
+                }
             }
             if topology.roles[node as usize] == Role::Port && !found.wholes.contains_key(&node) {
-                for equipment in equipment_by_tag(drawing, node, charge)? {
+                let tags = match &tags {
+                    Some(tags) => tags,
+                    None => tags.insert(EquipmentTags::collect(drawing, charge)?),
+                };
+                for equipment in equipment_by_tag(drawing, node, tags) {
+                    charge(1)?;
                     found.by_tag.insert(node);
                     found.add(drawing, equipment, node);
                 }
             }
         }
         Ok(found)
+    }
+
+    /// Adds nozzles that only an edge for signals or members, whatever its direction, connects to equipment: nothing else can
+    /// be between the two.
+    fn add_associated_nozzles(&mut self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<()> {
+        let topology = &drawing.topology;
+        let edges = topology.edges_of(EdgeFlags::SIGNAL).chain(topology.edges_of(EdgeFlags::MEMBER));
+        for edge in edges.filter(|edge| topology.has_both_ends(*edge)) {
+            charge(1)?;
+            let [from, to] = topology.ends[edge as usize];
+            for [nozzle, equipment] in [[from, to], [to, from]] {
+                let is_pair = topology.roles[nozzle as usize] == Role::Port
+                    && topology.roles[equipment as usize] == Role::Equipment
+                    && topology.owner(nozzle).is_none();
+                if is_pair && !self.wholes.contains_key(&nozzle) {
+                    self.by_tag.insert(nozzle);
+                    self.add(drawing, equipment, nozzle);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn add(&mut self, drawing: &Drawing<'_>, whole: NodeId, part: NodeId) {
@@ -69,6 +106,8 @@ impl Parts {
             if is_mounted(drawing, whole, part) {
                 self.mounted.entry(whole).or_default().push(part);
                 self.all_mounted.insert(part);
+            } else if lets_out(drawing, whole, part) {
+                self.unpiped.entry(whole).or_default().push(part);
             }
             return;
         }
@@ -82,6 +121,16 @@ impl Parts {
     /// Returns the items of pipes that are mounted on equipment.
     pub fn mounted_on(&self, equipment: NodeId) -> &[NodeId] {
         self.mounted.get(&equipment).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the relief devices and open ends without a pipe that belong to equipment.
+    pub fn unpiped_on(&self, equipment: NodeId) -> &[NodeId] {
+        self.unpiped.get(&equipment).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the nozzles that name an owner that the drawing lacks.
+    pub fn with_unknown_owner(&self) -> &[NodeId] {
+        &self.unknown_owner
     }
 
     /// Returns whether an item of pipes is mounted on equipment, which is on the other side of it than its pipe.
@@ -257,6 +306,26 @@ fn is_mounted(drawing: &Drawing<'_>, whole: NodeId, part: NodeId) -> bool {
         && !drawing.class_has_word(whole, vocabulary::PRIME_MOVERS)
 }
 
+/// Returns whether a relief device or an open end without a pipe belongs to equipment.
+fn lets_out(drawing: &Drawing<'_>, whole: NodeId, part: NodeId) -> bool {
+    drawing.topology.flow_degree(part) == 0
+        && matches!(drawing.topology.roles[part as usize], Role::Relief | Role::OpenEnd)
+        && !drawing.class_has_word(whole, vocabulary::ASSEMBLIES)
+        && !drawing.class_has_word(whole, vocabulary::PRIME_MOVERS)
+}
+
+/// Returns the node that a field for an owner names: by its id, in an object or a list of one, or by its tag.
+fn parent_of(drawing: &Drawing<'_>, parent: Value<'_>, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+    let only = parent.as_array().filter(|list| list.len() == 1).and_then(|list| list.get(0)).unwrap_or(parent);
+    let id = only.as_object().and_then(|object| object.get("id")).unwrap_or(only);
+    if let Some(node) = drawing.by_id(id) {
+        return Ok(Some(node));
+    }
+    let nodes = id.as_str().map(|tag| drawing.by_tag(tag)).unwrap_or_default();
+    charge(1 + nodes.len() as u64)?;
+    Ok(nodes.first().copied().filter(|_| nodes.len() == 1))
+}
+
 fn is_group(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let types = drawing.topology.config.names(Names::NodeType).iter();
     let object = drawing.node(node).as_object();
@@ -265,17 +334,16 @@ fn is_group(drawing: &Drawing<'_>, node: NodeId) -> bool {
         || words.any(|word| vocabulary::contains(vocabulary::GROUP_TYPES, word))
 }
 
-/// Returns the equipment whose tag begins the tag of a nozzle, such as `V-1` for `V-1-N2`, `V-1/N2` and `V-1.N2`.
-fn equipment_by_tag(drawing: &Drawing<'_>, nozzle: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-    let own_tag = drawing.tag(nozzle);
+/// Returns the equipment that the tag of a nozzle names, with or without its own number.
+fn equipment_by_tag(drawing: &Drawing<'_>, nozzle: NodeId, tags: &EquipmentTags) -> Vec<NodeId> {
     let qualified_tag = drawing.qualified_tag(nozzle);
-    let Some(text) = qualified_tag.as_deref().or(own_tag) else { return Ok(Vec::new()) };
-    let is_separator = |c: char| matches!(c, '-' | '/' | '.' | ':' | '_' | ' ');
-    let by_own_tag = own_tag.and_then(|tag| text.strip_suffix(tag)).map(|rest| rest.trim_end_matches(is_separator));
-    let by_separator = text.rfind(is_separator).map(|at| text[..at].trim_end_matches(is_separator));
-    let Some(tag) = by_own_tag.filter(|tag| !tag.is_empty()).or(by_separator) else { return Ok(Vec::new()) };
-    let mut nodes = drawing.by_tag(tag);
-    charge(1 + nodes.len() as u64)?;
-    nodes.retain(|node| drawing.topology.roles[*node as usize] == Role::Equipment);
-    Ok(nodes)
+    let text = qualified_tag.as_deref().or_else(|| drawing.tag(nozzle)).unwrap_or_default();
+    let of_tag =
+        || drawing.tag(nozzle).and_then(|tag| text.strip_suffix(tag)).map(|rest| rest.trim_end_matches(is_separator));
+    let by_own_tag = of_tag().map(|tag| tags.equipment(tag)).unwrap_or_default();
+    if by_own_tag.is_empty() { tags.of_nozzle(text).to_vec() } else { by_own_tag.to_vec() }
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, '-' | '/' | '.' | ':' | '_' | ' ')
 }

@@ -46,8 +46,16 @@ struct Proof {
     bleed_position: Option<&'static str>,
     cuts_off: Vec<NodeId>,
     is_source: bool,
-    /// The barrier is certain, and the drawing shows where its bleed ends.
+    /// The barrier is certain, and the drawing shows where its bleed ends. No machine that may be shut is between them.
     is_certain: bool,
+}
+
+/// Machines through which a bleed proves a barrier: those whose casing is open, or all but those that are shut when they stand
+/// still.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Machines {
+    Open,
+    PossiblyOpen,
 }
 
 impl Proof {
@@ -120,10 +128,16 @@ impl<'a> Isolation<'_, 'a> {
         // Relief may depend on a valve that is locked open: the plan leaves it so, and proves nothing between the two.
         behind.second = behind.second.filter(|second| !is_locked_open(self.drawing, *second));
         let between = behind.second.and(behind.bleed);
+        let mut passes_machine = false;
         let (bleed, bleed_position) = match between {
             Some((bleed, _)) => (Some(bleed), Some("between")),
             None => {
-                let nearest = self.nearest_bleed(node, bleeds, charge)?;
+                let certain = self.nearest_bleed(node, bleeds, Machines::Open, charge)?;
+                let nearest = match certain {
+                    None => self.nearest_bleed(node, bleeds, Machines::PossiblyOpen, charge)?,
+                    certain => certain,
+                };
+                passes_machine = certain != nearest;
                 (nearest, nearest.map(|_| "volume"))
             }
         };
@@ -143,7 +157,9 @@ impl<'a> Isolation<'_, 'a> {
             },
             bleed,
             bleed_position,
-            is_certain: self.is_barrier_certain(node) && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
+            is_certain: self.is_barrier_certain(node)
+                && !passes_machine
+                && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
             cuts_off,
             is_source: flow.nodes(node).iter().any(is_inside),
         })
@@ -151,7 +167,13 @@ impl<'a> Isolation<'_, 'a> {
 
     /// Returns the nearest bleed in open connection with a barrier inside the volume: not behind a check valve, or
     /// anything else that may be shut.
-    fn nearest_bleed(&self, barrier: NodeId, bleeds: &[NodeId], charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+    fn nearest_bleed(
+        &self,
+        barrier: NodeId,
+        bleeds: &[NodeId],
+        machines: Machines,
+        charge: ChargeFn<'_>,
+    ) -> Result<Option<NodeId>> {
         let topology = &self.drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
         let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
@@ -160,7 +182,7 @@ impl<'a> Isolation<'_, 'a> {
         let mut at = 0;
         while let Some(node) = queue.get(at).copied() {
             at += 1;
-            let sides = if node == barrier { Vec::new() } else { self.same_side(node, charge)? };
+            let sides = if node == barrier { Vec::new() } else { self.same_side(node, machines, charge)? };
             charge(1 + (table.degree(node) + sides.len()) as u64)?;
             for next in table.nodes(node).iter().copied().chain(sides) {
                 if bleeds.contains(&next) {
@@ -176,9 +198,12 @@ impl<'a> Isolation<'_, 'a> {
 
     /// Returns the equipment of a port and its other ports that are certain to be on the same side, or the ports of
     /// equipment.
-    fn same_side(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    fn same_side(&self, node: NodeId, machines: Machines, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
         let topology = &self.drawing.topology;
         let owner = topology.equipment_or_self(node);
+        if !self.is_open_inside(owner, machines) {
+            return Ok(Vec::new());
+        }
         let side = topology.zone(node);
         let may_have_several = self.drawing.may_have_several_sides(owner, charge)?;
         let is_open = |other: &NodeId| {
@@ -189,10 +214,22 @@ impl<'a> Isolation<'_, 'a> {
         Ok(topology.ports.nodes(owner).iter().copied().chain([owner]).filter(is_open).collect())
     }
 
+    /// Returns whether a pressure at one nozzle of equipment is at the others too. The valves, pistons or lobes of a machine
+    /// may be shut when it stands still.
+    fn is_open_inside(&self, equipment: NodeId, machines: Machines) -> bool {
+        let has = |words: &[&str]| self.drawing.class_has_word(equipment, words);
+        !self.drawing.is_machine(equipment)
+            || has(vocabulary::OPEN_MACHINES)
+            || machines == Machines::PossiblyOpen && !has(vocabulary::SHUT_MACHINES)
+    }
+
     /// Returns whether an item may hold pressure: it closes, it is a trap, or its class is unknown.
     fn may_be_shut(&self, node: NodeId) -> bool {
         let role = self.drawing.topology.roles[node as usize];
-        let is_trap = || self.drawing.class_has(node, vocabulary::TRAPS);
+        let is_trap = || {
+            let parts = [vocabulary::TRAPS, vocabulary::EXCESS_FLOW, vocabulary::SELF_CLOSING];
+            parts.iter().any(|parts| self.drawing.class_has(node, parts))
+        };
         role.closes() || matches!(role, Role::OneWay | Role::Relief) || is_unknown(self.drawing, node) || is_trap()
     }
 

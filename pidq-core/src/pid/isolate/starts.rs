@@ -237,6 +237,41 @@ impl Isolation<'_, '_> {
                     self.follow(visitor)?;
                 }
             }
+            for item in parts.unpiped_on(node) {
+                self.add_unpiped(*item);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a relief device or an open end on equipment inside the volume of which no pipe is drawn: where it leads is not
+    /// known, and an open end is open.
+    fn add_unpiped(&mut self, item: NodeId) {
+        if !self.visited.insert(item) {
+            return;
+        }
+        let step = self.begin_branch(item);
+        match self.drawing.topology.roles[item as usize] {
+            Role::OpenEnd => self.open.push(OpenBranch { step, kind: "open_end", at: item }),
+            _ => {
+                self.inside.push(item);
+                self.relief.push(step);
+                self.gaps.push(DataGap { kind: "free_port", at: item, edge: NONE });
+            }
+        }
+    }
+
+    /// Notes nozzles that name an owner that the drawing lacks: it may be equipment of the volume under another name.
+    pub(super) fn note_unknown_owners<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let parts = self.parts;
+        visitor.charge(1 + parts.with_unknown_owner().len() as u64)?;
+        let has_equipment = self.inside.iter().any(|node| topology.roles[*node as usize] == Role::Equipment);
+        for nozzle in parts.with_unknown_owner().iter().filter(|_| has_equipment) {
+            if topology.owner(*nozzle).is_none() && topology.flow_degree(*nozzle) > 0 && !self.visited.contains(nozzle)
+            {
+                self.note("unknown_owner", *nozzle);
+            }
         }
         Ok(())
     }

@@ -160,6 +160,12 @@ fn add_pipes(drawing: &Drawing<'_>, lines: &[NodeId], found: &mut Targets, charg
         let [segment, item] = topology.ends[edge as usize];
         ends.extend(line_set.contains(&segment).then_some(item));
     }
+    charge(topology.node_count() as u64)?;
+    let names_field = |node: NodeId, names: Names| drawing.node_field(node, names).is_some_and(names_line);
+    let is_named = |node: &NodeId| [Names::Line, Names::Segment].iter().any(|names| names_field(*node, *names));
+    let named = (0..topology.node_count() as NodeId).filter(is_named);
+    let named = named.filter(|node| is_in_pipe(drawing, *node) && is_line_item(drawing, *node));
+    found.items.extend(named);
     ends.sort_unstable();
     ends.dedup();
     for node in ends {

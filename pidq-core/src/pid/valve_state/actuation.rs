@@ -123,14 +123,50 @@ pub(super) fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> b
         let text = snake_case(text);
         parts.iter().any(|part| text.contains(part))
     };
-    let names_drive = |text: &str| has(text, vocabulary::VALVE_DRIVES);
+    let names_drive = |text: &str| {
+        has(text, vocabulary::VALVE_DRIVES) || has(text, vocabulary::ACTUATED_VALVE_WORDS) || is_mark(text)
+    };
     let is_code = |text: &str| vocabulary::OPERATOR_CODES.iter().any(|code| text.trim().eq_ignore_ascii_case(code));
     let names_operator = |text: &str| has(text, vocabulary::OPERATORS) || is_code(text);
     let short = |names: Names| texts(drawing, node, names).filter(|text| text.len() <= MAX_CLASS);
     short(Names::Description).chain(short(Names::ComponentName)).chain(short(Names::Operator)).any(names_drive)
         || short(Names::Operator).any(names_operator)
-        || drawing.class_texts(node).any(|class| drawing.topology.config.role_of_valve(class) == Some(Role::Control))
+        || drawing.class_texts(node).any(|class| {
+            drawing.topology.config.role_of_valve(class) == Some(Role::Control)
+                || has(class, vocabulary::ACTUATED_VALVE_WORDS)
+        })
         || described_roles(drawing, node).any(|role| role == Role::Control)
+        || remarks_name_drive(drawing, node)
+}
+
+/// Returns whether a text is nothing but marks beside a symbol, one of them of a position on failure, or the mark of a
+/// drive: `FC`, `FC, TSO`, `F.C.`, `M`.
+fn is_mark(text: &str) -> bool {
+    const MAX_MARKS: usize = 16;
+    if text.len() > MAX_MARKS {
+        return false;
+    }
+    let text = text.trim().replace('.', "").to_lowercase();
+    let words = || text.split([' ', ',', ';', '(', ')', '\n']).filter(|word| !word.is_empty());
+    let is_known =
+        |word: &str| [vocabulary::FAIL_MARKS, vocabulary::POSITION_MARKS].iter().any(|marks| marks.contains(&word));
+    vocabulary::DRIVE_MARKS.contains(&text.as_str())
+        || words().all(is_known) && words().any(|word| vocabulary::FAIL_MARKS.contains(&word))
+}
+
+/// Returns whether a remark has a clause that names a drive or a valve with one, and nothing else.
+fn remarks_name_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let config = &drawing.topology.config;
+    let names_drive = |name: String| {
+        let is_code = vocabulary::ACTUATED_VALVE_CODES.contains(&name.as_str());
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        is_code
+            || has(vocabulary::VALVE_DRIVES)
+            || has(vocabulary::ACTUATED_VALVE_WORDS)
+            || name.ends_with("_valve") && config.role_of(&name) == Some(Role::Control)
+    };
+    let remarks = texts(drawing, node, Names::Remarks).filter(|text| text.len() <= MAX_CLASS);
+    remarks.flat_map(phrases::names_in).any(names_drive)
 }
 
 /// Returns what the letters of the tag of a valve say about it: those of its loop, or else any before a number, as in

@@ -5,6 +5,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::topology::BitSet;
+use crate::value::Value;
 
 /// Returns whether an item may not be there because its segment, its line or the line of its segment is not. An item at the
 /// end of a segment may stay when the segment goes, so that it is not absent for certain.
@@ -33,7 +34,15 @@ fn absent_members(drawing: &Drawing<'_>) -> BitSet {
     let of_groups = members_of(&absent);
     let segments = of_groups.iter().copied().filter(|member| is_segment(*member));
     let of_segments = members_of(&BitSet::from_indices(count, segments));
-    BitSet::from_indices(count, of_groups.into_iter().chain(of_segments))
+    let naming = (0..count as NodeId).filter(|node| names_group(drawing, *node, &absent));
+    BitSet::from_indices(count, of_groups.into_iter().chain(of_segments).chain(naming))
+}
+
+/// Returns whether an item names one of some lines and segments in a field, by its id or its tag.
+fn names_group(drawing: &Drawing<'_>, node: NodeId, groups: &BitSet) -> bool {
+    let find = |name: Value<'_>| drawing.by_id(name).or_else(|| drawing.first_by_tag(name.as_str()?));
+    let mut names = [Names::Line, Names::Segment].into_iter().filter_map(|names| drawing.node_field(node, names));
+    names.any(|name| find(name).is_some_and(|group| group != node && groups.contains(group)))
 }
 
 fn installation_of_group(drawing: &Drawing<'_>, group: NodeId) -> Installation {

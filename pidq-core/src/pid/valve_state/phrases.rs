@@ -3,179 +3,19 @@
 //! A text is split into clauses at its punctuation, and a clause into words: spelling, brackets, sizes and order do not
 //! matter. A phrase is found wherever its words stand together; a longer one covers those in it.
 
+mod table;
+
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
+use self::table::Meaning::{Absent, MayBeAbsent, MayNotClose, NoValve, OtherValve};
+use self::table::{
+    COMPANIONS, HEAD_NOUNS, Meaning, PHRASES, PLACES, PREPOSITIONS, SIZE_WORDS, VALVE_NOUNS, WHOLE_CLAUSES,
+};
 use super::Installation;
 use crate::graph::roles;
 use crate::graph::vocabulary;
-
-/// Meaning of a phrase for the item that has it in a text.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Meaning {
-    /// None: the phrase covers a word of another row.
-    Nothing,
-    /// A status of what is not there now.
-    Absent,
-    /// It may not be there.
-    MayBeAbsent,
-    /// It does not close tightly for certain.
-    MayNotClose,
-    /// A valve that does not close all its ways, or closes by itself: not the type of a hand valve.
-    OtherValve,
-    /// An item that lets a flow through.
-    NoValve,
-}
-use Meaning::{Absent, MayBeAbsent, MayNotClose, NoValve, Nothing, OtherValve};
-
-/// Phrases in lower case, without punctuation; `#` is a number, `*` any word, `$` the end of a clause. Statuses of what is not there now are in
-/// [`vocabulary::NOT_INSTALLED`].
-const PHRASES: &[(Meaning, &[&str])] = &[
-    (Absent, &["not installed", "not inst", "ausgebaut", "demontiert", "entfernt", "entfallen", "entfällt", "geplant"]),
-    (Absent, &["zukünftig", "künftig", "zurückgebaut", "rückgebaut", "demonté", "démonté", "démontée", "déposé"]),
-    (Absent, &["déposée", "supprimé", "supprimée", "retiré", "retirée", "futur"]),
-    (MayBeAbsent, &["abandoned", "decommissioned", "disconnected", "mothballed", "missing", "optional", "on hold"]),
-    (MayBeAbsent, &["gagged", "gag fitted", "not in service", "blinded", "blanked", "blanked off"]),
-    (MayBeAbsent, &["not in use", "not used", "out of use", "out of service", "disused", "inactive"]),
-    (MayBeAbsent, &["by ph #", "in ph #", "for ph #", "by ph ii", "in ph ii", "by ph iii", "in ph iii"]),
-    (MayBeAbsent, &["not fitted", "not in place", "not present", "not provided", "not built", "never installed"]),
-    (MayBeAbsent, &["not existing", "no longer installed", "no longer exists", "does not exist", "for demolition"]),
-    (MayBeAbsent, &["not yet installed", "to be installed", "to be added", "to be built", "to be fitted"]),
-    (MayBeAbsent, &["replaced by", "replaced with", "phase #", "phase i", "phase ii", "phase iii", "phase iv"]),
-    (MayBeAbsent, &["nicht installiert", "nicht eingebaut", "nicht vorhanden", "stillgelegt", "non installé"]),
-    (MayBeAbsent, &["non installée", "non monté", "non montée"]),
-    // What is removed, replaced or planned is something else.
-    (Nothing, &["not be removed", "not to be removed", "cannot be removed", "never removed", "do not remove"]),
-    (Nothing, &["insulation removed", "lagging removed", "lock removed", "padlock removed", "tag removed"]),
-    (Nothing, &["handwheel removed", "hand wheel removed", "handle removed", "lever removed", "key removed"]),
-    (Nothing, &["old tag deleted", "old tag # deleted", "old tag * # deleted", "former tag * # deleted"]),
-    (Nothing, &["not be blinded", "not to be blinded", "not be gagged", "not to be gagged", "never blinded"]),
-    (Nothing, &["not be blanked", "not to be blanked", "not blinded", "not gagged", "not blanked"]),
-    // Where and by whom, not when.
-    (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
-    (Nothing, &["to be installed by vendor $", "to be installed by supplier $", "to be installed close to"]),
-    (Nothing, &["to be installed near", "to be installed next to", "to be installed adjacent to"]),
-    (Nothing, &["to be installed as close as", "to be installed horizontally", "to be installed vertically"]),
-    (Nothing, &["to be installed in horizontal", "to be installed in vertical", "to be installed upstream of"]),
-    (Nothing, &["to be installed downstream of", "to be installed above", "to be installed below"]),
-    // The valve is there for what is not.
-    (Nothing, &["for future tie in", "for future tie ins", "for future connection", "for future connections"]),
-    (Nothing, &["for future extension", "for future extensions", "for future expansion"]),
-    (Nothing, &["tag missing", "label missing", "missing tag", "missing label", "insulation missing"]),
-    (Nothing, &["planned maintenance", "planned outage", "planned shutdown", "planned turnaround", "proposed by"]),
-    (Nothing, &["replaced by new", "replaced with new", "replaced by same", "replaced with same"]),
-    (Nothing, &["gasket replaced by", "gasket replaced with", "packing replaced by", "packing replaced with"]),
-    (Nothing, &["bolts replaced with", "handwheel replaced by", "handwheel replaced with", "seals replaced with"]),
-    (MayNotClose, &["drilled disc", "drilled disk", "drilled gate", "drilled wedge", "drilled plug", "drilled ball"]),
-    (MayNotClose, &["drilled flapper", "drilled blind", "drilled plate", "disc drilled", "disk drilled"]),
-    (MayNotClose, &["gate drilled", "wedge drilled", "plug drilled", "ball drilled", "flapper drilled"]),
-    (MayNotClose, &["blind drilled", "plate drilled", "trim drilled", "seat drilled", "hole in disc"]),
-    (MayNotClose, &["hole in gate", "hole in plate", "hole in blind", "body only", "gutted", "no internals"]),
-    (MayNotClose, &["without internals", "without trim", "without disc", "passing", "leaking", "leaks", "leaky"]),
-    (MayNotClose, &["not holding", "does not hold", "does not close", "does not seal", "will not close"]),
-    (MayNotClose, &["not tight", "cannot be closed", "can not be closed", "stuck", "seized", "jammed", "inoperable"]),
-    (MayNotClose, &["inoperative", "defective", "faulty", "defekt", "undicht", "ne ferme pas"]),
-    (Nothing, &["no leaks", "not leaking", "not passing", "not stuck", "if leaking", "if passing"]),
-    (OtherValve, &["3 way", "4 way", "5 way", "3 ways", "4 ways", "three way", "four way", "five way", "multi way"]),
-    (OtherValve, &["multiway", "3 port", "4 port", "three port", "four port", "multi port", "multiport", "l port"]),
-    (OtherValve, &["t port", "lport", "tport", "l ported", "t ported", "l bore", "t bore", "l pattern", "t pattern"]),
-    (OtherValve, &["diverter", "diverting", "divert", "changeover", "change over", "selector valve"]),
-    (OtherValve, &["switching valve", "transfer valve", "mixing valve"]),
-    (OtherValve, &["3 wege", "4 wege", "dreiwege", "vierwege", "dreiwegehahn", "dreiwegeventil", "vierwegehahn"]),
-    (OtherValve, &["dreiwegekugelhahn", "l bohrung", "t bohrung", "3 voies", "4 voies", "trois voies"]),
-    (OtherValve, &["check valve", "checkvalve", "check valves", "non return", "nonreturn", "nrv", "swing check"]),
-    (OtherValve, &["lift check", "ball check", "stop check", "piston check", "disc check", "wafer check"]),
-    (OtherValve, &["dual plate check", "one way valve", "foot valve", "backflow", "back flow", "rückschlagklappe"]),
-    (OtherValve, &["rückschlagventil", "rückflussverhinderer", "clapet anti retour", "clapet de non retour"]),
-    (OtherValve, &["relief valve", "safety valve", "pop valve", "breather valve", "vacuum breaker", "rupture disc"]),
-    (OtherValve, &["rupture disk", "bursting disc", "bursting disk", "sicherheitsventil", "berstscheibe"]),
-    (OtherValve, &["soupape de sûreté", "soupape de sécurité", "disque de rupture", "excess flow valve"]),
-    (NoValve, &["steam trap", "float trap", "condensate trap", "air trap", "trap", "restriction orifice"]),
-    (NoValve, &["orifice plate", "orifice", "restrictor", "strainer", "sight glass", "pipe spool", "spool piece"]),
-    (NoValve, &["spectacle blind", "spectacle plate", "spectacle flange", "line blind", "paddle blind", "spade"]),
-    (NoValve, &["figure # blind", "figure eight blind", "safety relief", "pressure relief", "thermal relief"]),
-    (NoValve, &["spool", "flame arrester", "flame arrestor", "expansion joint", "quick coupling", "reducer"]),
-    (NoValve, &["air vent", "kondensatableiter", "purgeur", "schmutzfänger", "drossel", "blende"]),
-    (Nothing, &["two way", "2 way", "two port", "2 port", "one piece", "full port", "reduced port"]),
-];
-
-/// Words after which a clause is about another item: `isolation of check valve`.
-const PREPOSITIONS: &[&str] = &[
-    "above",
-    "after",
-    "at",
-    "before",
-    "behind",
-    "below",
-    "between",
-    "by",
-    "downstream",
-    "for",
-    "from",
-    "near",
-    "next",
-    "of",
-    "on",
-    "replaced",
-    "to",
-    "towards",
-    "under",
-    "upstream",
-    "für",
-    "am",
-    "an",
-    "hinter",
-    "nach",
-    "vor",
-    "von",
-    "zu",
-    "zum",
-    "zur",
-    "pour",
-    "sur",
-    "vers",
-];
-
-/// Nouns that make a phrase before them the name of another item: `check valve bypass`.
-const HEAD_NOUNS: &[&str] = &[
-    "bleed",
-    "block",
-    "blowdown",
-    "bypass",
-    "connection",
-    "downstream",
-    "drain",
-    "flushing",
-    "inlet",
-    "isolating",
-    "isolation",
-    "outlet",
-    "purge",
-    "root",
-    "sample",
-    "sampling",
-    "tap",
-    "tapping",
-    "test",
-    "upstream",
-    "vent",
-];
-
-/// Words at the end of a clause that make what is named before them a neighbor: `removable spool downstream`.
-const PLACES: &[&str] = &["adjacent", "behind", "below", "above", "downstream", "nearby", "upstream"];
-
-/// Words before the name of something that an item has: `gate valve with strainer`.
-const COMPANIONS: &[&str] = &["with", "w", "incl", "including", "plus", "mit", "avec"];
-
-/// Words for a valve that end the name of one.
-const VALVE_NOUNS: &[&str] = &["valve", "valves", "cock", "cocks", "ventil", "hahn", "vanne", "robinet"];
-
-/// Words of sizes and ratings, and others that add nothing to the name of an item.
-const SIZE_WORDS: &[&str] = &[
-    "a", "ansi", "bar", "class", "cl", "dn", "in", "inch", "inches", "is", "it", "item", "lb", "lbs", "mm", "new",
-    "nb", "nps", "pn", "psi", "rating", "size", "the", "this", "type",
-];
 
 /// Limit of a text in bytes; what follows is not read.
 const MAX_TEXT: usize = 4096;
@@ -280,6 +120,9 @@ struct Phrase {
 
 /// Returns the phrases in a clause, the longest at each word.
 fn phrases(clause: &[String]) -> Vec<Phrase> {
+    if let Some(meaning) = meaning_of_clause(clause) {
+        return vec![Phrase { meaning, at: 0, words: clause.len() }];
+    }
     let mut found = Vec::new();
     let mut at = 0;
     while at < clause.len() {
@@ -292,6 +135,15 @@ fn phrases(clause: &[String]) -> Vec<Phrase> {
         }
     }
     found
+}
+
+/// Returns the meaning of a clause that is a statement as a whole.
+fn meaning_of_clause(clause: &[String]) -> Option<Meaning> {
+    let is_clause = |words: &str| {
+        let mut words = words.split(' ');
+        clause.iter().all(|word| words.next().is_some_and(|known| is_same(known, word))) && words.next().is_none()
+    };
+    WHOLE_CLAUSES.iter().find(|(_, known)| known.iter().any(|words| is_clause(words))).map(|(meaning, _)| *meaning)
 }
 
 /// Words of a phrase, and its meaning.
@@ -314,17 +166,22 @@ fn all_phrases() -> impl Iterator<Item = (&'static str, Meaning)> {
 }
 
 fn longest_at(words: &[String]) -> Option<(Meaning, usize)> {
-    let is_same = |(known, word): (&&str, &String)| match *known {
-        "#" => word.chars().all(char::is_numeric),
-        "*" => true,
-        known => known == word,
-    };
+    let is_same = |(known, word): (&&str, &String)| is_same(known, word);
     let begins = |(known, _): &&Row| match known.split_last() {
         Some((&"$", known)) => known.len() == words.len() && known.iter().zip(words).all(is_same),
         _ => known.len() <= words.len() && known.iter().zip(words).all(is_same),
     };
     let (known, meaning) = ROWS.get(words[0].as_str())?.iter().find(begins)?;
     Some((*meaning, known.iter().filter(|word| **word != "$").count()))
+}
+
+/// Returns whether a word is one of a phrase: `#` is any number, `*` any word.
+fn is_same(known: &str, word: &str) -> bool {
+    match known {
+        "#" => word.chars().all(char::is_numeric),
+        "*" => true,
+        known => known == word,
+    }
 }
 
 /// Returns the clauses of a text as words in lower case. Letters and digits are words of their own: `3way`, `DN50`.
@@ -375,7 +232,8 @@ const SLOTS: usize = 32_749;
 /// without a conversion.
 static ABSENCE_LETTERS: LazyLock<Box<FirstLetters>> = LazyLock::new(|| {
     let mut letters = Box::new([false; SLOTS]);
-    for (phrase, _) in all_phrases().filter(|(_, meaning)| matches!(meaning, Absent | MayBeAbsent)) {
+    let clauses = WHOLE_CLAUSES.iter().flat_map(|(meaning, clauses)| clauses.iter().map(|clause| (*clause, *meaning)));
+    for (phrase, _) in all_phrases().chain(clauses).filter(|(_, meaning)| matches!(meaning, Absent | MayBeAbsent)) {
         letters[first_letters(phrase.as_bytes())] = true;
     }
     letters

@@ -8,6 +8,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 
 /// Returns the edges of unknown kind from a node to items outside of a volume.
@@ -65,6 +66,11 @@ fn is_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
         || match topology.roles[node as usize] {
             Role::Instrument => false,
             Role::None => !is_group(drawing, node) && (is_passed() || drawing.is_piping(node)),
+            // The shaft of a drive without pipes.
+            Role::Equipment => {
+                !drawing.class_has_word(node, vocabulary::PRIME_MOVERS)
+                    || topology.ports.nodes(node).iter().any(|port| topology.flow_degree(*port) > 0)
+            }
             _ => true,
         }
 }

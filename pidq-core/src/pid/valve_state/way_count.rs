@@ -42,9 +42,14 @@ fn read_ways(drawing: &Drawing<'_>, node: NodeId) -> Ways {
         || texts(drawing, node, Names::ComponentName).any(|name| config.has_several_ways(name))
         || texts(drawing, node, Names::WayCount).any(|text| config.has_several_ways(text))
         || process_port_count(drawing, node) > 2;
+    let ports = drawing.node_field(node, Names::Ports).filter(|ports| ports.as_array().is_none());
+    // A text in this field may name the ports instead.
+    let of_ports = ports.map(ways_of_value).filter(|ways| *ways != Ways::Unknown);
     match is_several {
         true => Ways::Several,
-        false => values(drawing, node, Names::WayCount).map(ways_of_value).max().unwrap_or(Ways::AtMostTwo),
+        false => {
+            values(drawing, node, Names::WayCount).map(ways_of_value).chain(of_ports).max().unwrap_or(Ways::AtMostTwo)
+        }
     }
 }
 

@@ -1,0 +1,227 @@
+//! Phrases in texts of items, with what each says against the item's being there and against its being a valve that closes.
+//!
+//! Statuses of what is not there now are in [`vocabulary::NOT_INSTALLED`](crate::graph::vocabulary::NOT_INSTALLED).
+
+use self::Meaning::{Absent, MayBeAbsent, MayNotClose, NoValve, Nothing, OtherValve};
+
+/// Meaning of a phrase for the item that has it in a text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Meaning {
+    /// None: the phrase covers a word of another row.
+    Nothing,
+    /// A status of what is not there now.
+    Absent,
+    /// It may not be there.
+    MayBeAbsent,
+    /// It does not close tightly for certain.
+    MayNotClose,
+    /// A valve that does not close all its ways, or closes by itself: not the type of a hand valve.
+    OtherValve,
+    /// An item that lets a flow through.
+    NoValve,
+}
+/// Phrases in lower case, without punctuation; `#` is a number, `*` any word, `$` the end of a clause.
+pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
+    (Absent, &["not installed", "not inst", "ausgebaut", "demontiert", "entfernt", "entfallen", "entfällt", "geplant"]),
+    (Absent, &["zukünftig", "künftig", "zurückgebaut", "rückgebaut", "demonté", "démonté", "démontée", "déposé"]),
+    (Absent, &["déposée", "supprimé", "supprimée", "retiré", "retirée", "futur"]),
+    (MayBeAbsent, &["abandoned", "decommissioned", "disconnected", "mothballed", "missing", "optional", "on hold"]),
+    (MayBeAbsent, &["gagged", "gag fitted", "not in service", "blinded", "blanked", "blanked off"]),
+    (MayBeAbsent, &["not in use", "not used", "out of use", "out of service", "disused", "inactive"]),
+    (MayBeAbsent, &["by ph #", "in ph #", "for ph #", "by ph ii", "in ph ii", "by ph iii", "in ph iii"]),
+    (MayBeAbsent, &["not fitted", "not in place", "not present", "not provided", "not built", "never installed"]),
+    (MayBeAbsent, &["provision for valve", "space for valve", "stub for valve", "dummy valve", "temporary valve"]),
+    (
+        MayBeAbsent,
+        &["valve to be confirmed", "valve tbc", "valve if required", "valve if needed", "valve where required"],
+    ),
+    (
+        MayBeAbsent,
+        &["to be verified on site", "to be verified in field", "not found", "only on drawing", "not on site"],
+    ),
+    (MayBeAbsent, &["to be deleted", "delete valve", "valve on hold"]),
+    (MayBeAbsent, &["not existing", "no longer installed", "no longer exists", "does not exist", "for demolition"]),
+    (MayBeAbsent, &["not yet installed", "to be installed", "to be added", "to be built", "to be fitted"]),
+    (MayBeAbsent, &["replaced by", "replaced with", "phase #", "phase i", "phase ii", "phase iii", "phase iv"]),
+    (MayBeAbsent, &["nicht installiert", "nicht eingebaut", "nicht vorhanden", "stillgelegt", "non installé"]),
+    (MayBeAbsent, &["non installée", "non monté", "non montée"]),
+    // What is removed, replaced or planned is something else.
+    (Nothing, &["not be removed", "not to be removed", "cannot be removed", "never removed", "do not remove"]),
+    (Nothing, &["insulation removed", "lagging removed", "lock removed", "padlock removed", "tag removed"]),
+    (Nothing, &["handwheel removed", "hand wheel removed", "handle removed", "lever removed", "key removed"]),
+    (Nothing, &["old tag deleted", "old tag # deleted", "old tag * # deleted", "former tag * # deleted"]),
+    (Nothing, &["not be blinded", "not to be blinded", "not be gagged", "not to be gagged", "never blinded"]),
+    (Nothing, &["not be blanked", "not to be blanked", "not blinded", "not gagged", "not blanked"]),
+    // Where and by whom, not when.
+    (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
+    (Nothing, &["to be installed by vendor $", "to be installed by supplier $", "to be installed close to"]),
+    (Nothing, &["to be installed near", "to be installed next to", "to be installed adjacent to"]),
+    (Nothing, &["to be installed as close as", "to be installed horizontally", "to be installed vertically"]),
+    (Nothing, &["to be installed in horizontal", "to be installed in vertical", "to be installed upstream of"]),
+    (Nothing, &["to be installed downstream of", "to be installed above", "to be installed below"]),
+    // The valve is there for what is not.
+    (Nothing, &["for future tie in", "for future tie ins", "for future connection", "for future connections"]),
+    (Nothing, &["for future extension", "for future extensions", "for future expansion"]),
+    (Nothing, &["tag missing", "label missing", "missing tag", "missing label", "insulation missing"]),
+    (Nothing, &["planned maintenance", "planned outage", "planned shutdown", "planned turnaround", "proposed by"]),
+    (Nothing, &["replaced by new", "replaced with new", "replaced by same", "replaced with same"]),
+    (Nothing, &["gasket replaced by", "gasket replaced with", "packing replaced by", "packing replaced with"]),
+    (Nothing, &["bolts replaced with", "handwheel replaced by", "handwheel replaced with", "seals replaced with"]),
+    (MayNotClose, &["drilled disc", "drilled disk", "drilled gate", "drilled wedge", "drilled plug", "drilled ball"]),
+    (MayNotClose, &["drilled flapper", "drilled blind", "drilled plate", "disc drilled", "disk drilled"]),
+    (MayNotClose, &["gate drilled", "wedge drilled", "plug drilled", "ball drilled", "flapper drilled"]),
+    (MayNotClose, &["blind drilled", "plate drilled", "trim drilled", "seat drilled", "hole in disc"]),
+    (MayNotClose, &["hole in gate", "hole in plate", "hole in blind", "body only", "gutted", "no internals"]),
+    (MayNotClose, &["without internals", "without trim", "without disc", "passing", "leaking", "leaks", "leaky"]),
+    (MayNotClose, &["not holding", "does not hold", "does not close", "does not seal", "will not close"]),
+    (MayNotClose, &["not tight", "cannot be closed", "can not be closed", "stuck", "seized", "jammed", "inoperable"]),
+    (
+        MayNotClose,
+        &["cannot close", "can not close", "cannot be shut", "can not be shut", "does not shut", "will not shut"],
+    ),
+    (
+        MayNotClose,
+        &["cannot be fully closed", "does not fully close", "not shut off", "known to leak", "known to pass"],
+    ),
+    (MayNotClose, &["seat leak", "seat leaks", "seat leakage", "blocked open", "welded open", "wedged open", "broken"]),
+    (MayNotClose, &["out of order", "not operable", "not operational", "does not work", "not working", "travel stop"]),
+    (
+        MayNotClose,
+        &["minimum opening", "min opening", "minimum stop", "not for isolation", "not for positive isolation"],
+    ),
+    (MayNotClose, &["not use for isolation", "not be used for isolation", "not to be used for isolation"]),
+    (MayNotClose, &["not to be used as isolation", "not be used as isolation", "not suitable for isolation"]),
+    (MayNotClose, &["drilled and tapped", "tapped for", "vent hole", "drain hole", "with hole", "npt connection"]),
+    (
+        MayNotClose,
+        &[
+            "opened for",
+            "bypass hole",
+            "notched seat",
+            "notched disc",
+            "notched gate",
+            "with bypass",
+            "integral bypass",
+        ],
+    ),
+    (MayNotClose, &["built in bypass", "schließt nicht", "nicht dicht", "nicht absperrbar", "gebrochen", "fuit"]),
+    (Nothing, &["without bypass", "no seat leakage", "zero seat leakage", "not broken", "seat leakage class #"]),
+    (Nothing, &["seat leakage class", "seat leakage rate", "seat leak test"]),
+    (MayNotClose, &["inoperative", "defective", "faulty", "defekt", "undicht", "ne ferme pas"]),
+    (Nothing, &["no leaks", "not leaking", "not passing", "not stuck", "if leaking", "if passing"]),
+    (OtherValve, &["3 way", "4 way", "5 way", "3 ways", "4 ways", "three way", "four way", "five way", "multi way"]),
+    (
+        OtherValve,
+        &["3 2 way", "4 2 way", "5 2 way", "4 3 way", "5 3 way", "3 2 wege", "4 2 wege", "5 2 wege", "4 3 wege"],
+    ),
+    (OtherValve, &["multiway", "3 port", "4 port", "three port", "four port", "multi port", "multiport", "l port"]),
+    (OtherValve, &["t port", "lport", "tport", "l ported", "t ported", "l bore", "t bore", "l pattern", "t pattern"]),
+    (OtherValve, &["diverter", "diverting", "divert", "changeover", "change over", "selector valve"]),
+    (OtherValve, &["switching valve", "transfer valve", "mixing valve"]),
+    (OtherValve, &["3 wege", "4 wege", "dreiwege", "vierwege", "dreiwegehahn", "dreiwegeventil", "vierwegehahn"]),
+    (OtherValve, &["dreiwegekugelhahn", "l bohrung", "t bohrung", "3 voies", "4 voies", "trois voies"]),
+    (OtherValve, &["check valve", "checkvalve", "check valves", "non return", "nonreturn", "nrv", "swing check"]),
+    (OtherValve, &["lift check", "ball check", "stop check", "piston check", "disc check", "wafer check"]),
+    (OtherValve, &["dual plate check", "one way valve", "foot valve", "backflow", "back flow", "rückschlagklappe"]),
+    (OtherValve, &["rückschlagventil", "rückflussverhinderer", "clapet anti retour", "clapet de non retour"]),
+    (OtherValve, &["relief valve", "safety valve", "pop valve", "breather valve", "vacuum breaker", "rupture disc"]),
+    (OtherValve, &["rupture disk", "bursting disc", "bursting disk", "sicherheitsventil", "berstscheibe"]),
+    (OtherValve, &["soupape de sûreté", "soupape de sécurité", "disque de rupture", "excess flow valve"]),
+    (NoValve, &["steam trap", "float trap", "condensate trap", "air trap", "trap", "restriction orifice"]),
+    (NoValve, &["orifice plate", "orifice", "restrictor", "strainer", "sight glass", "pipe spool", "spool piece"]),
+    (NoValve, &["spectacle blind", "spectacle plate", "spectacle flange", "line blind", "paddle blind", "spade"]),
+    (NoValve, &["figure # blind", "figure eight blind", "safety relief", "pressure relief", "thermal relief"]),
+    (NoValve, &["spool", "flame arrester", "flame arrestor", "expansion joint", "quick coupling", "reducer"]),
+    (NoValve, &["air vent", "kondensatableiter", "purgeur", "schmutzfänger", "drossel", "blende"]),
+    (
+        Nothing,
+        &["two way", "2 way", "2 2 way", "2 2 wege", "two port", "2 port", "one piece", "full port", "reduced port"],
+    ),
+];
+
+/// Clauses that are a statement about the item if they have no other word, as [`PHRASES`].
+pub(super) const WHOLE_CLAUSES: &[(Meaning, &[&str])] = &[
+    (MayBeAbsent, &["hold", "hold #", "provision", "provision only", "option", "reserved", "placeholder", "dummy"]),
+    (MayBeAbsent, &["delete", "to be confirmed", "tbc", "tbd", "if required", "where required", "when required"]),
+    (MayBeAbsent, &["if needed", "if necessary", "in store", "in workshop", "sent to workshop", "taken out"]),
+    (OtherValve, &["3 2", "4 2", "5 2", "4 3", "5 3"]),
+    (MayNotClose, &["drilled", "tapped", "vented", "loose", "with # hole", "with # # hole", "with # mm hole"]),
+    (MayNotClose, &["open only", "throttling only", "not isolating"]),
+];
+
+/// Words after which a clause is about another item: `isolation of check valve`.
+pub(super) const PREPOSITIONS: &[&str] = &[
+    "above",
+    "after",
+    "at",
+    "before",
+    "behind",
+    "below",
+    "between",
+    "by",
+    "downstream",
+    "for",
+    "from",
+    "near",
+    "next",
+    "of",
+    "on",
+    "replaced",
+    "to",
+    "towards",
+    "under",
+    "upstream",
+    "für",
+    "am",
+    "an",
+    "hinter",
+    "nach",
+    "vor",
+    "von",
+    "zu",
+    "zum",
+    "zur",
+    "pour",
+    "sur",
+    "vers",
+];
+
+/// Nouns that make a phrase before them the name of another item: `check valve bypass`.
+pub(super) const HEAD_NOUNS: &[&str] = &[
+    "bleed",
+    "block",
+    "blowdown",
+    "bypass",
+    "connection",
+    "downstream",
+    "drain",
+    "flushing",
+    "inlet",
+    "isolating",
+    "isolation",
+    "outlet",
+    "purge",
+    "root",
+    "sample",
+    "sampling",
+    "tap",
+    "tapping",
+    "test",
+    "upstream",
+    "vent",
+];
+
+/// Words at the end of a clause that make what is named before them a neighbor: `removable spool downstream`.
+pub(super) const PLACES: &[&str] = &["adjacent", "behind", "below", "above", "downstream", "nearby", "upstream"];
+
+/// Words before the name of something that an item has: `gate valve with strainer`.
+pub(super) const COMPANIONS: &[&str] = &["with", "w", "incl", "including", "plus", "mit", "avec"];
+
+/// Words for a valve that end the name of one.
+pub(super) const VALVE_NOUNS: &[&str] = &["valve", "valves", "cock", "cocks", "ventil", "hahn", "vanne", "robinet"];
+
+/// Words of sizes and ratings, and others that add nothing to the name of an item.
+pub(super) const SIZE_WORDS: &[&str] = &[
+    "a", "ansi", "bar", "class", "cl", "dn", "in", "inch", "inches", "is", "it", "item", "lb", "lbs", "mm", "new",
+    "nb", "nps", "pn", "psi", "rating", "size", "the", "this", "type",
+];

@@ -1,0 +1,434 @@
+//! Statements in forms that few drawings use: fields, texts, edges and bleeds that an isolation must understand, or else
+//! call uncertain.
+
+use pidq::Graph;
+use serde_json::{Value, json};
+
+use crate::graph::evaluate;
+
+/// Returns a drawing in which a valve is between two vessels, with further fields of the valve, nodes and edges.
+fn plant(fields: &Value, nodes: &Value, edges: &Value) -> Value {
+    let mut valve = json!({"id": "HV-1", "tag": "HV-1", "class": "ball_valve"});
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        valve[name] = value.clone();
+    }
+    let mut all = vec![
+        json!({"id": "V-1", "tag": "V-1", "class": "vessel"}),
+        json!({"id": "N1", "class": "nozzle", "parent_id": "V-1"}),
+        valve,
+        json!({"id": "V-2", "tag": "V-2", "class": "vessel"}),
+    ];
+    all.extend(nodes.as_array().into_iter().flatten().cloned());
+    let mut pipes =
+        vec![json!({"id": "e1", "from": "N1", "to": "HV-1"}), json!({"id": "e2", "from": "HV-1", "to": "V-2"})];
+    pipes.extend(edges.as_array().into_iter().flatten().cloned());
+    json!({"nodes": all, "edges": pipes})
+}
+
+fn answer(document: &Value, query: &str) -> Value {
+    let graph = Graph::from_json(document.to_string()).expect("JSON");
+    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {document}: {error}"))
+}
+
+/// Returns whether a vessel is isolated, by an answer that is certain.
+fn is_isolated(document: &Value) -> bool {
+    answer(document, r#"isolate("V-1") | [.isolated, .certain]"#) == json!(["yes", true])
+}
+
+fn valve(fields: &Value) -> Value {
+    plant(fields, &json!([]), &json!([]))
+}
+
+#[test]
+fn a_valve_whose_fields_say_that_it_may_not_close_is_no_certain_barrier() {
+    for fields in [
+        // Several ways.
+        json!({"sub_class": "3/2-way"}),
+        json!({"component_class": "3/2-way ball valve"}),
+        json!({"description": "4/2-way valve"}),
+        json!({"valve_type": "3/2"}),
+        json!({"ports": 3}),
+        json!({"ports": "4"}),
+        // Values that are objects and lists.
+        json!({"actuator": {"type": "diaphragm"}}),
+        json!({"actuators": ["A-1"]}),
+        json!({"status": {"code": "F", "text": "future"}}),
+        json!({"notes": [{"text": "removed"}]}),
+        json!({"description": {"en": "check valve", "de": "Klappe"}}),
+        json!({"attributes": [{"actuator": "motor"}]}),
+        json!({"attributes": [["actuator", "motor"]]}),
+        json!({"attributes": [{"name": "actuator", "value": {"text": "motor"}}]}),
+        // Texts in the tag.
+        json!({"tag": "HV-1 (FUTURE)"}),
+        json!({"tag": "HV-1\nFUTURE"}),
+        json!({"tag": "HV-1 (removed)"}),
+        // It does not close.
+        json!({"remarks": "cannot close fully"}),
+        json!({"remarks": "known to pass"}),
+        json!({"remarks": "not for isolation"}),
+        json!({"remarks": "do not use for isolation"}),
+        json!({"remarks": "with travel stop, min. 5 % open"}),
+        json!({"remarks": "spindle broken"}),
+        json!({"description": "gate valve with integral bypass valve"}),
+        // It may not be there.
+        json!({"remarks": "HOLD"}),
+        json!({"remarks": "HOLD 3"}),
+        json!({"remarks": "if required"}),
+        json!({"description": "provision only"}),
+        json!({"description": "dummy valve"}),
+        json!({"remarks": "not found in field"}),
+        // It is moved by a drive.
+        json!({"description": "air operated"}),
+        json!({"description": "self-acting regulator"}),
+        json!({"label": "FC"}),
+        json!({"label": "F.C."}),
+        json!({"label": "FC, TSO"}),
+        json!({"label": "M"}),
+        json!({"description": "spring return"}),
+        json!({"sub_class": "anti-surge valve"}),
+        json!({"remarks": "motor operated"}),
+        json!({"remarks": "shutdown valve"}),
+        json!({"solenoid": "XY-101"}),
+        json!({"actuated_by": "XY-101"}),
+        json!({"fail_safe": "open"}),
+        json!({"tag": "DPCV-1"}),
+        json!({"tag": "HIPPS-1"}),
+        json!({"tag": "ST-1"}),
+    ] {
+        assert!(!is_isolated(&valve(&fields)), "{fields}");
+    }
+}
+
+#[test]
+fn ordinary_statements_leave_a_hand_valve_a_certain_barrier() {
+    for fields in [
+        json!({}),
+        json!({"sub_class": "2/2-way"}),
+        json!({"ports": 2}),
+        json!({"ports": "inlet, outlet"}),
+        json!({"operation": "Handrad"}),
+        json!({"operation": "volant"}),
+        json!({"actuator": "nan"}),
+        json!({"status": "AFC"}),
+        json!({"status": "N/A"}),
+        json!({"status": "nan"}),
+        json!({"phase": "VL"}),
+        json!({"remarks": "seat leakage class VI"}),
+        json!({"remarks": "size to be confirmed"}),
+        json!({"remarks": "lock if required"}),
+        json!({"description": "isolation valve of hold tank"}),
+        json!({"description": "bypass of control valve"}),
+        json!({"label": "NC"}),
+        json!({"label": "LC, TSO"}),
+        json!({"remarks": "bypass of motor operated valve"}),
+        json!({"actuator": {"type": "handwheel"}}),
+        json!({"notes": [{"id": 3, "text": "see data sheet"}]}),
+    ] {
+        assert!(is_isolated(&valve(&fields)), "{fields}");
+    }
+}
+
+#[test]
+fn an_edge_with_the_class_or_the_fields_of_a_pipe_may_be_one() {
+    let other = json!([{"id": "V-4", "tag": "V-4", "class": "vessel"}]);
+    let edge = |fields: &Value| {
+        let mut edge = json!({"id": "x", "from": "V-1", "to": "V-4", "edge_type": "associated_with"});
+        for (name, value) in fields.as_object().into_iter().flatten() {
+            edge[name] = value.clone();
+        }
+        json!([edge])
+    };
+    for fields in [
+        json!({"edge_classification": "pipe_run"}),
+        json!({"edge_classification": "main_process_line"}),
+        json!({"edge_classification": "connection.pipe"}),
+        json!({"edge_classification": "tubing"}),
+        json!({"nominal_diameter": 50}),
+        json!({"piping_class": "A1A"}),
+    ] {
+        assert!(!is_isolated(&plant(&json!({}), &other, &edge(&fields))), "{fields}");
+    }
+    for fields in [
+        json!({}),
+        json!({"edge_classification": "signal_line.pneumatic"}),
+        json!({"edge_classification": "data_line"}),
+    ] {
+        assert!(is_isolated(&plant(&json!({}), &other, &edge(&fields))), "{fields}");
+    }
+}
+
+#[test]
+fn a_shaft_between_a_pump_and_its_motor_is_no_pipe() {
+    let nodes = json!([{"id": "M-1", "tag": "M-1", "class": "equipment.electric_motor"}]);
+    for kind in ["drives", "coupled_to", "mechanical_coupling"] {
+        let edges = json!([{"id": "x", "from": "M-1", "to": "V-1", "edge_type": kind}]);
+        assert!(is_isolated(&plant(&json!({}), &nodes, &edges)), "{kind}");
+    }
+}
+
+#[test]
+fn a_segment_that_is_stated_by_its_ends_only_is_open() {
+    let nodes = json!([
+        {"id": "V-4", "tag": "V-4", "class": "vessel"},
+        {"id": "S-1", "type": "piping_network_segment"}
+    ]);
+    let edges = json!([
+        {"id": "x1", "from": "S-1", "to": "V-1", "edge_type": "starts_at"},
+        {"id": "x2", "from": "S-1", "to": "V-4", "edge_type": "ends_at"}
+    ]);
+    assert!(!is_isolated(&plant(&json!({}), &nodes, &edges)));
+    // That of the pipe with the valve.
+    let edges = json!([
+        {"id": "x1", "from": "S-1", "to": "N1", "edge_type": "starts_at"},
+        {"id": "x2", "from": "S-1", "to": "V-2", "edge_type": "ends_at"}
+    ]);
+    assert!(is_isolated(&plant(&json!({}), &nodes, &edges)));
+}
+
+#[test]
+fn the_owner_of_a_nozzle_is_read_in_any_form_or_the_answer_is_not_certain() {
+    let edges = json!([{"id": "x", "from": "N9", "to": "V-4"}]);
+    let with = |nozzle: Value| {
+        let mut node = json!({"id": "N9", "class": "nozzle"});
+        for (name, value) in nozzle.as_object().into_iter().flatten() {
+            node[name] = value.clone();
+        }
+        plant(&json!({}), &json!([node, {"id": "V-4", "tag": "V-4", "class": "vessel"}]), &edges)
+    };
+    for nozzle in [
+        json!({"parentId": "V-1"}),
+        json!({"parent": {"id": "V-1"}}),
+        json!({"parent": ["V-1"]}),
+        json!({"tag": "V1-N9"}),
+        json!({"tag": "v-1/N9"}),
+        json!({"tag": "N9 (V-1)"}),
+        json!({"tag": "N9 of V-1"}),
+        json!({"parent_id": "v-1"}),
+        json!({"parent_id": "VESSEL-1"}),
+    ] {
+        assert!(!is_isolated(&with(nozzle.clone())), "{nozzle}");
+    }
+    let other = json!({"parent_id": "V-4"});
+    assert!(is_isolated(&with(other)), "the nozzle belongs to the other vessel");
+    let associated = json!([
+        {"id": "x", "from": "N9", "to": "V-4"},
+        {"id": "y", "from": "N9", "to": "V-1", "edge_type": "associated_with"}
+    ]);
+    let nodes = json!([{"id": "N9", "class": "nozzle"}, {"id": "V-4", "tag": "V-4", "class": "vessel"}]);
+    assert!(!is_isolated(&plant(&json!({}), &nodes, &associated)));
+}
+
+#[test]
+fn a_pipe_that_names_an_item_of_the_volume_without_being_its_id_is_a_gap() {
+    let nodes = json!([{"id": "V-4", "tag": "V-4", "class": "vessel"}]);
+    for edge in [
+        json!({"id": "x", "source": {"node": "V-1", "port": "N2"}, "target": {"node": "V-4"}}),
+        json!({"id": "x", "source": "V-1:N2", "target": "V-4"}),
+        json!({"id": "x", "source": "V-1 ", "target": "V-4"}),
+        json!({"id": "x", "source": "v-1", "target": "V-4"}),
+        json!({"id": "x", "source": ["V-1"], "target": ["V-4"]}),
+        json!({"id": "x", "nodes": ["V-1", "V-4"]}),
+    ] {
+        assert!(!is_isolated(&plant(&json!({}), &nodes, &json!([edge]))), "{edge}");
+    }
+    let elsewhere = json!([{"id": "x", "source": "V-9:N2", "target": "V-4"}]);
+    assert!(is_isolated(&plant(&json!({}), &nodes, &elsewhere)));
+}
+
+#[test]
+fn equipment_is_drawn_twice_in_any_spelling_of_its_tag() {
+    for tag in ["V1", "V 1", "v-1", "V_1", "V-1 (CONT.)", "*V-1", "V-1\nSEPARATOR"] {
+        let nodes =
+            json!([{"id": "u2", "tag": tag, "class": "vessel"}, {"id": "V-4", "tag": "V-4", "class": "vessel"}]);
+        let edges = json!([{"id": "x", "from": "u2", "to": "V-4"}]);
+        assert!(!is_isolated(&plant(&json!({}), &nodes, &edges)), "{tag:?}");
+    }
+    let nodes = json!([{"id": "u2", "tag": "V-11", "class": "vessel"}, {"id": "V-4", "tag": "V-4", "class": "vessel"}]);
+    assert!(is_isolated(&plant(&json!({}), &nodes, &json!([{"id": "x", "from": "u2", "to": "V-4"}]))));
+}
+
+#[test]
+fn a_relief_device_or_a_vent_on_a_vessel_without_a_pipe_is_not_left_out() {
+    for class in ["safety_valve", "open_end"] {
+        let nodes = json!([{"id": "X-1", "tag": "X-1", "class": class, "parent_id": "V-1"}]);
+        assert!(!is_isolated(&plant(&json!({}), &nodes, &json!([]))), "{class}");
+    }
+}
+
+#[test]
+fn a_valve_that_is_a_part_of_a_valve_makes_it_uncertain() {
+    for class in ["globe_valve", "check_valve", "relief_valve"] {
+        let nodes = json!([{"id": "HV-1B", "class": class}]);
+        let edges = json!([{"id": "x", "from": "HV-1", "to": "HV-1B", "edge_type": "has_a"}]);
+        assert!(!is_isolated(&plant(&json!({}), &nodes, &edges)), "{class}");
+    }
+}
+
+#[test]
+fn a_bypass_from_a_valve_to_itself_or_on_a_second_line_is_a_third_pipe() {
+    let edges = json!([{"id": "x", "from": "HV-1", "to": "HV-1", "line": "bypass"}]);
+    assert!(!is_isolated(&plant(&json!({}), &json!([]), &edges)));
+    let edges = json!([
+        {"id": "x", "from": "HV-1", "to": "V-2", "line": "L-2"},
+        {"id": "y", "from": "HV-1", "to": "V-2", "line": "L-3"}
+    ]);
+    assert!(!is_isolated(&plant(&json!({}), &json!([]), &edges)));
+    // One pipe, listed in both directions.
+    let edges = json!([{"id": "x", "from": "V-2", "to": "HV-1"}]);
+    assert!(is_isolated(&plant(&json!({}), &json!([]), &edges)));
+}
+
+#[test]
+fn a_header_or_a_receiver_of_instrument_air_is_no_instrument() {
+    for class in ["equipment.instrument_air_receiver", "instrument_air_header", "instrument_air_compressor"] {
+        let nodes = json!([{"id": "X-1", "tag": "X-1", "class": class}]);
+        let edges = json!([{"id": "x", "from": "V-1", "to": "X-1"}]);
+        assert!(!is_isolated(&plant(&json!({}), &nodes, &edges)), "{class}");
+    }
+}
+
+#[test]
+fn a_blind_flange_with_a_hole_is_not_tight() {
+    for text in ["drilled and tapped", "vented", "with vent hole", "tapped for drain"] {
+        let nodes = json!([{"id": "BF-1", "class": "blind_flange", "description": text}]);
+        let edges = json!([{"id": "x", "from": "V-1", "to": "BF-1"}]);
+        assert!(!is_isolated(&plant(&json!({}), &nodes, &edges)), "{text}");
+    }
+    let nodes = json!([{"id": "BF-1", "class": "blind_flange", "description": "blind flange DN50"}]);
+    assert!(is_isolated(&plant(&json!({}), &nodes, &json!([{"id": "x", "from": "V-1", "to": "BF-1"}]))));
+}
+
+#[test]
+fn an_item_that_names_a_line_belongs_to_it() {
+    let nodes = json!([{"id": "L1", "tag": "100-PL-1", "type": "piping_network_system", "status": "future"}]);
+    for name in ["L1", "100-PL-1"] {
+        assert!(!is_isolated(&plant(&json!({"line": name}), &nodes, &json!([]))), "{name}");
+    }
+    let line = json!([{"id": "L1", "tag": "100-PL-1", "type": "piping_network_system"}]);
+    let document = plant(&json!({"line": "L1"}), &line, &json!([]));
+    assert!(is_isolated(&document));
+    assert_eq!(answer(&document, r#"isolate("L1").inside | map(.id)"#), json!(["HV-1"]));
+}
+
+/// Returns a line from V-1 to V-2 with two valves and a bleed between them; with fields of the bleed, its end, and pipes.
+fn double_block(bleed: &Value, end: &Value, branch: &Value, pipe: &Value) -> Value {
+    let merged = |node: Value, fields: &Value| {
+        let mut node = node;
+        for (name, value) in fields.as_object().into_iter().flatten() {
+            node[name] = value.clone();
+        }
+        node
+    };
+    json!({
+        "nodes": [
+            {"id": "V-1", "tag": "V-1", "class": "vessel"},
+            {"id": "HV-1", "tag": "HV-1", "class": "ball_valve"},
+            {"id": "TEE-1", "class": "pipe_tee"},
+            {"id": "HV-2", "tag": "HV-2", "class": "ball_valve"},
+            {"id": "V-2", "tag": "V-2", "class": "vessel"},
+            merged(json!({"id": "HV-3", "tag": "HV-3", "class": "ball_valve"}), bleed),
+            merged(json!({"id": "OE-1", "class": "open_end"}), end)
+        ],
+        "edges": [
+            {"id": "e1", "from": "V-1", "to": "HV-1"},
+            {"id": "e2", "from": "HV-1", "to": "TEE-1"},
+            merged(json!({"id": "e3", "from": "TEE-1", "to": "HV-2"}), pipe),
+            {"id": "e4", "from": "HV-2", "to": "V-2"},
+            {"id": "e5", "from": "TEE-1", "to": "HV-3"},
+            merged(json!({"id": "e6", "from": "HV-3", "to": "OE-1"}), branch)
+        ]
+    })
+}
+
+#[test]
+fn a_bleed_proves_a_barrier_only_if_it_lets_something_out() {
+    let none = json!({});
+    let method = |document: &Value| answer(document, r#"isolationPlan("V-1").barriers | map([.method, .bleed.id])"#);
+    assert_eq!(method(&double_block(&none, &none, &none, &none)), json!([["double_block_bleed", "HV-3"]]));
+    for (bleed, end, branch) in [
+        (json!({"remarks": "seized"}), none.clone(), none.clone()),
+        (json!({"status": "future"}), none.clone(), none.clone()),
+        (json!({"tag": "XV-3"}), none.clone(), none.clone()),
+        (json!({"description": "chemical injection valve"}), none.clone(), none.clone()),
+        (none.clone(), json!({"status": "future"}), none.clone()),
+        (none.clone(), json!({"service": "N2 hose connection"}), none.clone()),
+        (none.clone(), none.clone(), json!({"status": "blanked"})),
+        (none.clone(), none.clone(), json!({"status": "future"})),
+    ] {
+        let document = double_block(&bleed, &end, &branch, &none);
+        let found = method(&document);
+        assert!(!found.to_string().contains("HV-3"), "{bleed} {end} {branch}: {found}");
+    }
+    let found = method(&double_block(&none, &none, &none, &json!({"status": "removed"})));
+    assert_eq!(found[0][0], json!("single"), "the pipe to the second valve is not there");
+}
+
+#[test]
+fn a_barrier_is_not_proved_at_a_bleed_on_the_other_side_of_a_machine_that_is_shut() {
+    let proof = |class: &str| {
+        let document = json!({
+            "nodes": [
+                {"id": "P-1", "tag": "P-1", "class": class},
+                {"id": "N1", "class": "nozzle", "parent_id": "P-1"},
+                {"id": "N2", "class": "nozzle", "parent_id": "P-1"},
+                {"id": "TEE-1", "class": "pipe_tee"},
+                {"id": "HV-1", "tag": "HV-1", "class": "ball_valve"},
+                {"id": "HV-2", "tag": "HV-2", "class": "ball_valve"},
+                {"id": "HV-3", "tag": "HV-3", "class": "ball_valve"},
+                {"id": "OE-1", "class": "open_end"},
+                {"id": "V-1", "tag": "V-1", "class": "vessel"},
+                {"id": "V-2", "tag": "V-2", "class": "vessel"}
+            ],
+            "edges": [
+                {"id": "e1", "from": "V-1", "to": "HV-1"},
+                {"id": "e2", "from": "HV-1", "to": "TEE-1"},
+                {"id": "e3", "from": "TEE-1", "to": "N1"},
+                {"id": "e4", "from": "TEE-1", "to": "HV-3"},
+                {"id": "e5", "from": "HV-3", "to": "OE-1"},
+                {"id": "e6", "from": "N2", "to": "HV-2"},
+                {"id": "e7", "from": "HV-2", "to": "V-2"}
+            ]
+        });
+        answer(&document, r#"isolationPlan("P-1").barriers | filter(.node.id == "HV-2") | map([.bleed.id, .certain])"#)
+    };
+    assert_eq!(proof("equipment.centrifugal_pump"), json!([["HV-3", true]]));
+    assert_eq!(proof("equipment.pump"), json!([["HV-3", false]]), "the class does not say");
+    for class in
+        ["equipment.reciprocating_pump", "equipment.piston_pump", "equipment.gear_pump", "equipment.screw_compressor"]
+    {
+        assert_eq!(proof(class), json!([[null, true]]), "{class}");
+    }
+}
+
+#[test]
+fn a_valve_that_a_text_calls_locked_open_is_used_last() {
+    let kept_open = |fields: Value| {
+        let mut valve = json!({"id": "HV-1", "tag": "HV-1", "class": "ball_valve"});
+        for (name, value) in fields.as_object().into_iter().flatten() {
+            valve[name] = value.clone();
+        }
+        let document = json!({
+            "nodes": [
+                {"id": "V-1", "tag": "V-1", "class": "vessel"},
+                valve,
+                {"id": "HV-2", "tag": "HV-2", "class": "ball_valve"},
+                {"id": "V-2", "tag": "V-2", "class": "vessel"}
+            ],
+            "edges": [
+                {"id": "e1", "from": "V-1", "to": "HV-1"},
+                {"id": "e2", "from": "HV-1", "to": "HV-2"},
+                {"id": "e3", "from": "HV-2", "to": "V-2"}
+            ]
+        });
+        answer(&document, r#"isolate("V-1").kept_open | map(.id)"#)
+    };
+    for fields in [
+        json!({"lock": "LO"}),
+        json!({"remarks": "LO"}),
+        json!({"label": "L.O."}),
+        json!({"description": "ball valve, CSO"}),
+    ] {
+        assert_eq!(kept_open(fields.clone()), json!(["HV-1"]), "{fields}");
+    }
+    assert_eq!(kept_open(json!({"remarks": "NO"})), json!([]));
+}
