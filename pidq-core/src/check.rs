@@ -693,7 +693,7 @@ fn rule(call: &Call) -> &'static Rule {
     let rule = call.function.standard_name().and_then(|name| RULES.iter().find(|rule| rule.names.contains(&name)));
     match (rule, &call.function.row().body) {
         (Some(rule), _) => rule,
-        (None, Body::Piped(_) | Body::Counted(..)) => &PIPED,
+        (None, Body::Piped(_) | Body::Folded(..) | Body::Counted(..)) => &PIPED,
         // It evaluates its arguments on values of its choice.
         (None, Body::Custom(function)) if matches!(function.body, CustomBody::Lazy(_)) => &PIPED,
         (None, _) => &STRICT,

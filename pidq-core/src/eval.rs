@@ -23,6 +23,7 @@ pub(crate) mod text_template;
 pub(crate) mod vectorized;
 mod vectorized_containers;
 mod vectorized_filter;
+mod vectorized_if;
 mod vectorized_pipe;
 
 use std::sync::Arc;
@@ -393,7 +394,9 @@ impl<'a> EvalContext<'a> {
         let entry = self.enter();
         let result = match &call.function.row().body {
             Body::Strict(body) | Body::Batched(body, _) => self.strict(*body, &call.args, input),
-            Body::Piped(body) | Body::Counted(body, _) | Body::Lazy(body) => body(self, input, &call.args),
+            Body::Piped(body) | Body::Folded(body, _) | Body::Counted(body, _) | Body::Lazy(body) => {
+                body(self, input, &call.args)
+            }
             rest => self.call_rest(rest, &call.args, input),
         };
         self.leave(call, entry, &result);

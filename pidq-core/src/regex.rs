@@ -160,10 +160,10 @@ impl Regex {
         self.cost
     }
 
-    /// Returns the approximate cost of a search in a text: its length times the size of the compiled form.
+    /// Returns the approximate cost of a search in a text of `len` bytes: its length times the size of the compiled form.
     #[inline]
-    pub fn search_cost(&self, text: &str) -> u64 {
-        (text.len() as u64).saturating_mul(self.cost) / 64 + 1
+    pub fn search_cost(&self, len: usize) -> u64 {
+        (len as u64).saturating_mul(self.cost) / 64 + 1
     }
 }
 

@@ -25,10 +25,12 @@ fn item() -> impl Strategy<Value = String> {
         r#"{"x": 1e21, "y": 0.1, "sheet": {"z": 5}}"#,
         r#"{"x": 99999.9, "y": "7", "sheet": [2]}"#,
     ]);
-    let fields = (class, number, mixed, nested, list.clone(), place, list);
-    // Nearly every item has a code, a place and corners, so in many arrays all have them.
+    let sizes =
+        prop::sample::select(vec!["[]", "[7.50]", "[-0, 0]", "[1, 2.50, 3]", "[1e400, 0]", "[3, -1e400, 1e400]"]);
+    let fields = (class, number, mixed, nested, list.clone(), place, list, sizes);
+    // Nearly every item has a code, a place, corners and sizes, so in many arrays all have them.
     (fields, 0..200u32, 0..5000u32, 0..300u32).prop_map(|(fields, tag, code, shape)| {
-        let (class, number, mixed, nested, list, place, corners) = fields;
+        let (class, number, mixed, nested, list, place, corners, sizes) = fields;
         let fields = [
             format!(r#""list": {list}"#),
             format!(r#""code": "P-{code}""#),
@@ -39,11 +41,12 @@ fn item() -> impl Strategy<Value = String> {
             format!(r#""tag": "T-{tag}😀""#),
             format!(r#""place": {place}"#),
             format!(r#""corners": {corners}"#),
+            format!(r#""sizes": {sizes}"#),
         ];
         let present = fields
             .iter()
             .enumerate()
-            .filter(|(at, _)| shape % 16 != *at as u32 || ([1, 7, 8].contains(at) && shape > 16))
+            .filter(|(at, _)| shape % 16 != *at as u32 || ([1, 7, 8, 9].contains(at) && shape > 16))
             .map(|(_, field)| field.as_str());
         format!("{{{}}}", present.collect::<Vec<_>>().join(","))
     })
@@ -120,6 +123,7 @@ const CONDITIONS: &[&str] = &[
     ".tag.length",
     ".nested.c.d == 1",
     "if(.number > 2, true, null)",
+    "if(.class == \"valve\", .number > 2, if(.mixed, .nested.c))",
 ];
 
 const VALUES: &[&str] = &[
@@ -133,6 +137,11 @@ const VALUES: &[&str] = &[
     ".number / 0",
     ".number % 7",
     ".number ^ 2",
+    ".number ^ 3",
+    "2 ^ .number",
+    ".number ^ .number",
+    "(.number / 0) ^ 2",
+    ".mixed ^ 2",
     "abs(.number)",
     ".mixed + 1",
     ".number > 2",
@@ -152,6 +161,15 @@ const VALUES: &[&str] = &[
     ".nested | mapObject({key: .value, value: .key})",
     "[.tag, .nested.c, .number]",
     "if(.number > 2, .tag, .class)",
+    "if(.number > 2, .number * 2, \"none\")",
+    "if(.number > 2, \"large\", if(.number > 1, \"middle\", if(.mixed, .tag)))",
+    "if(regex(.code, \"1\"), match(.code, \"[0-9]+\"), [.class, .mixed])",
+    "if(.class == \"pump\", .nested | keys(), if(.mixed == null, .list | size(), .code))",
+    "if(.class == \"pump\", size(.mixed), if(.number > 2, split(.tag, \"-\"), 0))",
+    "if(.class == \"pump\", 1, if(size(.mixed) > 0, 2, 3))",
+    "if(.number < -5, .nowhere, .code)",
+    "if(.number < -5, 1)",
+    "if(.mixed)",
     "substring(.tag, 0, 3)",
     "number(substring(.tag, 2))",
     "round(.number, 1)",
@@ -190,6 +208,14 @@ const VALUES: &[&str] = &[
     ".list | limit(2)",
     ".list | keys()",
     ".list | sum()",
+    ".list | min()",
+    ".sizes | sum()",
+    ".sizes | prod()",
+    ".sizes | min()",
+    ".sizes | max()",
+    ".sizes | average()",
+    ".sizes | values()",
+    ".place | values()",
     ".list | max()",
     ".list | average()",
     ".list | map(get() + 1) | join(\"-\")",
@@ -321,7 +347,7 @@ fn each_value_is_the_same_with_and_without_columns() {
         let class = ["valve", "pump", "tank"][at % 3];
         format!(
             r#"{{"code": "P-{}", "tag": "T-{at}é", "class": "{class}", "number": {}.50, "mixed": {},
-                "list": [{at}, 2.5], "nested": {{"c": {at}, "d": -0.125}}, "corners": [{at}, "x", null],
+                "list": [{at}, 2.5], "sizes": [{at}.50], "nested": {{"c": {at}, "d": -0.125}}, "corners": [{at}, "x", null],
                 "place": {{"x": {at}.3, "y": 344.0, "sheet": {{"z": "S-{at}"}}}}}}"#,
             at * 7,
             at % 5,
@@ -334,6 +360,36 @@ fn each_value_is_the_same_with_and_without_columns() {
         for text in [format!("map({value})"), format!("filter({value})"), format!("map({value}) | uniq()")] {
             let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
             assert_eq!(observe(query(), &graph), observe(query().without_optimizations(), &graph), "{text}");
+        }
+    }
+}
+
+/// Fuel runs out in the same place with and without columns.
+#[test]
+fn each_value_uses_the_same_fuel_with_and_without_columns() {
+    let item = |at: usize| {
+        let (class, mixed) = (["valve", "pump", "tank"][at % 3], ["7", "null", "\"x\""][at % 3]);
+        format!(
+            r#"{{"code": "P-{at}", "tag": "T-{at}é", "class": "{class}", "number": {}, "mixed": {mixed},
+                "sizes": [{at}, 2.5], "list": [{at}, "x"], "nested": {{"c": {at}}}}}"#,
+            at % 7
+        )
+    };
+    let items: Vec<String> = (0..40).map(item).collect();
+    let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("valid JSON");
+    for value in VALUES {
+        let text = format!("map({value})");
+        let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("valid query");
+        let fuel = observe(query(), &graph).2.unwrap_or(500);
+        for fuel in [fuel, fuel - 1, fuel * 3 / 4, fuel / 2, fuel / 10] {
+            let limits = Limits { fuel, ..Limits::default() };
+            let [fast, plain] = [query(), query().without_optimizations()].map(|query| {
+                let (result, warnings, fuel) = observe_run(&text, query.run(&graph, &Scratch::new(), limits));
+                // The call that spent most is found by the fuel of each call, which columns split differently.
+                let result = result.map_err(|error| error.split("  = most fuel").next().map(str::to_owned));
+                (result, warnings, fuel)
+            });
+            assert_eq!(fast, plain, "{text} with {fuel} of fuel");
         }
     }
 }

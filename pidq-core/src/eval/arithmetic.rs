@@ -1,5 +1,7 @@
 //! Vectorized arithmetic on numeric columns: block by block, without intermediate values.
 
+use std::iter;
+
 use super::EvalContext;
 use super::column_view::ColumnView;
 use super::comparison::Comparison;
@@ -86,9 +88,14 @@ impl Numeric<'_> {
         numbers
     }
 
-    /// Returns the cells of all rows of a view.
-    pub fn cells(&self, view: &ColumnView<'_>) -> Vec<Cell> {
-        self.all(view).into_iter().map(Cell::number).collect()
+    /// Writes the numbers of all rows of a view into as many cells.
+    pub fn write_cells(&self, view: &ColumnView<'_>, cells: &mut [Cell]) {
+        let (mut numbers, mut buffers) = ([0.0; BLOCK_SIZE], Vec::new());
+        for (block, start) in cells.chunks_mut(BLOCK_SIZE).zip((0..).step_by(BLOCK_SIZE)) {
+            let numbers = &mut numbers[..block.len()];
+            self.fill(view, start, numbers, &mut buffers);
+            block.iter_mut().zip(numbers).for_each(|(cell, number)| *cell = Cell::number(*number));
+        }
     }
 
     /// Computes the numbers of the rows from `start` on. Recursive: as deep as the query.
@@ -102,10 +109,13 @@ impl Numeric<'_> {
             }
             Numeric::Binary(operation, left, right) => {
                 left.fill(view, start, block, buffers);
+                if let Numeric::Constant(number) = **right {
+                    return operation.apply(block, iter::repeat(number));
+                }
                 let mut other = buffers.pop().unwrap_or_default();
                 other.resize(block.len(), 0.0);
                 right.fill(view, start, &mut other, buffers);
-                operation.apply(block, &other);
+                operation.apply(block, other.iter().copied());
                 buffers.push(other);
             }
         }
@@ -139,7 +149,7 @@ impl Operation {
         if let Operation::Add = self { 2 } else { 1 }
     }
 
-    fn apply(self, left: &mut [f64], right: &[f64]) {
+    fn apply(self, left: &mut [f64], right: impl Iterator<Item = f64>) {
         let pairs = left.iter_mut().zip(right);
         match self {
             Operation::Add => pairs.for_each(|(a, b)| *a += b),
@@ -147,17 +157,36 @@ impl Operation {
             Operation::Multiply => pairs.for_each(|(a, b)| *a *= b),
             Operation::Divide => pairs.for_each(|(a, b)| *a /= b),
             Operation::Remainder => pairs.for_each(|(a, b)| *a %= b),
-            Operation::Power => pairs.for_each(|(a, b)| *a = power(*a, *b)),
+            Operation::Power => pairs.for_each(|(a, b)| *a = power(*a, b)),
         }
     }
 }
 
 /// Returns `base` to the power of `exponent`.
 ///
-/// JavaScript has NaN where IEEE 754 has 1: for `1 ^ NaN`, and for 1 or -1 to an infinite power.
+/// JavaScript has NaN where IEEE 754 has 1: for `1 ^ NaN`, and for 1 or -1 to an infinite power. V8 rounds a square like a
+/// product, which the power function of the platform does not always do.
+#[inline]
 pub(crate) fn power(base: f64, exponent: f64) -> f64 {
+    if exponent == 2.0 {
+        return base * base;
+    }
     if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
         return f64::NAN;
     }
     base.powf(exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::power;
+
+    #[test]
+    fn squares_are_rounded_as_in_javascript() {
+        assert_eq!(power(995.3, 2.0), 990_622.09);
+        assert_eq!(power(1358.1, 2.0), 1_844_435.609_999_999_6);
+        assert_eq!(power(1e200, 2.0), f64::INFINITY);
+        assert!(power(f64::NAN, 2.0).is_nan());
+        assert!(power(-0.0, 2.0).is_sign_positive());
+    }
 }

@@ -25,21 +25,19 @@ const KEYS: [Keys<'static>; 3] = [
 ];
 
 impl EvalContext<'_> {
-    /// Charges for a search: for the string before it, for the backtracking after it, also if it fails. Returns the cost
-    /// too.
+    /// Charges for a search: for the string before it, for the backtracking after it, also if it fails.
     pub(crate) fn search_in<T>(
         &mut self,
         regex: &Regex,
         text: &str,
         search: impl FnOnce(&mut BacktrackBudget) -> Result<T>,
-    ) -> Result<(T, u64)> {
-        let cost = regex.search_cost(text);
-        self.charge(cost)?;
+    ) -> Result<T> {
+        self.charge(regex.search_cost(text.len()))?;
         let fuel_left = self.limits.fuel.saturating_sub(self.fuel_used());
         let mut budget = BacktrackBudget::new(self.limits.backtracks).with_fuel(fuel_left);
         let found = search(&mut budget);
         self.charge(budget.fuel())?;
-        Ok((found?, cost + budget.fuel()))
+        found
     }
 }
 
@@ -198,7 +196,7 @@ impl<'a> EvalContext<'a> {
     #[inline]
     fn first_match(&mut self, matches: &ColumnMatches<'a>, text: &'a str) -> Result<Value<'a>> {
         let (keys, mut bounds) = (matches.keys, NO_BOUNDS);
-        self.charge(matches.regex.search_cost(text))?;
+        self.charge(matches.regex.search_cost(text.len()))?;
         if !matches.one_pass.find(text.as_bytes(), 0, &mut bounds) {
             return Ok(Value::Null);
         }
@@ -218,7 +216,7 @@ impl<'a> EvalContext<'a> {
     /// Returns the objects of all matches.
     #[inline]
     fn all_matches(&mut self, matches: &ColumnMatches<'a>, text: &'a str) -> Result<Value<'a>> {
-        let (one_pass, cost, mut bounds) = (matches.one_pass, matches.regex.search_cost(text), NO_BOUNDS);
+        let (one_pass, cost, mut bounds) = (matches.one_pass, matches.regex.search_cost(text.len()), NO_BOUNDS);
         let base = self.mark();
         self.charge(matches.format_cost() + cost)?;
         let mut start = 0;

@@ -80,6 +80,21 @@ impl RowSet {
         }
     }
 
+    /// Keeps the rows that pass.
+    ///
+    /// # Errors
+    /// The first of `passes`.
+    pub fn try_retain_rows<E>(&mut self, mut passes: impl FnMut(u32) -> Result<bool, E>) -> Result<(), E> {
+        for (word, first) in self.words.iter_mut().zip((0..).step_by(WORD)) {
+            let mut passed = 0;
+            for bit in BitPositions(*word) {
+                passed |= u64::from(passes(first + bit)?) << bit;
+            }
+            *word = passed;
+        }
+        Ok(())
+    }
+
     /// Keeps the rows whose byte equals `target`; compares eight rows at a time.
     pub fn retain_byte(&mut self, bytes: &[u8], target: u8) {
         for (word, bytes) in self.words.iter_mut().zip(bytes.chunks(WORD)) {
@@ -201,5 +216,9 @@ mod tests {
         bits.insert(130);
         bits.retain(&items, |item| item > 100);
         assert_eq!(bits.iter().collect::<Vec<_>>(), [130]);
+        let passes = |row: u32| if row < 150 { Ok(row > 100) } else { Err(row) };
+        assert_eq!(bits.try_retain_rows(passes), Ok(()));
+        assert_eq!(bits.iter().collect::<Vec<_>>(), [130]);
+        assert_eq!(RowSet::all(200).try_retain_rows(passes), Err(150));
     }
 }

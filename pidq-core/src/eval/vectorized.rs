@@ -146,7 +146,9 @@ impl<'a> EvalContext<'a> {
         if let Some((numeric, cost)) = self.numeric(plan, view.list) {
             self.charge_calls(call, count as u64, cost)?;
             self.set_plan_strategy(plan, Strategy::Numbers);
-            return self.list_of_cells(count, numeric.cells(&view).into_iter()).map(Some);
+            let cells = self.cell_buffer(count)?;
+            numeric.write_cells(&view, cells);
+            return self.cell_list(cells).map(Some);
         }
         if let Some((comparison, left, right, cost)) = self.numeric_comparison(plan, view.list) {
             self.charge_calls(call, count as u64, cost)?;

@@ -1,32 +1,39 @@
-//! Vectorized evaluation of `size` and `limit` on a field that holds an array in each item, and of `keys` on one that
-//! holds an object.
+//! Vectorized evaluation of `size`, `limit` and aggregates of numbers on a field that holds an array in each item, and of
+//! `keys` and `values` on one that holds an object.
 //!
 //! As in `vectorized`, the fuel equals the cost of evaluation item by item, and if an item holds something else the
 //! caller evaluates item by item instead.
 
 use super::EvalContext;
 use super::column_view::ColumnView;
+use super::plan::function::{Body, FoldBody};
 use super::plan::{Call, Plan};
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, MIN_ROWS};
-use crate::value::{Array, Items, Value};
+use crate::value::{Array, CellList, Items, Value};
 
-/// Function of an array or an object that reads none of its values.
+/// Function of an array or an object.
 #[derive(Clone, Copy)]
 pub(super) enum ContainerFunction {
     Size,
     /// The first items, and their number.
     Limit(u32),
     Keys,
+    Values,
+    Aggregate(FoldBody),
 }
 
 impl ContainerFunction {
     /// Returns `None` for other functions, and for a number of items that is not constant.
     pub fn new(call: &Call) -> Option<ContainerFunction> {
+        if let (Body::Folded(_, fold), []) = (&call.function.row().body, &*call.args) {
+            return Some(ContainerFunction::Aggregate(*fold));
+        }
         match (call.function.standard_name(), &*call.args) {
             (Some("size"), []) => Some(ContainerFunction::Size),
             (Some("keys"), []) => Some(ContainerFunction::Keys),
+            (Some("values"), []) => Some(ContainerFunction::Values),
             (Some("limit"), [Plan::Constant(count)]) => {
                 count.value().as_f64().map(|count| ContainerFunction::Limit(count.max(0.0) as u32))
             }
@@ -47,6 +54,8 @@ impl<'a> EvalContext<'a> {
             ContainerFunction::Size => self.map_sizes(view, column),
             ContainerFunction::Limit(count) => self.map_limited(view, column, count),
             ContainerFunction::Keys => self.map_keys(view, column),
+            ContainerFunction::Values => self.map_values(view, column),
+            ContainerFunction::Aggregate(fold) => self.map_aggregates(view, column, fold),
         }
     }
 
@@ -104,6 +113,42 @@ impl<'a> EvalContext<'a> {
         }
         self.charge(total)?;
         Ok(Some((self.list_from_slice(lists)?, total)))
+    }
+
+    fn map_values(&mut self, view: ColumnView<'a>, column: &'a Column) -> Result<Option<(Value<'a>, u64)>> {
+        let (mut are_objects, mut total) = (true, 0);
+        let list = |at: usize| {
+            let id = column.cell(view.row(at)).object_id();
+            are_objects &= id.is_some();
+            let cells = id.map_or(&[][..], |id| self.document.fields(id));
+            total += cells.len() as u64;
+            CellList { arena: self.document, cells }
+        };
+        let lists = self.scratch.alloc_slice_from_fn(view.len(), list).ok_or_else(|| self.out_of_memory())?;
+        if !are_objects {
+            return Ok(None);
+        }
+        self.charge(total)?;
+        let values = self.list_from_fn(lists.len(), |at| Value::Array(Array(Items::Cells(&lists[at]))))?;
+        Ok(Some((values, total)))
+    }
+
+    fn map_aggregates(
+        &mut self,
+        view: ColumnView<'a>,
+        column: &'a Column,
+        fold: FoldBody,
+    ) -> Result<Option<(Value<'a>, u64)>> {
+        let results = self.cell_buffer(view.len())?;
+        let mut total_cost = 0;
+        for (at, result) in results.iter_mut().enumerate() {
+            let Some(id) = column.cell(view.row(at)).array_id() else { return Ok(None) };
+            let Some((value, cost)) = fold(self.document, self.document.items(id)) else { return Ok(None) };
+            *result = value;
+            total_cost += cost;
+        }
+        self.charge(total_cost)?;
+        Ok(Some((self.cell_list(results)?, 0)))
     }
 
     /// Returns the first items of a stored array and their number; `None` for a long part, which becomes rows.

@@ -94,6 +94,21 @@ impl<'a> EvalContext<'a> {
         Ok(Some(selection.rows))
     }
 
+    /// Returns the rows among some rows of a view for which a condition holds.
+    ///
+    /// # Errors
+    /// Any: not always the first one.
+    pub(super) fn matching_rows_among(
+        &mut self,
+        view: ColumnView<'a>,
+        rows: &RowSet,
+        condition: &'a Plan,
+    ) -> Result<RowSet> {
+        let mut selection = Selection { list: view.list, cells: view.cells, rows: rows.clone(), depth: 0 };
+        self.retain(condition, &mut selection, |value| value.is_truthy())?;
+        Ok(selection.rows)
+    }
+
     /// Keeps the rows for which a condition holds. Short-circuits as `and` and `or` do.
     fn retain(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: TruthFn) -> Result<()> {
         match selection.rows.count() {
@@ -381,26 +396,22 @@ impl<'a> EvalContext<'a> {
         selection: &mut Selection<'a>,
     ) -> Result<()> {
         self.charge_calls(call, selection.rows.count() as u64, steps)?;
-        let mut matching = RowSet::empty(selection.cells.len());
-        let one_pass = regex.as_one_pass().filter(|_| texts.is_ascii());
-        let (mut cost, mut bounds) = (0, NO_BOUNDS);
-        for row in selection.rows.iter() {
-            let text = texts.get(row);
-            let (is_match, search_cost) = match one_pass {
-                Some(one_pass) => {
-                    let search = regex.search_cost(text);
-                    self.charge(search)?;
-                    (one_pass.find(text.as_bytes(), 0, &mut bounds), search)
-                }
-                None => self.search_in(regex, text, |budget| regex.is_match(text, budget))?,
-            };
-            cost += search_cost;
-            if is_match {
-                matching.insert(row);
+        let before = self.fuel_used;
+        match regex.as_one_pass().filter(|_| texts.is_ascii()) {
+            Some(one_pass) => {
+                let mut bounds = NO_BOUNDS;
+                selection.rows.try_retain_rows(|row| {
+                    let text = texts.bytes(row);
+                    self.charge(regex.search_cost(text.len()))?;
+                    Ok(one_pass.find(text, 0, &mut bounds))
+                })?;
             }
+            None => selection.rows.try_retain_rows(|row| {
+                let text = texts.get(row);
+                self.search_in(regex, text, |budget| regex.is_match(text, budget))
+            })?,
         }
-        self.record_calls(call, 0, cost);
-        selection.rows = matching;
+        self.record_calls(call, 0, self.fuel_used - before);
         Ok(())
     }
 
@@ -412,27 +423,16 @@ impl<'a> EvalContext<'a> {
     ) -> Result<()> {
         let runs = selection.rows.count() as u64;
         self.charge_prepared(&prepared, runs)?;
-        let mut matching = RowSet::empty(selection.cells.len());
-        for row in selection.rows.iter() {
-            if truth(self.run_prepared(&mut prepared, row, Value::Undefined)?) {
-                matching.insert(row);
-            }
-        }
+        selection.rows.try_retain_rows(|row| self.run_prepared(&mut prepared, row, Value::Undefined).map(truth))?;
         self.record_prepared(&prepared, runs);
-        selection.rows = matching;
         Ok(())
     }
 
     fn retain_plain(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: TruthFn) -> Result<()> {
-        let mut matching = RowSet::empty(selection.cells.len());
-        for row in selection.rows.iter() {
+        selection.rows.try_retain_rows(|row| {
             let item = Value::stored(self.document, selection.cells[row as usize]);
-            if truth(self.eval(plan, item)?) {
-                matching.insert(row);
-            }
-        }
-        selection.rows = matching;
-        Ok(())
+            self.eval(plan, item).map(truth)
+        })
     }
 }
 

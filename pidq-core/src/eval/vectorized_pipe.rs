@@ -12,6 +12,7 @@ use super::plan::fusion::is_size;
 use super::plan::{Call, Path, Plan, Stage};
 use super::regex_captures::{ColumnMatches, MatchMode};
 use super::rename_keys::RenameCache;
+use super::row_set::RowSet;
 use super::vectorized_containers::ContainerFunction;
 use crate::arena::{Arena, Cell, ContainerId};
 use crate::error::Result;
@@ -55,7 +56,7 @@ enum Source<'a> {
 pub(super) struct Field<'a> {
     column: &'a Column,
     texts: Option<&'a Strings>,
-    steps: u64,
+    pub steps: u64,
 }
 
 /// Maximum number of arguments of a prepared call.
@@ -72,10 +73,14 @@ impl<'a> EvalContext<'a> {
             Plan::Pipe(stages) => self.map_piped(view, stages),
             Plan::Array(items) => self.map_lists(view, items),
             Plan::Call(call) if call.function.standard_name() == Some("if") => self.map_if(view, call),
-            Plan::Call(_) => match self.prepared(plan, Some(view.list)) {
-                Some(prepared) => self.map_prepared(view, prepared).map(Some),
-                None => Ok(None),
-            },
+            Plan::Call(_) => {
+                let Some(prepared) = self.prepared(plan, Some(view.list)) else { return Ok(None) };
+                match prepared.as_search().and_then(|_| view.row_set()) {
+                    Some(rows) => self.map_searches(view, plan, &rows),
+                    None => self.map_prepared(view, prepared),
+                }
+                .map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -115,7 +120,7 @@ impl<'a> EvalContext<'a> {
         let Some(field) = self.column_field(path, view.list) else { return Ok(None) };
         let steps = 1 + field.steps;
         if let [Stage { plan: Plan::Call(call), .. }] = rest
-            && let Body::Piped(body) = call.function.row().body
+            && let Body::Piped(body) | Body::Folded(body, _) = call.function.row().body
         {
             return self.map_piped_call(view, field, steps + 1, call, body).map(Some);
         }
@@ -190,7 +195,7 @@ impl<'a> EvalContext<'a> {
         Ok(result)
     }
 
-    /// Runs `size`, `limit`, `keys` or `mapValues` on the field of all items at once; `None` if not all are arrays or
+    /// Runs `size`, `limit`, `keys`, `values`, `mapValues` or an aggregate of numbers on the field of all items at once; `None` if not all are arrays or
     /// objects, or for `mapValues` objects with the same keys. Returns also the number of items in the results.
     fn map_uniform(
         &mut self,
@@ -266,21 +271,6 @@ impl<'a> EvalContext<'a> {
         let list = |at: usize| CellList { arena: self.document, cells: &cells[at * width..][..width] };
         let lists = self.scratch.alloc_slice_from_fn(view.len(), list).ok_or_else(|| self.out_of_memory())?;
         self.list_from_fn(view.len(), |at| Value::Array(Array(Items::Cells(&lists[at])))).map(Some)
-    }
-
-    /// Evaluates `if(condition, a, b)` with a vectorized condition.
-    fn map_if(&mut self, view: ColumnView<'a>, call: &'a Call) -> Result<Option<Value<'a>>> {
-        let [condition, branches @ ..] = &*call.args else { return Ok(None) };
-        let Some(kept) = self.matching_rows(view, condition)? else { return Ok(None) };
-        self.charge_calls(call, view.len() as u64, 0)?;
-        self.try_list_from_fn(view.len(), |cx, at| {
-            let row = view.row(at);
-            match branches.get(usize::from(!kept.contains(row))) {
-                Some(branch) => cx.eval(branch, Value::stored(cx.document, view.cells[row as usize])),
-                None => Ok(Value::Undefined),
-            }
-        })
-        .map(Some)
     }
 
     /// Prepares a call whose arguments are fields of a list, constants or such calls. Without a list, the current value
@@ -381,6 +371,14 @@ impl<'a> EvalContext<'a> {
             Source::Input => Ok(input),
             Source::Call(call) => self.run_prepared(call, row, input),
         }
+    }
+
+    /// Evaluates a regex test on contiguous strings. `rows` are those of the view.
+    fn map_searches(&mut self, view: ColumnView<'a>, plan: &'a Plan, rows: &RowSet) -> Result<Value<'a>> {
+        let matching = self.matching_rows_among(view, rows, plan)?;
+        let truth = |at: usize| if matching.contains(view.row(at)) { Cell::TRUE } else { Cell::FALSE };
+        let cells = self.scratch.alloc_slice_from_fn(view.len(), truth).ok_or_else(|| self.out_of_memory())?;
+        self.cell_list(cells)
     }
 
     /// Runs a prepared call for each item.
@@ -504,7 +502,7 @@ impl<'a> EvalContext<'a> {
         self.scratch.alloc_slice_filled(count, Value::Undefined).ok_or_else(|| self.out_of_memory())
     }
 
-    fn column_field(&mut self, path: &'a Path, list: ContainerId) -> Option<Field<'a>> {
+    pub(super) fn column_field(&mut self, path: &'a Path, list: ContainerId) -> Option<Field<'a>> {
         let column = self.plain_column(path, list)?;
         Some(Field { column, texts: column.strings(self.document), steps: 1 + path.keys.len() as u64 })
     }
@@ -557,7 +555,7 @@ impl<'a> PreparedCall<'a> {
 
 impl<'a> Field<'a> {
     #[inline]
-    fn value(&self, document: &'a Arena, row: u32) -> Value<'a> {
+    pub fn value(&self, document: &'a Arena, row: u32) -> Value<'a> {
         match self.texts {
             Some(texts) => Value::String(texts.get(row)),
             None => Value::stored(document, self.column.cell(row)),

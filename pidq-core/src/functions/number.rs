@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::eval::EvalContext;
 use crate::eval::arithmetic::power;
 use crate::eval::plan::Plan;
-use crate::eval::plan::function::{Body, Function, Param};
-use crate::value::{Value, convert, js_number_format};
+use crate::eval::plan::function::{Body, FoldBody, Function, Param};
+use crate::value::{Array, Value, convert, js_number_format};
 
 const TWO: &[Param] = &[Param::query("left"), Param::query("right")];
 
@@ -33,7 +33,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "The average of the numbers of an array, or null for an empty one.",
         example: "[1, 2, 6] | average() => 3",
-        body: Body::Piped(average),
+        body: Body::Folded(average, fold_average),
     },
     Function {
         name: "divide",
@@ -47,14 +47,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "The largest number of an array, or null for an empty one.",
         example: "[3, 1, 2] | max() => 3",
-        body: Body::Piped(max),
+        body: Body::Folded(max, fold_max),
     },
     Function {
         name: "min",
         params: &[],
         summary: "The smallest number of an array, or null for an empty one.",
         example: "[3, 1, 2] | min() => 1",
-        body: Body::Piped(min),
+        body: Body::Folded(min, fold_min),
     },
     Function {
         name: "mod",
@@ -89,7 +89,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "The product of the numbers of an array, or null for an empty one.",
         example: "[2, 3, 4] | prod() => 24",
-        body: Body::Piped(prod),
+        body: Body::Folded(prod, fold_prod),
     },
     Function {
         name: "round",
@@ -110,7 +110,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "The sum of the numbers of an array, or 0 for an empty one.",
         example: "[1, 2, 3] | sum() => 6",
-        body: Body::Piped(sum),
+        body: Body::Folded(sum, fold_sum),
     },
 ];
 
@@ -217,28 +217,16 @@ fn round_half_up(number: f64) -> f64 {
 
 fn sum<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     let list = array::list(input)?;
-    if let Some((arena, cells)) = list.cells()
-        && let Some(total) = fold(arena, cells, 0.0, |a, b| a + b)
-    {
-        cx.charge(cells.len() as u64)?;
-        return Ok(Value::number(total));
+    match fold_stored(cx, list, fold_sum)? {
+        Some(total) => Ok(total),
+        None => add_all(cx, Value::number(0.0), list.iter()),
     }
-    add_all(cx, Value::number(0.0), list.iter())
-}
-
-/// Combines stored numbers; `None` if one of the cells is not a number.
-fn fold(arena: &Arena, cells: &[Cell], start: f64, combine: impl Fn(f64, f64) -> f64) -> Option<f64> {
-    cells.iter().try_fold(start, |total, cell| Some(combine(total, arena.number(*cell)?)))
 }
 
 fn average<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     let list = array::list(input)?;
-    if let Some((arena, [first, rest @ ..])) = list.cells()
-        && let Some(first) = arena.number(*first)
-        && let Some(total) = fold(arena, rest, first, |a, b| a + b)
-    {
-        cx.charge(rest.len() as u64)?;
-        return Ok(Value::number(total / list.len() as f64));
+    if let Some(average) = fold_stored(cx, list, fold_average)? {
+        return Ok(average);
     }
     let mut items = list.iter();
     let Some(first) = items.next() else { return Ok(Value::Null) };
@@ -247,28 +235,40 @@ fn average<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) ->
 }
 
 fn prod<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
-    reduce(cx, input, |a, b| a * b)
+    reduce(cx, input, fold_prod, product)
 }
 
-// Unlike `f64::min` and `f64::max`, JavaScript's do not skip NaN.
 fn min<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
-    reduce(cx, input, |a, b| if a < b || a.is_nan() { a } else { b })
+    reduce(cx, input, fold_min, smaller)
 }
 
 fn max<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
-    reduce(cx, input, |a, b| if a > b || a.is_nan() { a } else { b })
+    reduce(cx, input, fold_max, larger)
+}
+
+fn product(a: f64, b: f64) -> f64 {
+    a * b
+}
+
+// Unlike `f64::min` and `f64::max`, JavaScript's do not skip NaN.
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b || a.is_nan() { a } else { b }
+}
+
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b || a.is_nan() { a } else { b }
 }
 
 /// Combines the items as numbers. A single item is returned unchanged, whatever its type.
-fn reduce<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, combine: impl Fn(f64, f64) -> f64) -> Result<Value<'a>> {
+fn reduce<'a>(
+    cx: &mut EvalContext<'a>,
+    input: Value<'a>,
+    fold: FoldBody,
+    combine: fn(f64, f64) -> f64,
+) -> Result<Value<'a>> {
     let list = array::list(input)?;
-    if let Some((arena, [first, rest @ ..])) = list.cells()
-        && !rest.is_empty()
-        && let Some(first) = arena.number(*first)
-        && let Some(total) = fold(arena, rest, first, &combine)
-    {
-        cx.charge(list.len() as u64)?;
-        return Ok(Value::number(total));
+    if let Some(total) = fold_stored(cx, list, fold)? {
+        return Ok(total);
     }
     let mut items = list.iter();
     let Some(first) = items.next() else { return Ok(Value::Null) };
@@ -282,6 +282,51 @@ fn reduce<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, combine: impl Fn(f64, 
         total = combine(total, number_of(cx, item)?);
     }
     Ok(Value::number(total))
+}
+
+/// Computes an aggregate of stored numbers; `None` if the items are not stored, or one is not a number.
+fn fold_stored<'a>(cx: &mut EvalContext<'a>, list: Array<'a>, fold: FoldBody) -> Result<Option<Value<'a>>> {
+    let Some((arena, cells)) = list.cells() else { return Ok(None) };
+    let Some((total, cost)) = fold(arena, cells) else { return Ok(None) };
+    cx.charge(cost)?;
+    Ok(Some(Value::stored(arena, total)))
+}
+
+fn fold_sum(arena: &Arena, cells: &[Cell]) -> Option<(Cell, u64)> {
+    let total = fold(arena, cells, 0.0, |a, b| a + b)?;
+    Some((Cell::number(total), cells.len() as u64))
+}
+
+fn fold_average(arena: &Arena, cells: &[Cell]) -> Option<(Cell, u64)> {
+    let [first, rest @ ..] = cells else { return Some((Cell::NULL, 0)) };
+    let total = fold(arena, rest, arena.number(*first)?, |a, b| a + b)?;
+    Some((Cell::number(total / cells.len() as f64), rest.len() as u64))
+}
+
+fn fold_prod(arena: &Arena, cells: &[Cell]) -> Option<(Cell, u64)> {
+    fold_from_first(arena, cells, product)
+}
+
+fn fold_min(arena: &Arena, cells: &[Cell]) -> Option<(Cell, u64)> {
+    fold_from_first(arena, cells, smaller)
+}
+
+fn fold_max(arena: &Arena, cells: &[Cell]) -> Option<(Cell, u64)> {
+    fold_from_first(arena, cells, larger)
+}
+
+/// Combines stored numbers, as [`reduce`] does.
+fn fold_from_first(arena: &Arena, cells: &[Cell], combine: impl Fn(f64, f64) -> f64) -> Option<(Cell, u64)> {
+    let [first, rest @ ..] = cells else { return Some((Cell::NULL, 0)) };
+    let start = arena.number(*first)?;
+    // A single number keeps its text.
+    let total = if rest.is_empty() { *first } else { Cell::number(fold(arena, rest, start, combine)?) };
+    Some((total, cells.len() as u64))
+}
+
+/// Combines stored numbers; `None` if one of the cells is not a number.
+fn fold(arena: &Arena, cells: &[Cell], start: f64, combine: impl Fn(f64, f64) -> f64) -> Option<f64> {
+    cells.iter().try_fold(start, |total, cell| Some(combine(total, arena.number(*cell)?)))
 }
 
 /// Applies JavaScript's `+` from left to right. From the first string on, the result is one string, so it is written at

@@ -47,7 +47,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 
 fn is_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> Result<Value<'a>> {
     let text = cx.convert_to_text(text)?;
-    cx.search_in(regex, text, |budget| regex.is_match(text, budget)).map(|(found, _)| Value::Bool(found))
+    cx.search_in(regex, text, |budget| regex.is_match(text, budget)).map(Value::Bool)
 }
 
 fn first_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> Result<Value<'a>> {
@@ -72,5 +72,5 @@ fn all_matches<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> 
 
 /// Returns the first match at or after a byte.
 fn search(cx: &mut EvalContext<'_>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
-    cx.search_in(regex, text, |budget| regex.captures(text, start, budget)).map(|(found, _)| found)
+    cx.search_in(regex, text, |budget| regex.captures(text, start, budget))
 }

@@ -88,6 +88,7 @@ pub(crate) struct Strings {
     bytes: String,
     /// By row: the offset of its string; then the end of the last one.
     starts: Box<[u32]>,
+    is_ascii: bool,
 }
 
 /// Marks the absence of a row.
@@ -257,7 +258,8 @@ impl Strings {
             bytes.push_str(arena.string(*cell));
         }
         starts.push(u32::try_from(bytes.len()).ok()?);
-        Some(Strings { bytes, starts: starts.into() })
+        let is_ascii = bytes.is_ascii();
+        Some(Strings { bytes, starts: starts.into(), is_ascii })
     }
 
     /// Returns the string in a row.
@@ -267,6 +269,13 @@ impl Strings {
         &self.bytes[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
+    /// Returns the bytes of the string in a row.
+    #[inline]
+    pub fn bytes(&self, row: u32) -> &[u8] {
+        let at = row as usize;
+        &self.bytes.as_bytes()[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
     /// Returns the concatenated strings and the offset of each; then the end of the last one.
     pub fn buffer_and_offsets(&self) -> (&str, &[u32]) {
         (&self.bytes, &self.starts)
@@ -274,7 +283,7 @@ impl Strings {
 
     /// Returns whether all strings are ASCII.
     pub fn is_ascii(&self) -> bool {
-        self.bytes.is_ascii()
+        self.is_ascii
     }
 
     fn size(&self) -> usize {

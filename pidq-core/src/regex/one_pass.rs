@@ -19,8 +19,7 @@ const MAX_RUNS: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct OnePass {
     runs: Vec<Run>,
-    /// By byte: a bit for each run that may contain it, and `FIRST`.
-    run_bits: Vec<u32>,
+    run_bits: Box<RunBits>,
     /// For each group, from 1, its runs.
     groups: Vec<Range<usize>>,
     /// True if it only matches at the start of the text.
@@ -30,6 +29,10 @@ pub(crate) struct OnePass {
     /// True if a match may be empty: then it may begin anywhere.
     may_be_empty: bool,
 }
+
+/// By byte: a bit for each run that may contain it, and `FIRST`.
+#[derive(Debug)]
+struct RunBits([u32; 256]);
 
 /// A number of characters of a class.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +57,12 @@ pub(crate) const NO_BOUNDS: Bounds = [0; MAX_RUNS + 1];
 /// A set of ASCII characters.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ascii([u64; 2]);
+
+impl Default for RunBits {
+    fn default() -> RunBits {
+        RunBits([0; 256])
+    }
+}
 
 impl Ascii {
     fn from_class(class: &Class) -> Option<Ascii> {
@@ -106,7 +115,7 @@ impl OnePass {
         let runs =
             |byte: u8| (0..).zip(&self.runs).fold(0, |bits, (at, run)| bits | bit(run.class.contains(byte), 1 << at));
         let bits = |byte: u8| if byte < 128 { runs(byte) | bit(first.contains(byte), FIRST) } else { 0 };
-        self.run_bits = (0..=u8::MAX).map(bits).collect();
+        (0..=u8::MAX).zip(&mut self.run_bits.0).for_each(|(byte, slot)| *slot = bits(byte));
         self.may_be_empty = !is_whole;
     }
 
@@ -203,7 +212,7 @@ impl OnePass {
 
     #[inline]
     fn is_in_run(&self, byte: u8, bit: u32) -> bool {
-        self.run_bits.get(usize::from(byte)).is_some_and(|bits| bits & bit != 0)
+        self.run_bits.0[usize::from(byte)] & bit != 0
     }
 
     /// Matches at a position; if there is no match, returns the next position to try.
@@ -213,8 +222,8 @@ impl OnePass {
     fn matches(&self, text: &[u8], start: usize, bounds: &mut Bounds) -> Result<(), usize> {
         let mut at = start;
         let mut next = start + 1;
-        for (index, run) in self.runs.iter().enumerate() {
-            bounds[index] = at as u8;
+        for (index, (run, bound)) in self.runs.iter().zip(&mut *bounds).enumerate() {
+            *bound = at as u8;
             let end = text.len().min(at + run.max);
             let min_end = at + run.min;
             while at < end && self.is_in_run(text[at], 1 << index) {

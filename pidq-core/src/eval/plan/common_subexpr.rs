@@ -53,7 +53,8 @@ pub(in crate::eval) fn common_prefixes(exprs: &[&Expr], plans: &[Plan]) -> Optio
 fn shareable_stages(plan: &Plan) -> Option<usize> {
     let loops = |plan: &Plan| match plan {
         Plan::Call(call) => {
-            call.is_deterministic && matches!(call.function.row().body, Body::Piped(_) | Body::Counted(..))
+            call.is_deterministic
+                && matches!(call.function.row().body, Body::Piped(_) | Body::Folded(..) | Body::Counted(..))
         }
         _ => false,
     };

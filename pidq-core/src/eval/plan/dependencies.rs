@@ -78,7 +78,9 @@ pub(crate) fn is_fixed(plan: &Plan) -> bool {
 /// Returns the part of its input that a call reads.
 pub(in crate::eval) fn call_dependency(function: &FunctionRef, args: &[Plan]) -> DependencyKind {
     match function.row().body {
-        Body::Piped(_) | Body::Counted(..) | Body::Custom(_) | Body::SpecialForm => DependencyKind::More,
+        Body::Piped(_) | Body::Folded(..) | Body::Counted(..) | Body::Custom(_) | Body::SpecialForm => {
+            DependencyKind::More
+        }
         Body::Strict(_) | Body::Batched(..) | Body::Lazy(_) | Body::Search(_) => match merged_dependency(args.iter()) {
             Dependency::Nothing => DependencyKind::Nothing,
             Dependency::Field(_) => DependencyKind::OneField,

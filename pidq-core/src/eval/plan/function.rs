@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::Plan;
 use super::custom_function::{Arguments, CustomBody, CustomFunction, CustomParam};
+use crate::arena::{Arena, Cell};
 use crate::error::Result;
 use crate::eval::EvalContext;
 use crate::eval::column_view::ColumnView;
@@ -32,6 +33,8 @@ pub(crate) enum Body {
     Batched(StrictBody, BatchBody),
     /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
     Piped(PipedBody),
+    /// As `Piped`, and the result for many stored numbers can be computed in one loop: `sum`, `max`.
+    Folded(PipedBody, FoldBody),
     /// As `Piped`, and the number of result items per row can be computed without building the lists: `expand`.
     Counted(PipedBody, CountBody),
     /// The function evaluates its arguments itself on the piped value, which it does not read otherwise: `and`, `if`.
@@ -53,6 +56,9 @@ pub(crate) type BatchBody = for<'a> fn(&mut EvalContext<'a>, &mut [Value<'a>], &
 
 /// A function of the piped value and of arguments that it evaluates itself.
 pub(crate) type PipedBody = for<'a> fn(&mut EvalContext<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>;
+
+/// Returns the result for the cells of a stored list, a number or null, and its cost; `None` if a cell is not a number.
+pub(crate) type FoldBody = fn(&Arena, &[Cell]) -> Option<(Cell, u64)>;
 
 /// Returns the number of result items for each row of a list, and the total; `None` if the rows must be evaluated one
 /// by one.
