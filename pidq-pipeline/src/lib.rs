@@ -17,6 +17,7 @@ pub mod webhooks;
 
 mod api;
 mod app;
+mod shared_budget;
 mod upload_budget;
 
 pub use api::routes::ROUTES;
@@ -26,4 +27,5 @@ pub use app::settings::{SETTINGS, TABLES};
 pub use app::startup::{OpenError, migrate, open, open_with_accounts, system_id};
 pub use platform::accounts::Accounts;
 pub use platform::{JobNotifier, Limits, Platform};
+pub use shared_budget::SharedBudget;
 pub use upload_budget::UploadBudget;

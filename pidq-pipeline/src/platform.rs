@@ -38,6 +38,7 @@ use crate::platform::rate_limit::RateLimits;
 use crate::retrieval::index_cache::IndexCache;
 use crate::retrieval::pgvector::PgvectorIndex;
 use crate::retrieval::reranker::Reranker;
+use crate::shared_budget::SharedBudget;
 use crate::upload_budget::UploadBudget;
 
 /// State shared by all handlers and background tasks.
@@ -153,8 +154,8 @@ pub struct Generation {
     pub required_support: RequiredSupport,
     /// Graph query service, if configured.
     pub graph_service: OnceLock<Arc<dyn GraphService>>,
-    /// Permits for concurrently streamed answers.
-    pub answer_streams: Arc<Semaphore>,
+    /// Concurrently streamed answers.
+    pub answer_streams: SharedBudget,
 }
 
 /// Retention of log-like data.

@@ -111,8 +111,8 @@ const CRATES: &[Crate] = &[
         name: "pidq-pipeline",
         source: "pidq-pipeline/src",
         layers: &[
-            &["metrics", "net", "upload_budget"],
-            &["cluster", "llm"],
+            &["metrics", "net", "shared_budget"],
+            &["cluster", "llm", "upload_budget"],
             &["embedding_registry", "generation", "retrieval"],
             &["platform"],
             &["background", "events", "webhooks"],

@@ -54,6 +54,7 @@ use crate::platform::{
 use crate::retrieval::index_cache::{IndexCache, SnapshotFiles};
 use crate::retrieval::pgvector::PgvectorIndex;
 use crate::retrieval::reranker::Reranker;
+use crate::shared_budget::SharedBudget;
 use crate::upload_budget::UploadBudget;
 
 /// Error of opening the platform; its message contains the remedy.
@@ -192,14 +193,14 @@ fn search(
 }
 
 fn generation(settings: &Settings, listeners: &Listeners) -> Result<Generation, OpenError> {
-    let answer_streams = settings.get(&ANSWER_STREAM_LIMIT)?.min(Semaphore::MAX_PERMITS);
+    let answer_streams = settings.get(&ANSWER_STREAM_LIMIT)?;
     let marks_data = settings.get(&DATAMARKING)?;
     Ok(Generation {
         llm: llm(settings, listeners)?,
         required_support: settings.get(&ANSWER_REQUIRES)?,
         spotlighting: if marks_data { Spotlighting::Datamarking } else { Spotlighting::Delimiting },
         graph_service: graph_service(settings)?,
-        answer_streams: Arc::new(Semaphore::new(answer_streams)),
+        answer_streams: SharedBudget::new(answer_streams as u64),
     })
 }
 

@@ -1,11 +1,14 @@
 //! Buffer of recent events, so that many event streams cost one database query.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pidq_store::domain::event::Event;
 use pidq_store::{Store, StoreError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
+
+use crate::shared_budget::{BudgetPermit, SharedBudget};
 
 /// Capacity of the buffer. A stream that is further behind reads from the database.
 const BUFFER_SIZE: usize = 1000;
@@ -16,14 +19,15 @@ pub(crate) const BATCH_SIZE: usize = 100;
 pub struct Feed {
     buffer: Mutex<VecDeque<Arc<Event>>>,
     last: watch::Sender<i64>,
-    permits: Arc<Semaphore>,
+    streams: SharedBudget,
+    is_closed: AtomicBool,
 }
 
 impl Feed {
     /// Creates a feed after a position, with a limit on open streams.
     pub fn new(last: i64, stream_limit: usize) -> Feed {
-        let permits = Arc::new(Semaphore::new(stream_limit.min(Semaphore::MAX_PERMITS)));
-        Feed { buffer: Mutex::default(), last: watch::Sender::new(last), permits }
+        let streams = SharedBudget::new(stream_limit as u64);
+        Feed { buffer: Mutex::default(), last: watch::Sender::new(last), streams, is_closed: AtomicBool::new(false) }
     }
 
     /// Returns the position of the newest event in the feed.
@@ -36,24 +40,24 @@ impl Feed {
         self.last.subscribe()
     }
 
-    /// Returns a permit for a stream; none if the limit is reached.
-    pub(crate) fn acquire_permit(&self) -> Option<OwnedSemaphorePermit> {
-        self.permits.clone().try_acquire_owned().ok()
+    /// Returns a permit for a stream; none if the limit or the share of the caller is reached.
+    pub(crate) fn acquire_permit(&self, caller: &str) -> Option<BudgetPermit> {
+        self.streams.try_acquire(caller, 1)
     }
 
     /// Closes the feed and ends all streams, at shutdown.
     pub fn close(&self) {
-        self.permits.close();
+        self.is_closed.store(true, Ordering::Release);
         self.last.send_modify(|_| ());
     }
 
     /// Returns true if the limit of streams is reached.
     pub fn is_full(&self) -> bool {
-        self.permits.available_permits() == 0
+        self.streams.available() == 0
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.permits.is_closed()
+        self.is_closed.load(Ordering::Acquire)
     }
 
     /// Loads the events that were positioned since, by any replica.

@@ -178,7 +178,7 @@ async fn the_number_of_streamed_answers_is_limited() {
     assert!(!rejected.header("retry-after").is_empty());
     drop(stream_response);
     for _ in 0..200 {
-        if platform.state.generation.answer_streams.available_permits() == 1 {
+        if platform.state.generation.answer_streams.available() == 1 {
             return;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

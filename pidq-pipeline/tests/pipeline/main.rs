@@ -53,6 +53,7 @@ mod prompt_injection;
 #[path = "../../../pidq-http/tests/identity/provider.rs"]
 mod provider;
 mod pubsub;
+mod quotas_under_load;
 mod rag;
 mod rate_limit;
 mod reindex;

@@ -15,7 +15,7 @@ use pidq_text::search::Mode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tracing::Instrument;
 
 use crate::api::handlers::answers::{self, AnswerResponse, AnswerTimings, NewAnswer};
@@ -33,6 +33,7 @@ use crate::generation::rag::{self, Answer, Context, StreamEvent};
 use crate::llm::{Endpoint, LlmError, Sampling};
 use crate::net::egress::AllowList;
 use crate::platform::Platform;
+use crate::shared_budget::BudgetPermit;
 use sampling::{SamplingFields, StopStrings};
 
 /// Maximum number of turns in `history`.
@@ -269,7 +270,8 @@ async fn answer_question(
     question.spotlighting = platform.generation.spotlighting;
     question.required_support = platform.generation.required_support;
     if streamed {
-        let permit = platform.generation.answer_streams.clone().try_acquire_owned().map_err(|_| too_many_streams())?;
+        let caller = request.principal()?.key();
+        let permit = platform.generation.answer_streams.try_acquire(caller, 1).ok_or_else(too_many_streams)?;
         let endpoint = model.map(|model| model.endpoint);
         return Ok(stream_answer(platform, endpoint, question, envelope, request.head, permit));
     }
@@ -451,7 +453,7 @@ fn stream_answer(
     question: rag::Question,
     envelope: AnswerEnvelope,
     head: Arc<Head>,
-    permit: OwnedSemaphorePermit,
+    permit: BudgetPermit,
 ) -> Response {
     let (events, response) = Response::events();
     let (platform, trace) = (platform.clone(), head.trace.clone());

@@ -8,13 +8,14 @@ use pidq_store::domain::api_key::ApiKey;
 use pidq_store::domain::event::{Event, EventKind, KINDS, find};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::api::auth::authenticate;
 use crate::api::problems::store_problem;
 use crate::events::sequencer;
 use crate::platform::Platform;
+use crate::shared_budget::BudgetPermit;
 
 /// Validity of one authorization check during delivery.
 const AUTHORIZATION_TTL: Duration = Duration::from_secs(1);
@@ -48,7 +49,7 @@ struct EventStream {
     filter: EventFilter,
     position: i64,
     positions: watch::Receiver<i64>,
-    _permit: OwnedSemaphorePermit,
+    _permit: BudgetPermit,
 }
 
 /// `GET /api/events`.
@@ -57,7 +58,7 @@ pub(crate) async fn stream_events(platform: &Arc<Platform>, request: Request) ->
     if platform.messaging.feed.is_closed() {
         return Ok(ended_stream());
     }
-    let permit = platform.messaging.feed.acquire_permit().ok_or_else(|| {
+    let permit = platform.messaging.feed.acquire_permit(request.principal()?.key()).ok_or_else(|| {
         Problem::new(codes::TOO_MANY_STREAMS)
             .detail("Too many event streams are open. Try again later.")
             .retry_after(10)
