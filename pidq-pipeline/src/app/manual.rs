@@ -44,10 +44,14 @@ fn splitter(splitter: &Splitter) -> String {
 }
 
 fn embedding_models() -> String {
-    let mut text = String::from("| model | dimensions | description |\n|---|---|---|\n");
+    let mut text =
+        String::from("| model | dimensions | `weight` | `min_similarity` | description |\n|---|---|---|---|---|\n");
     for model in MODELS {
         let dimensions = model.dimensions.map_or_else(|| "defined by the model".into(), |number| number.to_string());
-        let _ = writeln!(text, "| `{}` | {dimensions} | {} |", model.name, model.summary);
+        let weight = model.calibration.weight;
+        let similarity =
+            model.calibration.sufficient_similarity().map_or_else(String::new, |cosine| cosine.to_string());
+        let _ = writeln!(text, "| `{}` | {dimensions} | {weight} | {similarity} | {} |", model.name, model.summary);
     }
     text.trim_end().to_owned()
 }

@@ -7,7 +7,7 @@ use pidq_pipeline::retrieval::chunk_header::chunk_header;
 use pidq_pipeline::retrieval::index_cache::IndexCache;
 use pidq_store::domain::model::Pipeline;
 use pidq_store::{IngestedDocument, PublishOutcome, Store};
-use pidq_text::embedding::{self, Embedder, ModelSources, to_blob};
+use pidq_text::embedding::{self, Calibration, Embedder, ModelSources, to_blob};
 use pidq_text::search::{Filter, MODES, SearchQuery};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
@@ -139,7 +139,7 @@ async fn search(
         text: &text,
         vector: vector.as_deref(),
         mode: MODES[*mode].1,
-        weight: 0.5,
+        calibration: Calibration::unmeasured(0.5),
         top: *top,
         min_score: 0.0,
         filter: (words.len() % 2 == 0).then_some(&filter),

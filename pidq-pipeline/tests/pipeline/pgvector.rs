@@ -12,7 +12,7 @@ use pidq_pipeline::retrieval::index_cache::IndexCache;
 use pidq_pipeline::retrieval::pgvector::{ChunkPosition, PgvectorIndex};
 use pidq_store::domain::model::{Chunk, Options, Pipeline, Progress};
 use pidq_store::{IngestedDocument, NewAttachments, NewDocument, NewPipeline, PublishOutcome, Store};
-use pidq_text::embedding::{normalize, to_blob};
+use pidq_text::embedding::{Calibration, normalize, to_blob};
 use pidq_text::search::{Mode, SearchQuery};
 use serde_json::{Map, json};
 
@@ -130,7 +130,7 @@ impl Fixture {
             text: "",
             vector: Some(vector),
             mode: Mode::Dense,
-            weight: 1.0,
+            calibration: Calibration::unmeasured(1.0),
             top,
             min_score: -1.0,
             filter: None,

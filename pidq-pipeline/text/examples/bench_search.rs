@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 use std::{env, fs, io};
 
-use pidq_text::embedding::from_blob;
+use pidq_text::embedding::{Calibration, from_blob};
 use pidq_text::search::{Chunk, Document, Mode, Partition, SearchQuery};
 use serde_json::Map;
 
@@ -82,7 +82,15 @@ fn snapshot(partition: &Partition) {
 }
 
 fn search_query<'q>(text: &'q str, vector: &'q [f32], mode: Mode) -> SearchQuery<'q> {
-    SearchQuery { text, vector: Some(vector), mode, weight: 1.0, top: 10, min_score: -1.0, filter: None }
+    SearchQuery {
+        text,
+        vector: Some(vector),
+        mode,
+        calibration: Calibration::unmeasured(1.0),
+        top: 10,
+        min_score: -1.0,
+        filter: None,
+    }
 }
 
 fn recall(partition: &Partition, vectors: &[Vec<f32>], questions: &[Vec<f32>]) {

@@ -3,16 +3,17 @@
 mod batch_cache;
 #[cfg(feature = "bert")]
 mod bert_model;
+mod calibration;
 mod hash;
-#[cfg(feature = "static")]
 mod model_dir;
 #[cfg(feature = "static")]
 mod static_model;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use batch_cache::CachingEmbedder;
+pub use calibration::{CALIBRATION_FILE, Calibration};
 pub use hash::HASH_512;
 
 /// An embedding model. Equal texts have equal vectors.
@@ -35,8 +36,8 @@ pub struct Model {
     pub dimensions: Option<usize>,
     /// One-line summary for the manual.
     pub summary: &'static str,
-    /// Weight of the dense score in hybrid mode, from 0 to 1. The search reduces it where the vectors disagree with the terms.
-    pub weight: f64,
+    /// Calibration of models of this kind that have no file of their own.
+    pub calibration: Calibration,
     open: fn(&ModelSource<'_>) -> Result<Arc<dyn Embedder>, Error>,
 }
 
@@ -54,7 +55,7 @@ pub const MODELS: &[Model] = &[
         name: OPENAI,
         dimensions: None,
         summary: "any service with an OpenAI-compatible embeddings endpoint; `openai:NAME` selects the model NAME",
-        weight: 0.5,
+        calibration: Calibration::unmeasured(0.5),
         open: |source| match source.remote {
             Some(remote) => remote(source.name),
             None => Err(Error::unavailable("no embeddings endpoint is configured")),
@@ -91,11 +92,40 @@ pub fn find(name: &str) -> Option<&'static Model> {
 /// Opens a model by name.
 ///
 /// # Errors
-/// Fails if there is no such model, or it cannot be opened.
+/// Fails if there is no such model, it cannot be opened, or its calibration is invalid.
 pub fn open(name: &str, sources: &ModelSources<'_>) -> Result<Arc<dyn Embedder>, Error> {
     let model = find(name).ok_or_else(|| Error::unavailable(format!("unknown embedding model `{name}`")))?;
-    let name = name.split_once(':').map_or("", |(_, name)| name);
+    calibration(name, sources.model_dir.as_deref())?;
+    let name = specific_name(name);
     (model.open)(&ModelSource { name, model_dir: sources.model_dir.as_ref(), remote: sources.remote })
+}
+
+/// Returns the calibration of a model: that in its directory, else that of its kind.
+///
+/// # Errors
+/// Fails if there is no such model, or the file is invalid.
+pub fn calibration(name: &str, model_dir: Option<&Path>) -> Result<Calibration, Error> {
+    let model = find(name).ok_or_else(|| Error::unavailable(format!("unknown embedding model `{name}`")))?;
+    let dir = model_dir.and_then(|root| calibration_dir(name, root));
+    let measured = dir.map(|dir| Calibration::read(&dir)).transpose()?.flatten();
+    Ok(measured.unwrap_or(model.calibration))
+}
+
+/// Returns the directory with the calibration of a model; none for a built-in model and for an invalid name. In the name of a
+/// model of a service, `--` replaces each slash.
+pub fn calibration_dir(name: &str, model_dir: &Path) -> Option<PathBuf> {
+    let model = find(name).filter(|model| model.dimensions.is_none())?;
+    match specific_name(name) {
+        // Models of a service have no common calibration in the root.
+        "" if model.name == OPENAI => None,
+        name if model.name == OPENAI => model_dir::subdirectory(model_dir, &name.replace('/', "--")),
+        name => model_dir::subdirectory(model_dir, name),
+    }
+}
+
+/// Returns the name after the colon.
+fn specific_name(name: &str) -> &str {
+    name.split_once(':').map_or("", |(_, name)| name)
 }
 
 /// An embedding error.

@@ -3,6 +3,7 @@
 //! A dataset is a directory in the BEIR format: `corpus.jsonl`, `queries.jsonl`, and `qrels.tsv` or `qrels/*.tsv`.
 
 mod bootstrap;
+mod calibration;
 mod report;
 mod unrelated;
 
@@ -16,9 +17,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::embedding::CachingEmbedder;
+use crate::embedding::{CachingEmbedder, Calibration};
 use crate::ranking::metrics::{Judgments, measure};
 use crate::search::{Chunk, Document, MIN_RELEVANCE, MODES, Mode, Partition, SearchQuery, chunk_header};
+pub use calibration::{Measurement, measure_calibration};
 pub use report::{Gate, Report};
 use report::{REPORTED, Row};
 use unrelated::UNRELATED_QUESTIONS;
@@ -27,8 +29,8 @@ use unrelated::UNRELATED_QUESTIONS;
 ///
 /// # Errors
 /// Fails if the dataset cannot be read, or its texts cannot be embedded.
-pub fn evaluate_beir(dir: &Path, embedder: &CachingEmbedder, weight: f64) -> io::Result<Report> {
-    Dataset::read(dir)?.index(embedder, weight)?.report()
+pub fn evaluate_beir(dir: &Path, embedder: &CachingEmbedder, calibration: Calibration) -> io::Result<Report> {
+    Dataset::read(dir)?.index(embedder, calibration)?.report()
 }
 
 /// Documents, queries and relevance judgments.
@@ -56,7 +58,7 @@ pub struct IndexedDataset<'e> {
     dataset: Dataset,
     partition: Partition,
     embedder: &'e CachingEmbedder,
-    weight: f64,
+    calibration: Calibration,
 }
 
 /// Number of documents embedded at once.
@@ -84,7 +86,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Fails if the documents cannot be embedded.
-    pub fn index(mut self, embedder: &CachingEmbedder, weight: f64) -> io::Result<IndexedDataset<'_>> {
+    pub fn index(mut self, embedder: &CachingEmbedder, calibration: Calibration) -> io::Result<IndexedDataset<'_>> {
         let mut partition = Partition::new(embedder.dimensions());
         let mut documents: Vec<Document> = std::mem::take(&mut self.documents).into_iter().map(document).collect();
         for batch in documents.chunks_mut(BATCH_SIZE) {
@@ -96,7 +98,7 @@ impl Dataset {
         for document in documents {
             partition.put(document).map_err(io::Error::other)?;
         }
-        Ok(IndexedDataset { dataset: self, partition, embedder, weight })
+        Ok(IndexedDataset { dataset: self, partition, embedder, calibration })
     }
 }
 
@@ -193,7 +195,8 @@ impl IndexedDataset<'_> {
         };
         let judged: Vec<&str> = self.judged_queries().map(|(query, _)| query.text.as_str()).collect();
         let (false_refusals, refusals) = (refused(&judged)?, refused(UNRELATED_QUESTIONS)?);
-        Ok(Gate { threshold: MIN_RELEVANCE, false_refusals, false_accepts: 1.0 - refusals })
+        let min_similarity = self.calibration.sufficient_similarity();
+        Ok(Gate { threshold: MIN_RELEVANCE, min_similarity, false_refusals, false_accepts: 1.0 - refusals })
     }
 
     fn relevance(&self, text: &str) -> io::Result<f64> {
@@ -202,13 +205,25 @@ impl IndexedDataset<'_> {
         Ok(self.partition.relevance(&query, &self.partition.search(&query)))
     }
 
+    /// Returns the highest cosine of a passage and an unrelated question.
+    fn unrelated_similarity(&self) -> io::Result<f64> {
+        let mut highest = 0.0_f64;
+        for text in UNRELATED_QUESTIONS {
+            let vector = self.vector(text)?;
+            let hits = self.partition.rank(&self.query(text, &vector, Mode::Dense), 1);
+            highest = hits.first().map_or(highest, |hit| highest.max(hit.dense));
+        }
+        Ok(highest)
+    }
+
     fn vector(&self, text: &str) -> io::Result<Vec<f32>> {
         let vectors = self.embedder.embed(&[text.to_owned()]).map_err(io::Error::other)?;
         Ok(vectors.into_iter().next().unwrap_or_default())
     }
 
     fn query<'q>(&self, text: &'q str, vector: &'q [f32], mode: Mode) -> SearchQuery<'q> {
-        SearchQuery { text, vector: Some(vector), mode, weight: self.weight, top: DEPTH, min_score: 0.0, filter: None }
+        let calibration = self.calibration;
+        SearchQuery { text, vector: Some(vector), mode, calibration, top: DEPTH, min_score: 0.0, filter: None }
     }
 
     /// Returns the documents found for a query with their scores, best first.

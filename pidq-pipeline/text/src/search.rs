@@ -26,7 +26,7 @@ use vector_scan::VectorTable;
 pub use filter::{Filter, FilterError};
 pub use hybrid::{MODES, Mode, RankedChunk, SearchQuery};
 pub use merge_hits::Hit;
-pub use relevance::{MIN_RELEVANCE, MIN_SIMILARITY};
+pub use relevance::MIN_RELEVANCE;
 
 /// An indexed document.
 #[derive(Clone, Debug, PartialEq)]

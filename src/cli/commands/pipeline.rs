@@ -1,5 +1,6 @@
 //! Subcommands `pidq pipeline`: the document platform.
 
+mod calibrate;
 mod eval_history;
 
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ use pidq_pipeline::OpenError;
 use pidq_pipeline::ProcessRole;
 use pidq_pipeline::start;
 use pidq_text::conformance;
-use pidq_text::embedding::{self, CachingEmbedder, ModelSources};
+use pidq_text::embedding::{self, CachingEmbedder, Calibration, ModelSources};
 use pidq_text::evaluation;
 
 use super::license;
@@ -30,6 +31,8 @@ pub enum Command {
     License(license::Command),
     /// Evaluate the search quality of every mode on queries with relevance judgments.
     Eval(Eval),
+    /// Measure the weight of an embedding model and the cosine that makes a passage relevant, on judged collections.
+    Calibrate(calibrate::Options),
     /// Run the conformance cases of the splitters and the ranking: one JSON case and one response per line.
     ConformanceStdio,
     /// Extract one document; started by the platform.
@@ -60,8 +63,11 @@ pub struct Eval {
     /// Weight of the vectors in hybrid mode, from 0 to 1; default: that of the model
     #[arg(long, value_name = "WEIGHT", value_parser = parse_weight)]
     weight: Option<f64>,
+    /// Cosine of a passage that makes it relevant, above 0 and at most 1; default: that of the model
+    #[arg(long, value_name = "COSINE", value_parser = parse_similarity)]
+    min_similarity: Option<f64>,
     /// File of earlier results, one JSON object per line: the result is compared with the last one of the same directory,
-    /// model and weight, and appended
+    /// model and calibration, and appended
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 }
@@ -69,6 +75,11 @@ pub struct Eval {
 fn parse_weight(text: &str) -> std::result::Result<f64, String> {
     let weight: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (0.0..=1.0).contains(&weight) { Ok(weight) } else { Err("not from 0 to 1".to_owned()) }
+}
+
+fn parse_similarity(text: &str) -> std::result::Result<f64, String> {
+    let cosine: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if cosine > 0.0 && cosine <= 1.0 { Ok(cosine) } else { Err("not above 0 and at most 1".to_owned()) }
 }
 
 /// Capacity of the vector cache during an evaluation.
@@ -81,6 +92,7 @@ pub fn run(command: &Command) -> Result {
         Command::Worker(settings) => run_service(ProcessRole::Worker, settings),
         Command::License(command) => license::run(command),
         Command::Eval(options) => evaluate(options),
+        Command::Calibrate(options) => calibrate::run(options),
         Command::ConformanceStdio => run_conformance(),
         Command::ReadDocument => match pidq_extract::sandbox_main() {
             code if code == ExitCode::SUCCESS => Ok(Status::Done),
@@ -101,13 +113,19 @@ fn run_service(role: ProcessRole, settings: &Settings) -> Result {
 
 fn evaluate(options: &Eval) -> Result {
     let sources = ModelSources { model_dir: options.models.clone(), remote: None };
-    let weight = options.weight.or_else(|| embedding::find(&options.model).map(|model| model.weight)).unwrap_or(0.0);
     let model = embedding::open(&options.model, &sources).map_err(|error| Failure::Usage(error.to_string()))?;
-    let report = evaluation::evaluate_beir(&options.beir, &CachingEmbedder::new(model, VECTOR_CACHE_CAPACITY), weight);
+    let calibration = embedding::calibration(&options.model, options.models.as_deref())
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let calibration = Calibration {
+        weight: options.weight.unwrap_or(calibration.weight),
+        min_similarity: options.min_similarity.unwrap_or(calibration.min_similarity),
+    };
+    let embedder = CachingEmbedder::new(model, VECTOR_CACHE_CAPACITY);
+    let report = evaluation::evaluate_beir(&options.beir, &embedder, calibration);
     let report = report.map_err(|error| Failure::Usage(format!("`{}`: {error}", options.beir.display())))?;
-    writeln!(io::stdout(), "{report}")?;
+    writeln!(io::stdout(), "{report}\nweight of the vectors in hybrid mode: {}", calibration.weight)?;
     let Some(file) = &options.history else { return Ok(Status::Done) };
-    let run = Run::new(&options.beir, &options.model, weight, report);
+    let run = Run::new(&options.beir, &options.model, calibration, report);
     let earlier = eval_history::last(file, &run).and_then(|earlier| eval_history::append(file, &run).map(|()| earlier));
     let earlier = earlier.map_err(|error| Failure::Usage(format!("`{}`: {error}", file.display())))?;
     if let Some(earlier) = earlier {

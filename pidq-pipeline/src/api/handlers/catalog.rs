@@ -43,6 +43,10 @@ pub(crate) struct EmbeddingModel {
     summary: &'static str,
     /// `true` if the model is configured.
     available: bool,
+    /// Weight of the vectors in hybrid mode, unless a specific model has a calibration of its own.
+    weight: f64,
+    /// Sufficient cosine of a passage, unless a specific model has a calibration of its own. Null without a weight.
+    min_similarity: Option<f64>,
 }
 
 /// Text splitter.
@@ -94,6 +98,8 @@ pub(crate) fn models(models: &ModelRegistry) -> Result<Response, Problem> {
         dimensions: model.dimensions,
         summary: model.summary,
         available: models.is_configured(model),
+        weight: model.calibration.weight,
+        min_similarity: model.calibration.sufficient_similarity(),
     });
     Response::json(&List { data: rows.collect() })
 }

@@ -10,7 +10,7 @@ use pidq_http::{Problem, Request, Response, codes};
 use pidq_store::domain::api_key::Verb;
 use pidq_store::domain::classification;
 use pidq_store::domain::model::{Pipeline, Retrieval};
-use pidq_text::embedding;
+use pidq_text::embedding::{self, Calibration};
 use pidq_text::search::{Chunk, Filter, Hit, MIN_RELEVANCE, Mode, indexed_text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,12 +89,16 @@ pub(crate) struct Relevance {
     pub score: f64,
     /// Relevance below which there are no passages, unless the search has a `min_score`.
     pub threshold: f64,
+    /// Cosine of a passage that suffices as well: that of the embedding model. None if vectors do not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub min_similarity: Option<f64>,
 }
 
 impl Relevance {
-    /// Creates the relevance with a score and the threshold of this version.
-    pub fn new(score: f64) -> Relevance {
-        Relevance { score, threshold: MIN_RELEVANCE }
+    /// Creates the relevance with a score, the threshold of this version and the cosine of the model.
+    pub fn new(score: f64, calibration: Calibration) -> Relevance {
+        Relevance { score, threshold: MIN_RELEVANCE, min_similarity: calibration.sufficient_similarity() }
     }
 
     fn is_sufficient(self) -> bool {
@@ -285,7 +289,9 @@ pub(crate) async fn run_search(
         .map_err(store_problem)?;
     let started = Instant::now();
     let change_count = shared.read().await.change_count();
-    let cached = CachedSearch::new(&platform.search.cache, caller, pipeline, change_count, &search_query);
+    let calibration = platform.search.models.calibration(&pipeline.embedding_model).await;
+    let cached =
+        CachedSearch::new(&platform.search.cache, caller, pipeline, (change_count, calibration), &search_query);
     if let Some(result) = cached.result().await {
         let durations = [Duration::ZERO, started.elapsed()];
         platform.metrics.record_search(durations);
@@ -294,14 +300,13 @@ pub(crate) async fn run_search(
     // The partition is locked only during the search: an embedding service may be slow.
     let (vector, warnings) = query_vector(platform, pipeline, &search_query, &cached).await?;
     let embedded = started.elapsed();
-    let weight = embedding::find(&pipeline.embedding_model).map_or(0.0, |model| model.weight);
     let candidates = ann_candidates(platform, pipeline, &search_query, &shared, vector.as_deref()).await;
     let index = shared.read_owned().await;
     let is_unchanged = index.change_count() == change_count;
     let (query, classification, top) =
         (search_query.query.clone(), search_query.classification.clone(), search_query.top);
     let depth = if platform.search.reranker.is_some() { top.max(CANDIDATES) } else { top };
-    let search = move || search_partition(&index, vector, candidates, weight, depth, &search_query);
+    let search = move || search_partition(&index, vector, candidates, calibration, depth, &search_query);
     let mut result = platform.search.search_threads.run_for(caller, || {}, search).await?.value;
     result.warnings = warnings;
     if let Some(reranker) = &platform.search.reranker {
@@ -410,7 +415,7 @@ fn search_partition(
     index: &PartitionIndex,
     vector: Option<Vec<f32>>,
     candidates: Option<Vec<ChunkPosition>>,
-    weight: f64,
+    calibration: Calibration,
     top: usize,
     search_query: &ValidatedSearch,
 ) -> SearchResult {
@@ -418,13 +423,14 @@ fn search_partition(
         text: &search_query.query,
         vector: vector.as_deref(),
         mode: search_query.mode,
-        weight,
+        calibration,
         top,
         min_score: search_query.min_score.unwrap_or(0.0),
         filter: search_query.filter.as_ref(),
     };
     let hits = index.partition.search_candidates(&query, candidates.as_deref());
-    let relevance = (query.mode != Mode::Dense).then(|| Relevance::new(index.partition.relevance(&query, &hits)));
+    let relevance =
+        (query.mode != Mode::Dense).then(|| Relevance::new(index.partition.relevance(&query, &hits), calibration));
     let is_refused = search_query.min_score.is_none() && relevance.is_some_and(|relevance| !relevance.is_sufficient());
     let passages = if is_refused { Vec::new() } else { hits.iter().map(|hit| passage(index, hit)).collect() };
     SearchResult {

@@ -13,7 +13,7 @@ use candle_core::{Result, Tensor};
 use tokenizers::Tokenizer;
 
 use super::model_dir::{invalid_file, model_dir};
-use super::{Embedder, Error, Model};
+use super::{Calibration, Embedder, Error, Model};
 use encoder::BertEncoder;
 use model_files::{ModelFiles, Pooling};
 
@@ -22,7 +22,7 @@ pub const TRANSFORMER: Model = Model {
     name: "transformer",
     dimensions: None,
     summary: "a transformer of the BERT family in the format of sentence-transformers; `transformer:NAME` loads the subdirectory NAME",
-    weight: 0.5,
+    calibration: Calibration::unmeasured(0.5),
     open: |source| Ok(Arc::new(BertModel::open(&ModelFiles::read(&model_dir(source)?)?)?)),
 };
 

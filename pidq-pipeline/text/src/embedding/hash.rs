@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{Embedder, Error, Model, normalize};
+use super::{Calibration, Embedder, Error, Model, normalize};
 use crate::analyzer;
 
 const DIMENSIONS: usize = 512;
@@ -16,7 +16,7 @@ pub const HASH_512: Model = Model {
     name: "hash-512",
     dimensions: Some(DIMENSIONS),
     summary: "built in: terms and character n-grams hashed into 512 dimensions; compares spelling, not meaning",
-    weight: 0.0,
+    calibration: Calibration::unmeasured(0.0),
     open: |_| Ok(Arc::new(HashModel)),
 };
 

@@ -11,14 +11,14 @@ use safetensors::{Dtype, SafeTensors};
 use tokenizers::Tokenizer;
 
 use super::model_dir::{invalid_file, model_dir};
-use super::{Embedder, Error, Model, normalize};
+use super::{Calibration, Embedder, Error, Model, normalize};
 
 /// The `static` model.
 pub const STATIC: Model = Model {
     name: "static",
     dimensions: None,
     summary: "a static embedding model in the format of model2vec; `static:NAME` loads the subdirectory NAME",
-    weight: 0.3,
+    calibration: Calibration::unmeasured(0.3),
     open: |source| Ok(Arc::new(StaticModel::open(&model_dir(source)?)?)),
 };
 

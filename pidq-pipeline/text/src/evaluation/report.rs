@@ -48,6 +48,9 @@ struct Cell {
 pub struct Gate {
     /// Relevance below which a search finds nothing.
     pub threshold: f64,
+    /// Cosine that is sufficient as well, if the vectors count.
+    #[serde(default)]
+    pub min_similarity: Option<f64>,
     /// Share of the judged queries that are refused.
     pub false_refusals: f64,
     /// Share of unrelated everyday questions that are accepted.
@@ -110,11 +113,13 @@ impl fmt::Display for Report {
                 write!(f, "  {mean:.4} [{low:.4}, {high:.4}]")?;
             }
         }
-        let Gate { threshold, false_refusals, false_accepts } = self.gate;
+        let Gate { threshold, min_similarity, false_refusals, false_accepts } = self.gate;
         let percent = |share: f64| 100.0 * share;
+        write!(f, "\nrelevance threshold {threshold}")?;
+        min_similarity.map_or(Ok(()), |cosine| write!(f, " or a cosine of {cosine}"))?;
         write!(
             f,
-            "\nrelevance threshold {threshold}: {:.1} % of the queries refused, {:.1} % of unrelated questions accepted",
+            ": {:.1} % of the queries refused, {:.1} % of unrelated questions accepted",
             percent(false_refusals),
             percent(false_accepts)
         )

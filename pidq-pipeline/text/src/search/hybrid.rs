@@ -7,7 +7,7 @@ use super::tag_matches::TagMatches;
 use super::top_k::TopK;
 use super::{Filter, Partition};
 use crate::analyzer;
-use crate::embedding::normalize;
+use crate::embedding::{Calibration, normalize};
 use crate::ranking::bm25::{Bm25Params, Scores};
 use crate::ranking::fusion::{Agreement, Scale, convex};
 
@@ -43,8 +43,8 @@ pub struct SearchQuery<'q> {
     pub vector: Option<&'q [f32]>,
     /// Ranking mode.
     pub mode: Mode,
-    /// Weight of the dense score in hybrid mode, from 0 to 1: the weight of the model. The sparse score has the rest.
-    pub weight: f64,
+    /// Calibration of the model of the vector. Its weight is that of the dense score in hybrid mode; the sparse score has the rest.
+    pub calibration: Calibration,
     /// Maximum number of hits.
     pub top: usize,
     /// Minimum score of a hit.
@@ -96,7 +96,7 @@ impl Partition {
         let ranked = match (query.mode, &prepared.vector) {
             (Mode::Sparse, _) | (Mode::Hybrid, None) => prepared.sparse(depth),
             (Mode::Dense, _) => prepared.dense(depth),
-            (Mode::Hybrid, Some(_)) => prepared.hybrid(query.weight, depth),
+            (Mode::Hybrid, Some(_)) => prepared.hybrid(query.calibration.weight, depth),
         };
         ranked.into_iter().filter(|ranked| ranked.score >= query.min_score).collect()
     }

@@ -7,9 +7,6 @@ use crate::ranking::bm25::Bm25Params;
 /// Relevance below which a search has found nothing about the query. Calibrated on judged collections; the rates of
 /// wrong decisions are documented in `docs/pipeline.md`.
 pub const MIN_RELEVANCE: f64 = 0.08;
-/// Cosine that counts as much as [`MIN_RELEVANCE`], for models with a weight in the fusion. Some models give cosines of 0.6 to
-/// texts that have nothing in common.
-pub const MIN_SIMILARITY: f64 = 0.65;
 
 /// Chunks of other texts that are assumed besides those of a partition, and how many of them contain a term. In a small
 /// partition, they keep the unknown words of a question from counting several times as much as the known ones.
@@ -25,7 +22,8 @@ impl Partition {
     /// It is the best weighted share of the query's terms in a hit, multiplied by two factors. One is the square of the share
     /// of terms that occur anywhere in the partition: a question about something else has words that no document contains.
     /// The other is the weight of the terms in the hit, up to that of two rare words; a query whose terms weigh less needs all
-    /// of them. A hit with a tag of the query is relevant in any case, and so is one that a model with a weight finds similar.
+    /// of them. A hit with a tag of the query is relevant in any case, and so is one that is as similar as the
+    /// calibration of the model demands.
     pub fn relevance(&self, query: &SearchQuery<'_>, hits: &[Hit<'_>]) -> f64 {
         let tags = self.tag_matches(query.text);
         if hits.iter().any(|hit| tags.share(hit.slot) > 0.0) {
@@ -36,7 +34,9 @@ impl Partition {
         let by_terms = relevance_by_terms(covered, terms.iter().map(|term| term.weight).sum());
         let known = terms.iter().filter(|term| term.is_known).count() as f64 / terms.len().max(1) as f64;
         let similarity = hits.iter().map(|hit| hit.dense).fold(0.0, f64::max);
-        let by_vector = if query.weight > 0.0 { similarity * MIN_RELEVANCE / MIN_SIMILARITY } else { 0.0 };
+        // The cosine of the model's calibration counts as much as the threshold.
+        let by_vector =
+            query.calibration.sufficient_similarity().map_or(0.0, |cosine| similarity * MIN_RELEVANCE / cosine);
         (by_terms * known * known).max(by_vector).min(1.0)
     }
 

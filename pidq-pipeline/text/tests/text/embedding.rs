@@ -1,5 +1,7 @@
 //! Embedding models: lookup by name, and equality with model2vec.
 
+#[cfg(feature = "static")]
+use pidq_text::embedding::Calibration;
 use pidq_text::embedding::{self, Error, MODELS, ModelSources};
 #[cfg(feature = "static")]
 use serde_json::Value;
@@ -9,7 +11,7 @@ fn every_model_is_found_by_its_name() {
     for model in MODELS {
         assert!(embedding::find(model.name).is_some_and(|found| found.name == model.name));
         assert!(embedding::find(&format!("{}:more", model.name)).is_some());
-        assert!((0.0..=1.0).contains(&model.weight), "{}", model.name);
+        assert!((0.0..=1.0).contains(&model.calibration.weight), "{}", model.name);
     }
     assert!(embedding::find("none").is_none());
 }
@@ -20,6 +22,42 @@ fn a_missing_model_is_unavailable() {
         let error = embedding::open(name, &ModelSources::default()).map(|_| ()).unwrap_err();
         assert!(matches!(error, Error::Unavailable { .. }), "{name}: {error}");
     }
+}
+
+#[cfg(feature = "static")]
+#[test]
+fn a_model_has_the_calibration_in_its_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let measured = Calibration { weight: 0.4, min_similarity: 0.55 };
+    for name in ["small", "BAAI--bge-m3"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        measured.write(&folder.path().join(name)).unwrap();
+    }
+    for (name, expected) in [
+        ("static:small", measured),
+        ("openai:small", measured),
+        ("openai:BAAI/bge-m3", measured),
+        ("static:other", Calibration::unmeasured(0.3)),
+        ("static:../small", Calibration::unmeasured(0.3)),
+        ("openai:..", Calibration::unmeasured(0.5)),
+        ("openai", Calibration::unmeasured(0.5)),
+        ("hash-512", Calibration::unmeasured(0.0)),
+    ] {
+        assert_eq!(embedding::calibration(name, Some(folder.path())), Ok(expected), "{name}");
+    }
+    assert_eq!(embedding::calibration("static:small", None), Ok(Calibration::unmeasured(0.3)));
+    assert!(embedding::calibration("none", None).is_err());
+}
+
+#[cfg(feature = "static")]
+#[test]
+fn a_model_with_an_invalid_calibration_is_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("small")).unwrap();
+    std::fs::write(folder.path().join("small/calibration.json"), "{}").unwrap();
+    let sources = ModelSources { model_dir: Some(folder.path().into()), remote: None };
+    let error = embedding::open("static:small", &sources).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("calibration.json"), "{error}");
 }
 
 /// The model was written by model2vec 0.10.0 with random weights; `expected.json` has its vectors.

@@ -1,10 +1,10 @@
 //! Search quality on the plant corpus: lower bounds for the metrics.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use pidq_text::embedding::{self, CachingEmbedder, Embedder, ModelSources};
-use pidq_text::evaluation::{self, Dataset, Report};
+use pidq_text::embedding::{self, CachingEmbedder, Calibration, Embedder, ModelSources};
+use pidq_text::evaluation::{self, Dataset, Report, measure_calibration};
 use pidq_text::search::Mode;
 
 fn corpus_folder() -> PathBuf {
@@ -18,12 +18,12 @@ fn embedder() -> &'static CachingEmbedder {
     &EMBEDDER
 }
 
-fn weight() -> f64 {
-    embedding::find("hash-512").unwrap().weight
+fn calibration() -> Calibration {
+    embedding::find("hash-512").unwrap().calibration
 }
 
 fn report() -> Report {
-    evaluation::evaluate_beir(&corpus_folder(), embedder(), weight()).unwrap()
+    evaluation::evaluate_beir(&corpus_folder(), embedder(), calibration()).unwrap()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn hybrid_search_is_no_worse_than_sparse_or_dense() {
 
 #[test]
 fn questions_without_an_answer_score_less() {
-    let indexed = Dataset::read(&corpus_folder()).unwrap().index(embedder(), weight()).unwrap();
+    let indexed = Dataset::read(&corpus_folder()).unwrap().index(embedder(), calibration()).unwrap();
     for (mode, minimum) in [(Mode::Sparse, 0.82), (Mode::Hybrid, 0.82), (Mode::Dense, 0.78)] {
         let separation = indexed.separation(mode).unwrap();
         println!("{mode:?}: separation {separation:.4}");
@@ -107,36 +107,91 @@ fn random_vector(text: &str) -> Vec<f32> {
 fn vectors_without_meaning_do_not_make_hybrid_search_worse() {
     let random = CachingEmbedder::new(Arc::new(RandomModel), 1000);
     for weight in [0.3, 0.5] {
-        let report = evaluation::evaluate_beir(&corpus_folder(), &random, weight).unwrap();
+        let report = evaluation::evaluate_beir(&corpus_folder(), &random, Calibration::unmeasured(weight)).unwrap();
         println!("weight {weight}\n{report}");
         let [hybrid, sparse] = ["hybrid", "sparse"].map(|mode| report.mean(mode, "nDCG@10").unwrap());
         assert!(hybrid >= sparse - 0.005, "weight {weight}\n{report}");
     }
 }
 
-/// Judged collections that are not part of the repository: the directories in `PIDQ_TEST_COLLECTIONS`, with the static
-/// models in `PIDQ_TEST_MODELS`.
+/// Judged collections that are not part of the repository: the directories in `PIDQ_TEST_COLLECTIONS`.
+fn other_collections() -> Vec<PathBuf> {
+    match std::env::var_os("PIDQ_TEST_COLLECTIONS") {
+        Some(folder) => folders(&PathBuf::from(folder)),
+        None => {
+            println!("SKIPPED: PIDQ_TEST_COLLECTIONS is not set");
+            Vec::new()
+        }
+    }
+}
+
+fn folders(parent: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<_> = std::fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    folders
+}
+
+/// Directory that `scripts/models.sh` wrote, if there is one.
+fn model_dir() -> Option<PathBuf> {
+    std::env::var_os("PIDQ_TEST_MODELS").map(PathBuf::from)
+}
+
+/// Names of the models in a directory. Transformers have a configuration; they need the feature `bert`.
+fn model_names(models: &Path) -> Vec<String> {
+    let name = |folder: PathBuf| {
+        let kind = if folder.join("config.json").exists() { "transformer" } else { "static" };
+        embedding::find(kind).map(|_| format!("{kind}:{}", folder.file_name().unwrap().to_string_lossy()))
+    };
+    folders(models).into_iter().filter_map(name).collect()
+}
+
+fn open(name: &str) -> (CachingEmbedder, Calibration) {
+    let sources = ModelSources { model_dir: model_dir(), ..ModelSources::default() };
+    let calibration = embedding::calibration(name, model_dir().as_deref()).unwrap();
+    (CachingEmbedder::new(embedding::open(name, &sources).unwrap(), 10_000), calibration)
+}
+
 #[test]
 fn hybrid_search_is_no_worse_than_sparse_search_on_other_collections() {
-    let Some(folder) = std::env::var_os("PIDQ_TEST_COLLECTIONS") else {
-        println!("skipped: PIDQ_TEST_COLLECTIONS is not set");
-        return;
-    };
-    let models = std::env::var_os("PIDQ_TEST_MODELS").map(PathBuf::from);
-    let mut names = vec!["hash-512".to_owned()];
-    for entry in models.iter().flat_map(|models| std::fs::read_dir(models).unwrap()) {
-        names.push(format!("static:{}", entry.unwrap().file_name().to_string_lossy()));
-    }
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let collection = entry.unwrap().path();
-        for name in &names {
-            let sources = ModelSources { model_dir: models.clone(), ..ModelSources::default() };
-            let embedder = CachingEmbedder::new(embedding::open(name, &sources).unwrap(), 1000);
-            let weight = embedding::find(name).unwrap().weight;
-            let report = evaluation::evaluate_beir(&collection, &embedder, weight).unwrap();
-            println!("{} {name} {weight}\n{report}", collection.display());
+    let names = model_dir().map(|models| model_names(&models)).unwrap_or_default();
+    for name in names.iter().map(String::as_str).chain(["hash-512"]) {
+        let (embedder, calibration) = open(name);
+        for collection in other_collections() {
+            let report = evaluation::evaluate_beir(&collection, &embedder, calibration).unwrap();
+            println!("{} {name} {calibration:?}\n{report}", collection.display());
             let [hybrid, sparse] = ["hybrid", "sparse"].map(|mode| report.mean(mode, "nDCG@10").unwrap());
             assert!(hybrid >= sparse - 0.005, "{} {name}\n{report}", collection.display());
         }
+    }
+}
+
+/// Vectors alone accept no unrelated question, and refuse no more questions than terms alone.
+#[test]
+fn the_calibration_of_each_model_refuses_unrelated_questions() {
+    let names = model_dir().map(|models| model_names(&models)).unwrap_or_default();
+    for name in &names {
+        let (embedder, calibration) = open(name);
+        for collection in other_collections().into_iter().chain([corpus_folder()]) {
+            let gate = |calibration| evaluation::evaluate_beir(&collection, &embedder, calibration).unwrap().gate;
+            let (with, without) = (gate(calibration), gate(Calibration { weight: 0.0, ..calibration }));
+            println!("{} {name} {calibration:?}: {with:?}, without vectors {without:?}", collection.display());
+            assert!(with.false_accepts <= without.false_accepts + 0.015, "{} {name}: {with:?}", collection.display());
+            assert!(with.false_refusals <= without.false_refusals, "{} {name}: {with:?}", collection.display());
+        }
+    }
+}
+
+/// The stored calibration of each model is the one that is measured on the collections and the plant corpus.
+#[test]
+fn the_calibration_of_each_model_is_the_measured_one() {
+    let collections = other_collections();
+    let Some(models) = model_dir().filter(|_| !collections.is_empty()) else { return };
+    for name in model_names(&models) {
+        let (embedder, calibration) = open(&name);
+        let index = |folder: &PathBuf| Dataset::read(folder).unwrap().index(&embedder, calibration).unwrap();
+        let mut datasets: Vec<_> = collections.iter().chain([&corpus_folder()]).map(index).collect();
+        let measurement = measure_calibration(&mut datasets).unwrap();
+        println!("{name}\n{measurement}");
+        assert_eq!(measurement.calibration, calibration, "{name}");
     }
 }

@@ -2,6 +2,7 @@
 //! of the ranking.
 
 use pidq_text::analyzer;
+use pidq_text::embedding::Calibration;
 use pidq_text::ranking::bm25::{Bm25Params, InvertedIndex};
 use pidq_text::search::{Chunk, Document, Mode, Partition, SearchQuery, chunk_header};
 use serde_json::Map;
@@ -108,8 +109,15 @@ fn searched(documents: &[Document]) -> f64 {
     let mut partition = Partition::new(0);
     documents.iter().cloned().for_each(|document| partition.put(document).unwrap());
     page_hits(|text| {
-        let query =
-            SearchQuery { text, vector: None, mode: Mode::Hybrid, weight: 0.0, top: 5, min_score: 0.0, filter: None };
+        let query = SearchQuery {
+            text,
+            vector: None,
+            mode: Mode::Hybrid,
+            calibration: Calibration::unmeasured(0.0),
+            top: 5,
+            min_score: 0.0,
+            filter: None,
+        };
         let position = |ranked| partition.chunk_position(ranked);
         let ranked = partition.rank(&query, 5);
         ranked.iter().map(position).map(|(id, index)| format!("{}.{index}", id.parse::<usize>().unwrap())).collect()

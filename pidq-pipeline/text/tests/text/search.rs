@@ -1,6 +1,6 @@
 //! Search in a partition.
 
-use pidq_text::embedding::{self, Error, ModelSources, from_blob, normalize, to_blob};
+use pidq_text::embedding::{self, Calibration, Error, ModelSources, from_blob, normalize, to_blob};
 use pidq_text::search::{Chunk, Document, Filter, Hit, MIN_RELEVANCE, Mode, Partition, SearchQuery, chunk_header};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -36,7 +36,15 @@ fn partition(documents: impl IntoIterator<Item = Document>) -> Partition {
 }
 
 fn question(text: &str) -> SearchQuery<'_> {
-    SearchQuery { text, vector: None, mode: Mode::Hybrid, weight: 0.3, top: 8, min_score: 0.0, filter: None }
+    SearchQuery {
+        text,
+        vector: None,
+        mode: Mode::Hybrid,
+        calibration: Calibration::unmeasured(0.3),
+        top: 8,
+        min_score: 0.0,
+        filter: None,
+    }
 }
 
 fn ids<'h>(hits: &'h [Hit<'_>]) -> Vec<&'h str> {
@@ -138,7 +146,11 @@ fn vectors_do_not_rank_other_chunks_before_those_with_the_tag() {
         partition.put(document).unwrap();
     }
     for weight in [0.0, 0.5, 1.0] {
-        let query = SearchQuery { vector: Some(&[0.0, 1.0]), weight, ..question("pump P-101") };
+        let query = SearchQuery {
+            vector: Some(&[0.0, 1.0]),
+            calibration: Calibration::unmeasured(weight),
+            ..question("pump P-101")
+        };
         assert_eq!(ids(&partition.search(&query))[0], "a.0", "{weight}");
     }
 }
@@ -152,7 +164,11 @@ fn hybrid_search_has_no_hits_with_score_zero() {
     }
     for (text, weight) in [("relief valve", 0.3), ("relief valve", 0.0), ("zebra", 0.0)] {
         let vector = vector(text);
-        let hits = partition.search(&SearchQuery { vector: Some(&vector), weight, ..question(text) });
+        let hits = partition.search(&SearchQuery {
+            vector: Some(&vector),
+            calibration: Calibration::unmeasured(weight),
+            ..question(text)
+        });
         assert!(hits.iter().all(|hit| hit.score > 0.0), "{text} {weight}: {hits:?}");
         assert_eq!(hits.is_empty(), text == "zebra");
     }
@@ -193,17 +209,20 @@ fn a_question_about_something_else_has_little_relevance() {
 }
 
 #[test]
-fn only_a_high_cosine_is_relevance_without_common_words() {
-    for (cosine, is_relevant) in [(0.6_f32, false), (0.7, true)] {
+fn only_the_cosine_of_the_calibration_is_relevance_without_common_words() {
+    for (cosine, min_similarity, is_relevant) in
+        [(0.6_f32, 0.65, false), (0.7, 0.65, true), (0.7, 0.75, false), (0.4, 0.35, true), (0.3, 0.35, false)]
+    {
         let mut text = document("a", &["relief valve"]);
         text.chunks[0].vector = vec![1.0, 0.0];
         let mut partition = Partition::new(2);
         partition.put(text).unwrap();
         let vector = [cosine, (1.0 - cosine * cosine).sqrt()];
         for (weight, expected) in [(0.3, is_relevant), (0.0, false)] {
-            let query = SearchQuery { vector: Some(&vector), weight, ..question("football") };
+            let calibration = Calibration { weight, min_similarity };
+            let query = SearchQuery { vector: Some(&vector), calibration, ..question("football") };
             let relevance = partition.relevance(&query, &partition.search(&query));
-            assert_eq!(relevance >= MIN_RELEVANCE, expected, "cosine {cosine}, weight {weight}: {relevance}");
+            assert_eq!(relevance >= MIN_RELEVANCE, expected, "cosine {cosine}, {calibration:?}: {relevance}");
         }
     }
 }

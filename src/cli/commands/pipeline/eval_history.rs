@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use pidq_http::auth::Timestamp;
+use pidq_text::embedding::Calibration;
 use pidq_text::evaluation::Report;
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +17,14 @@ pub struct Run {
     version: String,
     dataset: String,
     model: String,
-    weight: f64,
+    calibration: Calibration,
     /// Result.
     pub report: Report,
 }
 
 impl Run {
     /// Creates the entry of an evaluation that ends now.
-    pub fn new(dataset: &Path, model: &str, weight: f64, report: Report) -> Self {
+    pub fn new(dataset: &Path, model: &str, calibration: Calibration, report: Report) -> Self {
         // The same directory may be named in several ways.
         let dataset = fs::canonicalize(dataset).unwrap_or_else(|_| dataset.to_path_buf());
         Run {
@@ -31,13 +32,13 @@ impl Run {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             dataset: dataset.display().to_string(),
             model: model.to_owned(),
-            weight,
+            calibration,
             report,
         }
     }
 
     fn is_comparable(&self, other: &Run) -> bool {
-        (&self.dataset, &self.model, self.weight) == (&other.dataset, &other.model, other.weight)
+        (&self.dataset, &self.model, self.calibration) == (&other.dataset, &other.model, other.calibration)
     }
 }
 

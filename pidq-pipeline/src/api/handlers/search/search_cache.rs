@@ -1,13 +1,13 @@
 //! Short-lived cache of query vectors and search results, per caller, classification and state of the partition.
 //!
-//! The cache key contains the change counter of the partition and the revision of the pipeline, so entries are never
-//! stale. It also contains the caller: response times must not reveal the searches of other callers. Access is checked
+//! The cache key contains the change counter of the partition, the revision of the pipeline and the calibration of its model,
+//! so entries are never stale. It also contains the caller: response times must not reveal the searches of other callers. Access is checked
 //! before the cache is read.
 
 use std::time::Duration;
 
 use pidq_store::domain::model::Pipeline;
-use pidq_text::embedding::{from_blob, to_blob};
+use pidq_text::embedding::{Calibration, from_blob, to_blob};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -21,6 +21,7 @@ pub(super) struct CachedSearch<'a> {
     cache: Option<&'a Cache>,
     vector_key: Vec<String>,
     passages_key: Vec<String>,
+    calibration: Calibration,
 }
 
 /// Serialized form of a search result.
@@ -44,12 +45,12 @@ struct CachedPassage {
 }
 
 impl CachedSearch<'_> {
-    /// Creates the cache keys of a caller's search in the partition at a change count.
+    /// Creates the cache keys of a caller's search in the partition at a change count, with the calibration of the model.
     pub fn new<'a>(
         cache: &'a Cache,
         caller: &str,
         pipeline: &Pipeline,
-        change_count: i64,
+        (change_count, calibration): (i64, Calibration),
         search: &ValidatedSearch,
     ) -> CachedSearch<'a> {
         let (generation, revision) = (pipeline.generation.to_string(), pipeline.revision.to_string());
@@ -65,9 +66,9 @@ impl CachedSearch<'_> {
         let retains =
             Policy::for_classification(pipeline, &search.classification).is_ok_and(|policy| policy.retains_answers());
         let min_score = search.min_score.map(f64::to_bits);
-        let options = format!("{:?} {} {min_score:x?} {:?}", search.mode, search.top, search.filter);
+        let options = format!("{:?} {} {min_score:x?} {:?} {calibration:?}", search.mode, search.top, search.filter);
         let passages_key = vector_key.iter().cloned().chain([revision, change_count.to_string(), options]).collect();
-        CachedSearch { cache: retains.then_some(cache), vector_key, passages_key }
+        CachedSearch { cache: retains.then_some(cache), vector_key, passages_key, calibration }
     }
 
     pub async fn vector(&self) -> Option<Vec<f32>> {
@@ -82,7 +83,7 @@ impl CachedSearch<'_> {
 
     pub async fn result(&self) -> Option<SearchResult> {
         let bytes = self.cache?.get(&PASSAGES, &as_strs(&self.passages_key)).await?;
-        serde_json::from_slice::<CachedResult>(&bytes).ok().map(CachedResult::into_result)
+        serde_json::from_slice::<CachedResult>(&bytes).ok().map(|result| result.into_result(self.calibration))
     }
 
     /// Stores a result. A degraded result, one with warnings, is not stored.
@@ -107,11 +108,11 @@ impl CachedResult {
         }
     }
 
-    fn into_result(self) -> SearchResult {
+    fn into_result(self, calibration: Calibration) -> SearchResult {
         let passages = self.passages.into_iter().map(CachedPassage::into_passage).collect();
         SearchResult {
             passages,
-            relevance: self.relevance.map(|bits| Relevance::new(f64::from_bits(bits))),
+            relevance: self.relevance.map(|bits| Relevance::new(f64::from_bits(bits), calibration)),
             has_documents: self.has_documents,
             warnings: Vec::new(),
             durations: [Duration::ZERO; 2],
