@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs fuzz targets: scripts/fuzz.sh SECONDS [all|TARGET...]. The default is the engine targets; the dependencies of the
-# service targets take long to build.
+# targets of services and documents take long to build.
 # Requires cargo-fuzz and a nightly toolchain; without them it prints a message and succeeds. A finding is an error.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
@@ -9,15 +9,28 @@ seconds=$1
 shift
 engine_targets=(parse json_format load eval graph proteus)
 service_targets=(form token parts)
+document_targets=(document mail office words)
 case "$*" in
 "") targets=("${engine_targets[@]}") ;;
-all) targets=("${engine_targets[@]}" "${service_targets[@]}") ;;
+all) targets=("${engine_targets[@]}" "${service_targets[@]}" "${document_targets[@]}") ;;
 *) targets=("$@") ;;
 esac
-features=()
+names=()
 for target in "${targets[@]}"; do
-    [[ " ${service_targets[*]} " != *" $target "* ]] || features=(--features http)
+    [[ " ${service_targets[*]} " != *" $target "* ]] || names+=(http)
+    [[ " ${document_targets[*]} " != *" $target "* ]] || names+=(documents)
 done
+features=()
+[ ${#names[@]} = 0 ] || features=(--features "${names[*]}")
+
+# Documents by other programs, which are seeds as they are.
+samples=../pidq-pipeline/extract/tests/data/documents
+seeds() { # seeds TARGET: prints the directories with its seeds
+    echo "corpus/$1"
+    case $1 in
+    document | mail) echo "$samples" ;;
+    esac
+}
 
 if ! cargo fuzz --version >/dev/null 2>&1 || ! rustup run nightly rustc --version >/dev/null 2>&1; then
     echo "SKIPPED: fuzzing needs \`cargo install cargo-fuzz\` and \`rustup toolchain install nightly\`"
@@ -36,7 +49,8 @@ cargo +nightly fuzz build "${features[@]}"
 for target in "${targets[@]}"; do
     mkdir -p "grown/$target"
     log=$logs/$target
-    if ! nice cargo +nightly fuzz run "${features[@]}" "$target" "grown/$target" "corpus/$target" -- \
+    mapfile -t folders < <(seeds "$target")
+    if ! nice cargo +nightly fuzz run "${features[@]}" "$target" "grown/$target" "${folders[@]}" -- \
         -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 >"$log" 2>&1; then
         tail -n 60 "$log"
         echo "found a failing input: see fuzz/artifacts/$target" >&2

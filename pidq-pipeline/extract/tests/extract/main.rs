@@ -5,6 +5,7 @@
 mod attachments;
 mod conversion;
 mod formats;
+mod fuzz_corpus;
 mod hostile;
 mod msg;
 mod mutations;

@@ -1,0 +1,10 @@
+//! Fuzz target of the property in `properties/mail.rs`.
+
+#![no_main]
+
+#[path = "../properties/extraction.rs"]
+mod extraction;
+#[path = "../properties/mail.rs"]
+mod property;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| property::check(input));
