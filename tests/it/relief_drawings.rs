@@ -2078,14 +2078,14 @@ fn fail_positions_and_positions_in_german_and_french_are_read() {
         let plant = serde_json::json!({
             "nodes": [
                 {"id": "D", "class": "equipment.vessel"},
-                serde_json::from_str::<serde_json::Value>(valve).expect("JSON"),
+                serde_json::from_str::<Value>(valve).expect("JSON"),
                 {"id": "R", "class": "safety_valve"},
                 {"id": "O", "class": "open_end"}
             ],
             "edges": [{"from": "D", "to": "V"}, {"from": "V", "to": "R"}, {"from": "R", "to": "O"}]
         });
-        let graph = pidq::Graph::from_json(plant.to_string()).expect("a drawing is JSON");
-        crate::graph::evaluate(&graph, "reliefList() | map(.relief_path) | .0", "{}").expect("the query runs")
+        let graph = Graph::from_json(plant.to_string()).expect("a drawing is JSON");
+        evaluate(&graph, "reliefList() | map(.relief_path) | .0", "{}").expect("the query runs")
     };
     for (action, expected) in [
         ("Federöffnend", "open"),
