@@ -299,7 +299,8 @@ fn inventory_sections_end_at_emergency_shutdown_valves() {
         )
     };
     for from in ["t", "n"] {
-        let expected = format!(r#"[[["unknown_connection","{from}"]],[]]"#);
+        let nozzle = if from == "t" { r#",["unconnected_nozzle","n"]"# } else { "" };
+        let expected = format!(r#"[[["unknown_connection","{from}"]{nozzle}],[]]"#);
         check_document(&plant(from), &format!("inventorySections() | {reasons}"), &expected);
     }
     // The sides of an exchanger are sections of their own.

@@ -20,6 +20,7 @@ mod dependencies;
 mod deployment;
 mod drawing_commands;
 mod drawing_notation;
+mod emergency_valves;
 mod equipment_sides;
 mod errors;
 mod example_drawings;

@@ -65,6 +65,7 @@ const VALVE_LETTERS: &[(&str, EmergencyValve)] = &[
     ("SDV", Shutdown),
     ("EIV", Shutdown),
     ("ESD", Shutdown),
+    ("HIPPS", Shutdown),
     ("EBV", Possible),
     ("ROSOV", Shutdown),
     ("ROV", Possible),

@@ -225,8 +225,8 @@ pub const PURPOSE_WORDS: &[&str] = &[
 /// Parts of the classes of drives that are moved by hand.
 pub const HAND_DRIVES: &[&str] = &["hand", "manual", "lever"];
 
-/// Parts of the classes of instruments through which a sample flows.
-pub const ANALYZERS: &[&str] = &["analys", "analyz"];
+/// Parts of the classes of instruments through which a sample flows out, or a purge flows in.
+pub const SAMPLING_INSTRUMENTS: &[&str] = &["analys", "analyz", "bubbler", "injection", "purge", "quill", "sampl"];
 
 /// Parts of the classes of instruments that measure a flow: the line goes on behind them, unless they are at the end of
 /// an impulse line.

@@ -13,6 +13,7 @@ use super::loop_parts::{self, Gap, LoopParts};
 use super::loops::Loops;
 use super::segments::{self, MissingEnds};
 use super::valve_state::actuation::is_actuated;
+use super::valve_state::fail_action;
 use super::{ChargeFn, Datum, join, joints};
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, EdgeId, NONE, NodeId};
@@ -836,7 +837,7 @@ fn without_fail_action(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> R
             Role::Barrier => is_actuated(drawing, node, charge)?,
             _ => false,
         };
-        if is_actuated && drawing.node_field(node, Names::FailAction).is_none() {
+        if is_actuated && fail_action::stated(drawing, node, charge)?.is_none() {
             checker.report(format!("{} has no fail action", checker.name(node)), &[node], &[]);
         }
     }

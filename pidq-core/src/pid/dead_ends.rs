@@ -151,6 +151,15 @@ pub(crate) fn is_manhole(drawing: &Drawing<'_>, node: NodeId) -> bool {
     ["manhole", "manway", "handhole", "access_nozzle"].iter().any(|word| words.contains(word))
 }
 
+/// Returns whether a nozzle without a pipe has no instrument either and is not a manhole: its connection may be missing.
+/// An instrument with a pipe of its own is no end: a branch may go on at it.
+pub(crate) fn is_unused_port(drawing: &Drawing<'_>, port: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_end = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && topology.flow_degree(*node) == 0;
+    let mut connected = topology.table(EdgeFilter::All, Direction::Both).nodes(port).iter();
+    !is_manhole(drawing, port) && !connected.any(is_end)
+}
+
 /// Returns whether an instrument is connected to an item, or is the item.
 pub(crate) fn has_instrument(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;

@@ -13,6 +13,7 @@ pub(in crate::pid) mod connections;
 mod effects;
 mod equipment_tags;
 mod hand_valves;
+mod instrument_ends;
 mod other_drawings;
 pub(crate) mod parts;
 mod plan;
@@ -417,8 +418,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.open.push(OpenBranch { step, kind: "free_port", at: node });
         } else if degree < 2 {
             self.dead_ends.push(node);
-            if measures_flow(self.drawing, node) {
-                self.note("flow_instrument_at_end", node);
+            if let Some(reason) = instrument_ends::uncertainty(self.drawing, node) {
+                self.note(reason, node);
             }
         }
         // The third pipe of a tee may be missing on the drawing.
@@ -550,8 +551,10 @@ pub(crate) fn measures_flow(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn pipe_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
     let is_through = match drawing.topology.roles[node as usize] {
         Role::Blind => true,
-        // A sample flows on behind an analyzer.
-        Role::Instrument => drawing.class_has(node, vocabulary::ANALYZERS) || is_instrument_fitting(drawing, node),
+        // A sample flows on behind an analyzer, and a purge comes from there.
+        Role::Instrument => {
+            drawing.class_has(node, vocabulary::SAMPLING_INSTRUMENTS) || is_instrument_fitting(drawing, node)
+        }
         Role::None => drawing.topology.owner(node).is_none() && drawing.passage(node) != Some(Passage::End),
         _ => false,
     };

@@ -6,6 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::loops::Loops;
 use super::tag::{Tag, variable};
+use super::valve_state::fail_action;
 use super::{Budget, ChargeFn, Datum, pipe_lines, segments, set_points};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -89,8 +90,14 @@ pub(crate) fn list<'a>(
     let mut rows = Vec::new();
     for node in (0..drawing.topology.node_count() as u32).filter(|node| (list.includes)(drawing, *node)) {
         budget.charge(1 + list.columns.len() as u64)?;
-        let fixed = list.columns.iter().map(|column| ((*column).into(), context.column(node, column)));
-        let mut row: Vec<(String, Datum<'a>)> = fixed.collect();
+        let mut row: Vec<(String, Datum<'a>)> = Vec::with_capacity(list.columns.len());
+        for column in list.columns.iter().copied() {
+            let datum = match column {
+                "fail_action" => Datum::value(fail_action::stated(drawing, node, &mut |units| budget.charge(units))?),
+                _ => context.column(node, column),
+            };
+            row.push((column.into(), datum));
+        }
         if list.has_set_points {
             let loop_node = context.loop_nodes.get(&node).copied();
             row.extend(set_points::columns(drawing, node, loop_node, &mut |units| budget.charge(units))?);
@@ -169,7 +176,6 @@ impl<'p, 'a> ListContext<'p, 'a> {
             "connected_to" => Datum::String(self.names(self.next_items(node)).join(", ")),
             "attached_to" => Datum::String(self.names(attached_to(drawing, node)).join(", ")),
             "normal_position" => Datum::value(drawing.node_field(node, Names::NormalPosition)),
-            "fail_action" => Datum::value(drawing.node_field(node, Names::FailAction)),
             "variable" => drawing
                 .tag(node)
                 .and_then(Tag::parse_letters)

@@ -13,11 +13,10 @@ use super::loops::protection;
 use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
-use super::valve_state::{self, Installation};
+use super::valve_state::{self, Installation, fail_action};
 use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
@@ -562,7 +561,10 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         .iter()
         .flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(*node).iter().copied());
     let lines = pipe_lines::lines_of(drawing, edges);
-    let fail_action = parts.final_elements.iter().find_map(|node| drawing.node_field(*node, Names::FailAction));
+    let mut fail_action = None;
+    for node in parts.final_elements.iter().copied() {
+        fail_action = fail_action.or(fail_action::stated(drawing, node, charge)?);
+    }
     let (kind, is_stated) = kind(drawing, found, &parts);
     let (closed, gap) = (parts.closed(), parts.gap());
     charge((parts.sensors.len() + parts.final_elements.len() + parts.between.len()) as u64)?;

@@ -1,6 +1,8 @@
 //! Division of a plant: boundaries, cut points, bypasses, recycles, the equipment graph, sections for a review.
 
+mod closed_ways;
 mod design_limits;
+mod emergency_valves;
 pub(crate) mod inner_valves;
 pub(crate) mod inventory;
 pub(crate) mod open_ways;
@@ -10,11 +12,12 @@ pub(crate) mod ways_around;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::dead_ends::is_unused_port;
 use super::isolate::connections::possible_pipe_end;
 use super::isolate::parts::{Parts, open_ends};
 use super::isolate::pipe_count;
 use super::valve_state::unknown_edges::unknown_connections;
-use super::valve_state::{BlindPosition, Spool, blind_position, is_not_installed, spool};
+use super::valve_state::{BlindPosition, Installation, Spool, blind_position, installation, is_not_installed, spool};
 use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines, push_row};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -92,13 +95,26 @@ pub(crate) fn boundary<'a>(
     let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| stop_set.contains(*node));
     let used: HashSet<NodeId> = reached_stops.iter().copied().collect();
     let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
-    let mut leaks = leaks(drawing, &within, charge)?;
+    let mut leaks = leaks(drawing, &within, &unpiped_openings(drawing, charge)?, charge)?;
     charge(drawing.topology.dangling.len() as u64)?;
     let seen: HashSet<NodeId> = leaks.iter().copied().collect();
+    let dangling = || drawing.topology.dangling.iter().copied();
+    let incomplete = dangling().flat_map(|edge| open_ends(drawing, edge));
     let incomplete: HashSet<NodeId> =
-        drawing.topology.dangling.iter().flat_map(|edge| open_ends(drawing, *edge)).collect();
+        incomplete.chain(dangling().filter_map(|edge| connected_equipment(drawing, edge))).collect();
     leaks.extend(within.iter().copied().filter(|node| incomplete.contains(node) && !seen.contains(node)));
+    // A stop that may not be there separates nothing.
+    let may_be_absent = |stop: &NodeId| installation(drawing, *stop) != Installation::Installed;
+    leaks.extend(reached_stops.iter().copied().filter(may_be_absent));
     Ok(Datum::Record(KEYS, [within, reached_stops, unused, leaks].map(Datum::Nodes).into()))
+}
+
+/// Returns the equipment at an edge of unknown kind to an item that the drawing lacks: it may be a pipe to other equipment.
+fn connected_equipment(drawing: &Drawing<'_>, edge: EdgeId) -> Option<NodeId> {
+    let topology = &drawing.topology;
+    let is_unknown = topology.edge_flags[edge as usize].contains(EdgeFlags::UNKNOWN);
+    let mut ends = topology.ends[edge as usize].into_iter().filter(|end| *end != NONE);
+    ends.find(|end| is_unknown && topology.roles[*end as usize] == Role::Equipment)
 }
 
 /// Returns the items reached from some items without passing the stops, also through the parts of equipment that are open to
@@ -131,9 +147,14 @@ fn reached_with_parts(
     }
 }
 
-/// Returns the items at which a volume is open, or may be: ends of the sheet, open ends, items with a free side, and the
-/// ends of pipes to nowhere and of edges of unknown kind, also at nozzles without a pipe.
-fn leaks(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+/// Returns the items at which a volume is open, or may be: ends of the sheet, open ends, items with a free side, nozzles
+/// and relief devices on equipment without a pipe, and the ends of pipes to nowhere and of edges of unknown kind.
+fn leaks(
+    drawing: &Drawing<'_>,
+    within: &[NodeId],
+    openings: &HashMap<NodeId, Vec<NodeId>>,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<NodeId>> {
     let topology = &drawing.topology;
     charge(topology.dangling.len() as u64)?;
     let is_pipe = |edge: &&EdgeId| topology.edge_flags[**edge as usize].contains(EdgeFlags::FLOW);
@@ -157,9 +178,40 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Resu
             || topology.is_sheet_end(node)
             || dangling.contains(&node)
             || !topology.is_equipment(node) && topology.ports.degree(node) == 0 && degree < pipe_count(drawing, node)
-            || role == Role::Port && topology.owner(node).is_none() && degree < 2;
+            || role == Role::Port && topology.owner(node).is_none() && degree < 2
+            || role == Role::Port && degree == 0 && is_unused_port(drawing, node);
+        found.extend(openings.get(&node).into_iter().flatten());
         if is_open || !unknown_connections(drawing, node, &inside, charge)?.is_empty() {
             found.push(node);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns by equipment the relief devices and open ends that are drawn on it without a pipe: where they lead is not known.
+fn unpiped_openings(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<HashMap<NodeId, Vec<NodeId>>> {
+    let topology = &drawing.topology;
+    charge(topology.node_count() as u64)?;
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    let mut found: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+    for node in 0..topology.node_count() as u32 {
+        let is_opening = matches!(topology.roles[node as usize], Role::Relief | Role::OpenEnd);
+        if !is_opening || topology.flow_degree(node) > 0 {
+            continue;
+        }
+        charge(table.degree(node) as u64)?;
+        let is_structure = |edge: EdgeId| {
+            let flags = topology.edge_flags[edge as usize];
+            [EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED].iter().any(|flag| flags.contains(*flag))
+        };
+        let by_edge = table.arcs(node).filter(|(_, edge)| is_structure(*edge)).map(|(whole, _)| whole);
+        let by_field = drawing.node_field(node, Names::Parent).and_then(|parent| drawing.by_id(parent));
+        let wholes = by_edge.chain(by_field).filter(|whole| topology.roles[*whole as usize] == Role::Equipment);
+        for whole in wholes {
+            let openings = found.entry(whole).or_default();
+            if !openings.contains(&node) {
+                openings.push(node);
+            }
         }
     }
     Ok(found)

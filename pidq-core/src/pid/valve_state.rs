@@ -4,10 +4,12 @@
 
 pub(crate) mod absences;
 pub(crate) mod actuation;
+pub(crate) mod actuators;
 pub(crate) mod closed_texts;
 pub(crate) mod fail_action;
 mod groups;
 mod other_statements;
+pub(crate) mod out_of_function;
 pub(crate) mod phrases;
 pub(crate) mod pipes;
 pub(crate) mod unknown_edges;

@@ -12,7 +12,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, ReliefPath};
-use crate::pid::valve_state::{self, BlindPosition, blind_position, is_closed, is_locked_open};
+use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed, is_locked_open};
 use crate::pid::{ChargeFn, Datum};
 
 const RESULT: &[&str] = &[
@@ -68,7 +68,10 @@ impl<'a> Isolation<'_, 'a> {
         for (barrier, devices) in self.barriers.iter().zip(&cut_off) {
             barriers.push(self.barrier_row(barrier, devices, charge)?);
         }
-        let conditional = self.conditional.iter().map(|item| self.conditional_row(item.step, item.action)).collect();
+        let mut conditional = Vec::with_capacity(self.conditional.len());
+        for item in &self.conditional {
+            conditional.push(self.conditional_row(item.step, item.action, charge)?);
+        }
         Ok(Datum::Record(
             RESULT,
             vec![
@@ -161,7 +164,7 @@ impl<'a> Isolation<'_, 'a> {
             Datum::Bool(self.is_closed(barrier)),
             position,
             lock,
-            Datum::value(self.drawing.node_field(node, Names::FailAction)),
+            Datum::value(fail_action::stated(self.drawing, node, charge)?),
             Datum::Word(self.action(barrier)),
             Datum::Nodes(cut_off.iter().map(|device| device.node).collect()),
             Datum::Bool(self.is_barrier_certain(node)),
@@ -195,18 +198,18 @@ impl<'a> Isolation<'_, 'a> {
         if self.is_closed(barrier) { "check_closed" } else { conditional.unwrap_or("close") }
     }
 
-    fn conditional_row(&self, step: u32, action: &'static str) -> Vec<Datum<'a>> {
+    fn conditional_row(&self, step: u32, action: &'static str, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
         let node = self.steps[step as usize].node;
         let [position, lock] = valve_state::columns(self.drawing, node);
-        vec![
+        Ok(vec![
             Datum::Node(node),
             Datum::Word(action),
             Datum::Nodes(self.path(step)),
             Datum::Bool(is_closed(self.drawing, node)),
             position,
             lock,
-            Datum::value(self.drawing.node_field(node, Names::FailAction)),
-        ]
+            Datum::value(fail_action::stated(self.drawing, node, charge)?),
+        ])
     }
 
     fn open_branch_row(&self, open: &OpenBranch) -> Vec<Datum<'a>> {

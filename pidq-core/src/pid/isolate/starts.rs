@@ -4,10 +4,9 @@ use super::{DataGap, Isolation, OpenBranch, Step, is_unknown, pipe_count};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::roles::{Passage, Role};
-use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::walk::Visitor;
 use crate::pid::ChargeFn;
-use crate::pid::dead_ends::is_manhole;
+use crate::pid::dead_ends::is_unused_port;
 use hashbrown::HashSet;
 
 impl Isolation<'_, '_> {
@@ -29,7 +28,7 @@ impl Isolation<'_, '_> {
             if has_pipe(node) {
                 let step = self.begin_branch(node);
                 own_step = own_step.or((node == item).then_some(step));
-            } else if node != item && self.is_unused_port(node) {
+            } else if node != item && is_unused_port(self.drawing, node) {
                 self.gaps.push(DataGap { kind: "unconnected_nozzle", at: node, edge: NONE });
             }
         }
@@ -72,7 +71,7 @@ impl Isolation<'_, '_> {
             self.inside.push(port);
             if topology.flow_degree(port) > 0 {
                 self.begin_branch(port);
-            } else if self.is_unused_port(port) {
+            } else if is_unused_port(self.drawing, port) {
                 self.gaps.push(DataGap { kind: "unconnected_nozzle", at: port, edge: NONE });
             }
         }
@@ -171,7 +170,7 @@ impl Isolation<'_, '_> {
             }
             if topology.flow_degree(node) > 0 {
                 self.begin_branch(node);
-            } else if topology.roles[node as usize] == Role::Port && self.is_unused_port(node) {
+            } else if topology.roles[node as usize] == Role::Port && is_unused_port(self.drawing, node) {
                 self.gaps.push(DataGap { kind: "unconnected_nozzle", at: node, edge: NONE });
             }
         }
@@ -212,16 +211,6 @@ impl Isolation<'_, '_> {
         }
         self.open.push(OpenBranch { step, kind: "equipment", at: owner });
         Ok(())
-    }
-
-    /// Returns whether a nozzle without a pipe has no instrument either and is not a manhole: its connection may be missing.
-    /// An instrument with a pipe of its own is no end: a branch may go on at it.
-    pub(super) fn is_unused_port(&self, port: NodeId) -> bool {
-        let topology = &self.drawing.topology;
-        let is_end =
-            |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && topology.flow_degree(*node) == 0;
-        let mut connected = topology.table(EdgeFilter::All, Direction::Both).nodes(port).iter();
-        !is_manhole(self.drawing, port) && !connected.any(is_end)
     }
 
     /// Continues by valves and other items of pipes that are mounted on equipment inside the volume: they have a pipe on

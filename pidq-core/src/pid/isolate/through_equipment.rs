@@ -6,6 +6,7 @@ use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::walk::{EquipmentPolicy, Visitor};
+use crate::pid::dead_ends::is_unused_port;
 use hashbrown::HashSet;
 
 impl Isolation<'_, '_> {
@@ -72,7 +73,7 @@ impl Isolation<'_, '_> {
             }
             if topology.flow_degree(exit) > 0 {
                 self.steps.push(Step { node: exit, from: step, port, depth: depth + 1, is_end: false });
-            } else if exit != body && self.is_unused_port(exit) {
+            } else if exit != body && is_unused_port(self.drawing, exit) {
                 self.gaps.push(DataGap { kind: "unconnected_nozzle", at: exit, edge: NONE });
             }
         }

@@ -46,14 +46,22 @@ pub(crate) fn emergency_valve(drawing: &Drawing<'_>, node: NodeId) -> Option<(Em
     let role = drawing.topology.roles[node as usize];
     let is_valve = matches!(role, Role::Barrier | Role::Control | Role::MultiWay | Role::None);
     let by_tag = || {
-        let text = drawing.tag(node).filter(|text| is_valve && text.len() <= MAX_CLASS)?;
-        let known = Tag::parse_letters(text).and_then(|tag| emergency_valve_by_letters(&tag.letters));
-        Some((known.or_else(|| emergency_valve_by_words(text))?, "tag"))
+        let valve = drawing.tag(node).filter(|_| is_valve).and_then(emergency_valve_by_tag)?;
+        Some((valve, "tag"))
     };
     match by_class {
         Some((EmergencyValve::Possible, _)) | None => by_tag().or(by_class),
         known => known,
     }
+}
+
+/// Returns the function of a valve in the emergency shutdown by the letters of a tag.
+pub(crate) fn emergency_valve_by_tag(text: &str) -> Option<EmergencyValve> {
+    if text.len() > MAX_CLASS {
+        return None;
+    }
+    let known = Tag::parse_letters(text).and_then(|tag| emergency_valve_by_letters(&tag.letters));
+    known.or_else(|| emergency_valve_by_words(text))
 }
 
 /// Returns the function of a valve whose letters before the number are written with a separator: `20-ESD-V-101A` is

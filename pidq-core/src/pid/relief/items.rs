@@ -295,7 +295,7 @@ pub(super) fn pipe_cause(drawing: &Drawing<'_>, between: [NodeId; 2], charge: Ch
 
 /// Returns whether an item is closed, from whichever side the flow comes, or all pipes to it from the one before it,
 /// which may be [`NONE`].
-pub(super) fn is_closed(drawing: &Drawing<'_>, [before, node]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+pub(crate) fn is_closed(drawing: &Drawing<'_>, [before, node]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
     let role = drawing.topology.roles[node as usize];
     let cause = match role.closes() || matches!(role, Role::OneWay | Role::None) {
         true => item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?,

@@ -73,7 +73,8 @@ impl Reason {
 pub(super) fn is_position_stated(drawing: &Drawing<'_>, cause: Cause, at: NodeId) -> bool {
     match cause {
         Cause::NotLocked => has_position(drawing, at),
-        Cause::Actuated => has_position(drawing, at) && !may_fail_closed(drawing, at),
+        // Finding the cause was charged for the same edges.
+        Cause::Actuated => has_position(drawing, at) && !may_fail_closed(drawing, at, &mut |_| Ok(())).unwrap_or(true),
         Cause::RemovableSpool => has_blind_position(drawing, at),
         Cause::SomeWaysClosed => false,
         _ => true,

@@ -16,7 +16,7 @@ use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::loops::signals;
 use crate::pid::stated_values::stated_values;
-use crate::pid::valve_state::installation;
+use crate::pid::valve_state::{fail_action, installation};
 use crate::pid::{Budget, ChargeFn, Datum, push_row};
 use crate::value::{Value, convert};
 
@@ -407,12 +407,13 @@ impl<'d, 'a> Report<'d, 'a> {
         let trip_item = path.iter().map(|step| step.node).find(|node| self.trip_reasons[*node as usize].is_some());
         let basis = trip_item.and_then(|node| self.trip_reasons[node as usize]);
         let word = |word: Option<&'static str>| word.map_or(Datum::Null, Datum::Word);
+        let fail_action = fail_action::stated(self.drawing, final_element, &mut |units| budget.charge(units))?;
         let row = vec![
             Datum::Node(initiator),
             Datum::Node(final_element),
             Datum::Word(if step.is_trip { "trip" } else { "control" }),
             word(step.effect),
-            Datum::value(self.drawing.node_field(final_element, Names::FailAction)),
+            Datum::value(fail_action),
             Datum::string(voting.clone()),
             Datum::node(trip_item),
             word(basis),

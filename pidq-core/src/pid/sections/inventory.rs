@@ -8,6 +8,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
@@ -15,13 +16,17 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::isolate::is_unknown;
-use crate::pid::loops::protection;
+use crate::pid::isolate::parts::Parts;
 use crate::pid::relief::devices::{is_device_by_tag, opens_inwards};
 use crate::pid::valve_state::pipes::pipe_state;
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::{Installation, contradicts_open, installation, is_not_installed, may_not_be_tight};
 use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
+use super::closed_ways::closed_item_behind;
+use super::emergency_valves::{
+    Hindrance, blowdown_hindrance, emergency_valve_or_actuator, relief_hindrance, shutdown_hindrance,
+};
 use super::inner_valves;
 use super::partition::Partition;
 
@@ -58,23 +63,47 @@ struct Section {
     uncertainties: Vec<(&'static str, NodeId, EdgeId)>,
 }
 
+/// Items that end sections or may do so.
+#[derive(Default)]
+struct Ends {
+    kinds: HashMap<NodeId, End>,
+    /// What keeps an end from closing or opening its line.
+    hindrances: HashMap<NodeId, Hindrance>,
+    /// Items that end no section and may be meant to: why.
+    possible: HashMap<NodeId, &'static str>,
+}
+
 /// Returns the sections between shutdown valves: those in `cut`, or those by class and tag without it.
 pub(crate) fn sections<'a>(
     drawing: &Drawing<'a>,
     cut: Option<&HashSet<NodeId>>,
     charge: ChargeFn<'_>,
 ) -> Result<Datum<'a>> {
+    let ends = find_ends(drawing, cut, charge)?;
+    let mut found = collect(drawing, &ends.kinds, &ends.possible, charge)?;
+    for section in &mut found {
+        let at_ends = sorted(section.ends.iter().map(|(_, node)| *node));
+        charge((at_ends.len() + section.uncertainties.len()) as u64)?;
+        let listed: HashSet<Hindrance> = section.uncertainties.iter().map(|(reason, at, _)| (*reason, *at)).collect();
+        let hindrances = at_ends.into_iter().filter_map(|node| ends.hindrances.get(&node));
+        let new = hindrances.filter(|hindrance| !listed.contains(*hindrance)).map(|(reason, at)| (*reason, *at, NONE));
+        section.uncertainties.extend(new);
+    }
+    let rows = found.iter().zip(1..).map(|(section, number)| row(drawing, section, number));
+    Ok(Datum::Table(SECTION, rows.collect()))
+}
+
+/// Finds the ends of the sections of a drawing, and what is uncertain about each.
+fn find_ends(drawing: &Drawing<'_>, cut: Option<&HashSet<NodeId>>, charge: ChargeFn<'_>) -> Result<Ends> {
     let topology = &drawing.topology;
-    let mut ends: HashMap<NodeId, End> = HashMap::new();
-    let mut possible: HashMap<NodeId, &'static str> = HashMap::new();
-    let mut uncertain_ends: HashMap<NodeId, &'static str> = HashMap::new();
+    let mut ends = Ends::default();
     let moved_by_trips = loop_parts::final_elements_of_trips(drawing, charge)?;
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
         if topology.flow_degree(node) == 0 || topology.is_equipment(node) {
             continue;
         }
-        let kind = protection::emergency_valve(drawing, node).map(|(valve, _)| valve);
+        let kind = emergency_valve_or_actuator(drawing, node, charge)?;
         let is_shutdown = match cut {
             Some(cut) => cut.contains(&node),
             None => kind == Some(EmergencyValve::Shutdown),
@@ -85,46 +114,47 @@ pub(crate) fn sections<'a>(
             Role::Relief => Some(End::Relief),
             _ => (kind == Some(EmergencyValve::Blowdown) && is_installed).then_some(End::Blowdown),
         });
-        ends.extend(end.map(|end| (node, end)));
         if let Some(end) = end {
-            let reason = end_uncertainty(drawing, node, end, charge)?;
-            uncertain_ends.extend(reason.map(|reason| (node, reason)));
+            ends.kinds.insert(node, end);
+            // A valve that the condition selects need not have an actuator.
+            let is_declared = |reason: &str| reason == "operated_by_hand" && cut.is_some();
+            let hindrance = hindrance(drawing, node, end, charge)?.filter(|(reason, _)| !is_declared(reason));
+            ends.hindrances.extend(hindrance.map(|hindrance| (node, hindrance)));
+            continue;
         }
-        let may_be_switched = || moved_by_trips.contains(&node) || inner_valves::may_be_switched(drawing, node);
-        if end.is_none() && (kind.is_some() || is_shutdown || cut.is_none() && may_be_switched()) {
-            possible.insert(node, "possible_esd_valve");
+        let may_be_meant = kind.is_some()
+            || is_shutdown
+            || cut.is_none()
+                && (moved_by_trips.contains(&node) || inner_valves::may_be_switched(drawing, node, charge)?);
+        if may_be_meant {
+            ends.possible.insert(node, "possible_esd_valve");
         }
-        if end.is_none() && is_device_by_tag(drawing, node) {
-            possible.insert(node, "possible_relief_device");
+        if is_device_by_tag(drawing, node) {
+            ends.possible.insert(node, "possible_relief_device");
         }
     }
-    let mut found = collect(drawing, &ends, &possible, charge)?;
-    for section in &mut found {
-        let at_ends = sorted(section.ends.iter().map(|(_, node)| *node));
-        charge(at_ends.len() as u64)?;
-        let reasons = at_ends.into_iter().filter_map(|node| Some((*uncertain_ends.get(&node)?, node, NONE)));
-        section.uncertainties.extend(reasons);
-    }
-    let rows = found.iter().zip(1..).map(|(section, number)| row(drawing, section, number));
-    Ok(Datum::Table(SECTION, rows.collect()))
+    Ok(ends)
 }
 
-/// Returns what makes an end of a section uncertain: an item that may not be there, a shutdown valve that does not close
-/// without air, is locked open, or does not close all its ways, or a blowdown valve that does not open.
-fn end_uncertainty(
-    drawing: &Drawing<'_>,
-    node: NodeId,
-    end: End,
-    charge: ChargeFn<'_>,
-) -> Result<Option<&'static str>> {
+/// Returns what makes an end of a section uncertain: an item that may not be there, a shutdown valve that may not close, or a
+/// blowdown valve or a relief device that may not open or behind which all ways are closed.
+fn hindrance(drawing: &Drawing<'_>, node: NodeId, end: End, charge: ChargeFn<'_>) -> Result<Option<Hindrance>> {
     if let Some(reason) = installation(drawing, node).uncertainty() {
-        return Ok(Some(reason));
+        return Ok(Some((reason, node)));
     }
-    match end {
-        End::Shutdown => inner_valves::hindrance(drawing, node, charge),
-        End::Blowdown => Ok(inner_valves::blowdown_hindrance(drawing, node)),
-        End::Relief => Ok(None),
+    let found = match end {
+        End::Shutdown => return shutdown_hindrance(drawing, node, charge),
+        End::Blowdown => blowdown_hindrance(drawing, node, charge)?,
+        End::Relief => relief_hindrance(drawing, node),
+    };
+    if found.is_some() {
+        return Ok(found);
     }
+    let is_mounted = drawing.node_field(node, Names::Parent).is_some();
+    if end == End::Blowdown && !is_mounted && neighbors(drawing, node, charge)?.len() < 2 {
+        return Ok(Some(("no_outlet", node)));
+    }
+    Ok(closed_item_behind(drawing, node, charge)?.map(|closed| ("closed_item", closed)))
 }
 
 /// Returns the sections in the order of their first items.
@@ -159,13 +189,51 @@ fn collect(
             sections[*number].uncertainties.push(("dangling_edge", node, *edge));
         }
     }
+    let parts = Parts::collect(drawing, charge)?;
+    let openings = super::unpiped_openings(drawing, charge)?;
     for (section, root) in sections.iter_mut().zip(roots) {
+        add_mounted_ends(section, &parts, ends, charge)?;
         add_unstated_sides(drawing, section, |node| partition.root_of(drawing, node) == root, charge)?;
-        add_openings(drawing, section, charge)?;
+        add_openings(drawing, section, &openings, charge)?;
         add_different_pipes(drawing, section, charge)?;
     }
     add_closed_items(drawing, &mut sections, ends, charge)?;
+    for section in &mut sections {
+        add_bypassed(drawing, section, charge)?;
+    }
     Ok(sections)
+}
+
+/// Adds the ends of a section that are mounted on its equipment, such as the internal valve of a tank.
+fn add_mounted_ends(
+    section: &mut Section,
+    parts: &Parts,
+    ends: &HashMap<NodeId, End>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    for equipment in sorted(section.equipment.iter().copied()) {
+        let mounted = parts.mounted_on(equipment);
+        charge(1 + mounted.len() as u64)?;
+        section.ends.extend(mounted.iter().filter_map(|item| Some((*ends.get(item)?, *item))));
+    }
+    Ok(())
+}
+
+/// Adds the shutdown valves with both sides in a section: another way leads around them, so that they limit nothing. One
+/// that is drawn closed is listed as such.
+fn add_bypassed(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'_>) -> Result<()> {
+    charge((section.ends.len() + section.uncertainties.len()) as u64)?;
+    if section.uncertainties.iter().any(|(reason, ..)| *reason == "closed_item") {
+        return Ok(());
+    }
+    let mut pipes: HashMap<NodeId, usize> = HashMap::new();
+    for (_, node) in section.ends.iter().filter(|(end, _)| *end == End::Shutdown) {
+        *pipes.entry(*node).or_default() += 1;
+    }
+    let is_inside = |(node, count): &(NodeId, usize)| *count > 1 && *count >= drawing.topology.flow_degree(*node);
+    let inside = sorted(pipes.into_iter().filter(is_inside).map(|(node, _)| node));
+    section.uncertainties.extend(inside.into_iter().map(|node| ("bypassed", node, NONE)));
+    Ok(())
 }
 
 /// Adds the items that are drawn closed between equipment or devices of one section: these are not connected as drawn.
@@ -259,16 +327,30 @@ fn add_different_pipes(drawing: &Drawing<'_>, section: &mut Section, charge: Cha
     Ok(())
 }
 
-/// Adds the open ends of a section, and the edges of unknown kind that may lead out of it, also at nozzles without
+/// Adds the open ends of a section, nozzles and relief devices on its equipment without a pipe, and the edges of unknown kind that may lead out of it, also at nozzles without
 /// pipes.
-fn add_openings(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'_>) -> Result<()> {
+fn add_openings(
+    drawing: &Drawing<'_>,
+    section: &mut Section,
+    openings: &HashMap<NodeId, Vec<NodeId>>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
     let listed: HashSet<NodeId> = section.uncertainties.iter().map(|(_, at, _)| *at).collect();
     let nodes = sorted(section.items.iter().chain(&section.equipment).copied());
     let inside: HashSet<NodeId> = nodes.iter().copied().collect();
-    for node in super::leaks(drawing, &nodes, charge)? {
+    for node in super::leaks(drawing, &nodes, openings, charge)? {
         let unknown = unknown_connections(drawing, node, &inside, charge)?;
+        let is_unpiped = drawing.topology.flow_degree(node) == 0;
+        let reason = match drawing.topology.roles[node as usize] {
+            Role::Relief if is_unpiped => "free_port",
+            Role::Port if is_unpiped => "unconnected_nozzle",
+            _ => "open_end",
+        };
+        if reason == "free_port" {
+            section.ends.push((End::Relief, node));
+        }
         if unknown.is_empty() && !listed.contains(&node) && !is_behind_closed_valve(drawing, node, charge)? {
-            section.uncertainties.push(("open_end", node, NONE));
+            section.uncertainties.push((reason, node, NONE));
         }
         section.uncertainties.extend(unknown.into_iter().map(|edge| ("unknown_connection", node, edge)));
     }

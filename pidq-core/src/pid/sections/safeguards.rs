@@ -17,10 +17,12 @@ use crate::pid::relief::ReliefPath;
 use crate::pid::relief::devices::{StatedBy, devices, opens_inwards};
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::tails::Tails;
+use crate::pid::valve_state::fail_action::{FailAction, fail_action};
 use crate::pid::valve_state::{Installation, installation};
 use crate::pid::{ChargeFn, Datum};
 
-use super::inner_valves::{fails_open, has_one_direction, hindrance, passive_kind};
+use super::emergency_valves::shutdown_hindrance;
+use super::inner_valves::{has_one_direction, passive_kind};
 use super::open_ways::OpenWays;
 use super::ways_around::{has_open_bypass, is_check_valve_bypassed};
 
@@ -79,8 +81,10 @@ impl Safeguards {
             let sensing_points = loop_parts::sensing_points(drawing, &parts.sensors, charge)?;
             let are_stated = parts.are_stated(drawing, found.protection);
             let mut is_certain = is_stated && parts.is_closed() && are_stated && is_installed(drawing, item);
-            for node in parts.final_elements.iter().filter(|node| closes_in_emergency(drawing, **node)) {
-                is_certain = is_certain && !safeguards.is_shutdown_bypassed(drawing, *node, charge)?;
+            for node in parts.final_elements.iter().copied() {
+                is_certain = is_certain
+                    && !(closes_in_emergency(drawing, node, charge)?
+                        && safeguards.is_shutdown_bypassed(drawing, node, charge)?);
             }
             charge((parts.final_elements.len() + sensing_points.len()) as u64)?;
             let LoopParts { sensors, final_elements, .. } = parts;
@@ -261,7 +265,7 @@ impl Safeguards {
             }
             _ if protection::is_shutdown_valve(drawing, node) => {
                 let is_closed_by_trip =
-                    trip.is_some_and(|trip| trip.is_certain) && hindrance(drawing, node, charge)?.is_none();
+                    trip.is_some_and(|trip| trip.is_certain) && shutdown_hindrance(drawing, node, charge)?.is_none();
                 ("shutdown_valve", is_closed_by_trip && !self.is_shutdown_bypassed(drawing, node, charge)?)
             }
             _ => return Ok(None),
@@ -318,9 +322,11 @@ fn is_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 /// Returns whether a final element of a trip is a valve that closes, as far as the drawing says.
-fn closes_in_emergency(drawing: &Drawing<'_>, node: NodeId) -> bool {
+fn closes_in_emergency(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     let is_blowdown = || matches!(protection::emergency_valve(drawing, node), Some((EmergencyValve::Blowdown, _)));
-    drawing.topology.roles[node as usize].closes() && !is_blowdown() && !fails_open(drawing, node)
+    Ok(drawing.topology.roles[node as usize].closes()
+        && !is_blowdown()
+        && fail_action(drawing, node, charge)? != Some(FailAction::Opens))
 }
 
 /// Returns a row of a safeguard that is not certain.

@@ -11,46 +11,61 @@ use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class::{self, LoopFunction};
 use crate::pid::loops::protection;
+use crate::pid::stated_values::values;
 use crate::pid::tag::Tag;
-use crate::pid::valve_state::{is_stated_as_actuated, phrases, texts};
+use crate::pid::valve_state::{is_stated_as_actuated, phrases, texts, truth};
+use crate::value::Value;
 
-/// Returns whether a valve has an actuator: its fields say so, an instrument sends it a signal, an actuator or a
-/// solenoid belongs to it or is located on it, or it is the final element of a loop that controls or trips.
+pub(crate) use super::actuators::parts;
+use super::actuators::{is_by_edge, is_drive, is_fluid_signal, with_tag_of};
+
+/// Words in the classes of items between a controller and an actuator. A key interlock is none: it is mechanical.
+const CONVERTERS: &[&str] = &["converter", "relay", "logic_solver"];
+
+/// Parts of the classes of fittings in the air or oil lines of actuators.
+const AIR_FITTINGS: &[&str] = &["quick_exhaust", "filter_regulator", "fusible_plug", "power_unit"];
+
+/// Returns whether a valve has an actuator: its fields say so, an instrument sends it a signal, an air line that is drawn as a
+/// signal leads to it, an actuator or a solenoid is connected with it, or it is the final element of a loop that controls or
+/// trips.
 pub(crate) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::All, Direction::Both);
     charge(1 + table.degree(node) as u64)?;
-    let has =
-        |edge: EdgeId, flags: &[EdgeFlags]| flags.iter().any(|flag| topology.edge_flags[edge as usize].contains(*flag));
+    let has = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
     let is_acting = |(from, edge): (NodeId, EdgeId)| {
-        topology.roles[from as usize] == Role::Instrument
-            && has(edge, &[EdgeFlags::SIGNAL])
-            && !has(edge, &[EdgeFlags::ZONE])
-            && instrument_class::loop_function(drawing, from) != LoopFunction::Measures
-    };
-    let is_connected_drive = |(other, edge): (NodeId, EdgeId)| {
-        has(edge, &[EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED, EdgeFlags::ZONE])
-            && is_drive(drawing, other)
+        has(edge, EdgeFlags::SIGNAL) && !has(edge, EdgeFlags::ZONE) && sends_to_valves(drawing, from)
     };
     Ok(is_stated_as_actuated(drawing, node)
         || topology.table(EdgeFilter::All, Direction::Up).arcs(node).any(is_acting)
-        || table.arcs(node).any(is_connected_drive)
+        || table.arcs(node).any(|arc| is_by_edge(drawing, arc) || is_fluid_signal(drawing, arc.1))
         || topology.field_members(node).iter().any(|part| is_drive(drawing, *part))
-        || has_drive_with_its_tag(drawing, node, charge)?
+        || topology.field_group(node).is_some_and(|group| is_drive(drawing, group))
+        || !with_tag_of(drawing, node, charge)?.is_empty()
         || is_in_acting_loop(drawing, node, charge)?)
 }
 
-/// Returns what belongs to a valve, by edges and by fields.
-pub(crate) fn parts(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-    let topology = &drawing.topology;
-    let [down, up] = [Direction::Down, Direction::Up].map(|side| topology.table(EdgeFilter::All, side));
-    charge(1 + (down.degree(node) + up.degree(node)) as u64)?;
-    let has = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
-    let is_whole = |edge: EdgeId| has(edge, EdgeFlags::PART) || has(edge, EdgeFlags::MEMBER);
-    let of_whole = down.arcs(node).filter(|(_, edge)| is_whole(*edge));
-    let of_part = up.arcs(node).filter(|(_, edge)| has(*edge, EdgeFlags::MEMBER_REVERSED));
-    let by_edge = of_whole.chain(of_part).map(|(part, _)| part);
-    Ok(by_edge.chain(topology.field_members(node).iter().copied()).chain(topology.field_parts(node)).collect())
+/// Returns whether a signal from an item to a valve moves it: the item is an instrument that does not only measure, or its
+/// class is that of a controller, a converter or a part of the air supply of an actuator.
+fn sends_to_valves(drawing: &Drawing<'_>, from: NodeId) -> bool {
+    drawing.topology.roles[from as usize] == Role::Instrument
+        && instrument_class::loop_function(drawing, from) != LoopFunction::Measures
+        || drawing.class_has_word(from, vocabulary::CONTROLLERS)
+        || drawing.class_has_word(from, CONVERTERS)
+        || drawing.class_has(from, AIR_FITTINGS)
+}
+
+/// Returns whether the drawing states that a valve is operated by hand, and shows no actuator.
+pub(crate) fn is_stated_as_manual(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let says_hand = |names: Names| {
+        let mut stated = values(drawing, node, names).into_iter().peekable();
+        stated.peek().is_some() && stated.all(super::is_by_hand)
+    };
+    let is_not_actuated = |value: Value<'_>| truth(value) == Some(false);
+    let is_manual = says_hand(Names::Operation)
+        || says_hand(Names::Operator)
+        || values(drawing, node, Names::Actuated).into_iter().any(is_not_actuated);
+    Ok(is_manual && !is_actuated(drawing, node, charge)?)
 }
 
 /// Returns whether a valve is a member of a loop that controls or trips: what closes a line there is a final element.
@@ -88,20 +103,6 @@ fn connected_by_membership<'d>(drawing: &'d Drawing<'_>, node: NodeId) -> impl I
     };
     let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(node);
     arcs.filter(move |(_, edge)| is_member(*edge)).map(|(other, _)| other).chain(topology.field_group(node))
-}
-
-/// Returns whether an actuator that no edge connects to a valve has its tag.
-fn has_drive_with_its_tag(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    let Some(tag) = drawing.tag(node).filter(|tag| !tag.trim().is_empty()) else { return Ok(false) };
-    let same = drawing.by_tag(tag);
-    charge(same.len() as u64)?;
-    let mut others = same.iter().filter(|other| **other != node && drawing.topology.flow_degree(**other) == 0);
-    Ok(others.any(|other| is_drive(drawing, *other)))
-}
-
-/// Returns whether an item moves a valve other than by hand, by its class.
-fn is_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.class_has(node, vocabulary::VALVE_DRIVES) && !drawing.class_has(node, vocabulary::HAND_DRIVES)
 }
 
 /// Returns the roles of valves that a description of an item names: `shutdown valve, 4"`, `MOV`, or the ports of one, such

@@ -1,4 +1,5 @@
-//! Statements that a valve is closed, beside its position: labels such as `LC`, remarks, marks such as `closed: true`.
+//! Statements that a valve is closed or locked, beside its position: labels such as `LC`, remarks, marks such as
+//! `closed: true`.
 //!
 //! Tools export a position for every valve, often a default, and the letters beside the symbol are a text of their own.
 

@@ -1,12 +1,16 @@
 //! Fail position of a valve, as the drawing states it: `FO`, `air to close`, `fail last`.
 
+use super::actuators::actuators;
 use super::phrases::clauses;
 use super::{all_texts, texts};
+use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
+use crate::pid::ChargeFn;
+use crate::value::Value;
 
 /// Position that a valve takes when its actuator fails.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -19,16 +23,45 @@ pub(crate) enum FailAction {
     Opens,
 }
 
+/// Returns the fail positions that the drawing states for a valve: at the valve, and at its actuators, of which they are an
+/// attribute in DEXPI. Those of a solenoid valve or a positioner are their own.
+pub(crate) fn fail_actions(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<FailAction>> {
+    let mut found: Vec<FailAction> = texts(drawing, node, Names::FailAction).filter_map(of_text).collect();
+    for actuator in holders(drawing, node, charge)? {
+        found.extend(texts(drawing, actuator, Names::FailAction).filter_map(of_text));
+    }
+    Ok(found)
+}
+
 /// Returns the stated fail position of a valve; of several ones that which keeps it from closing. `None` if the drawing
 /// states none.
-pub(crate) fn fail_action(drawing: &Drawing<'_>, node: NodeId) -> Option<FailAction> {
-    texts(drawing, node, Names::FailAction).filter_map(of_text).max()
+pub(crate) fn fail_action(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<FailAction>> {
+    Ok(fail_actions(drawing, node, charge)?.into_iter().max())
 }
 
 /// Returns whether a valve may close when its actuator fails: the drawing does not state that it opens or stays.
-pub(crate) fn may_fail_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let lowest = texts(drawing, node, Names::FailAction).filter_map(of_text).min();
-    lowest.is_none_or(|action| action < FailAction::Stays)
+pub(crate) fn may_fail_closed(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let lowest = fail_actions(drawing, node, charge)?.into_iter().min();
+    Ok(lowest.is_none_or(|action| action < FailAction::Stays))
+}
+
+/// Returns the value for the fail position of a valve as drawn, at the valve or at an actuator of it.
+pub(crate) fn stated<'a>(drawing: &Drawing<'a>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<Value<'a>>> {
+    if let Some(value) = drawing.node_field(node, Names::FailAction) {
+        return Ok(Some(value));
+    }
+    let holders = holders(drawing, node, charge)?;
+    Ok(holders.into_iter().find_map(|actuator| drawing.node_field(actuator, Names::FailAction)))
+}
+
+/// Returns the actuators of a valve whose fail position is that of the valve.
+fn holders(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    if !drawing.topology.roles[node as usize].closes() {
+        return Ok(Vec::new());
+    }
+    let mut found = actuators(drawing, node, charge)?;
+    found.retain(|item| !drawing.class_has(*item, vocabulary::SOLENOIDS) && !drawing.class_has(*item, &["positioner"]));
+    Ok(found)
 }
 
 /// Returns the fail position in a label or another text of a valve, such as `FO` or `fails open on loss of air`; of several

@@ -10,6 +10,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
+use crate::pid::instrument_class::acts_by_class;
 
 /// Returns the edges of unknown kind from a node to items outside of a volume.
 pub(crate) fn unknown_connections(
@@ -57,8 +58,11 @@ fn leads_to_item(drawing: &Drawing<'_>, from: NodeId, to: NodeId, charge: Charge
     Ok(true)
 }
 
-/// Returns whether a node is in a pipe, or could be: what measures is connected by other edges too.
+/// Returns whether a node is in a pipe, or could be: what measures is connected by other edges too, and what moves a valve.
 fn is_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    if acts_by_class(drawing, node) {
+        return false;
+    }
     let topology = &drawing.topology;
     let is_passed = || drawing.class_texts(node).any(|class| topology.config.passage_of(class).is_some());
     topology.flow_degree(node) > 0
