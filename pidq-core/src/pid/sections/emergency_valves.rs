@@ -142,8 +142,8 @@ fn is_called_other(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let does_not_close = |role: Role| matches!(role, Role::OneWay | Role::Relief | Role::MultiWay | Role::OpenEnd);
     let of_class =
         |class: &str| config.role_of(class).or_else(|| config.role_of_valve(class)).is_some_and(does_not_close);
-    let classes = texts(drawing, node, Names::Class).chain(texts(drawing, node, Names::ComponentName));
-    classes.into_iter().any(of_class)
+    let mut classes = texts(drawing, node, Names::Class).chain(texts(drawing, node, Names::ComponentName));
+    classes.any(of_class)
         || all_texts(drawing, node).any(|(text, kind)| phrases::names_other_item(text, kind))
         || described_roles(drawing, node).any(does_not_close)
 }

@@ -58,13 +58,13 @@ fn sends_to_valves(drawing: &Drawing<'_>, from: NodeId) -> bool {
 /// Returns whether the drawing states that a valve is operated by hand, and shows no actuator.
 pub(crate) fn is_stated_as_manual(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     let says_hand = |names: Names| {
-        let mut stated = values(drawing, node, names).into_iter().peekable();
+        let mut stated = values(drawing, node, names).peekable();
         stated.peek().is_some() && stated.all(super::is_by_hand)
     };
     let is_not_actuated = |value: Value<'_>| truth(value) == Some(false);
     let is_manual = says_hand(Names::Operation)
         || says_hand(Names::Operator)
-        || values(drawing, node, Names::Actuated).into_iter().any(is_not_actuated);
+        || values(drawing, node, Names::Actuated).any(is_not_actuated);
     Ok(is_manual && !is_actuated(drawing, node, charge)?)
 }
 
