@@ -57,9 +57,9 @@ fn a_section_is_uncertain_where_a_text_or_a_field_says_that_its_shutdown_valve_m
     for (fields, reason) in [
         (json!({"remarks": "seized open"}), "not_tight"),
         (json!({"remarks": "passing"}), "not_tight"),
-        (json!({"remarks": "function inhibited"}), "out_of_function"),
-        (json!({"remarks": "overridden"}), "out_of_function"),
-        (json!({"description": "ESD valve, bypassed"}), "out_of_function"),
+        (json!({"remarks": "function inhibited"}), "out_of_action"),
+        (json!({"remarks": "overridden"}), "out_of_action"),
+        (json!({"description": "ESD valve, bypassed"}), "out_of_action"),
         (json!({"remarks": "LO"}), "locked_open"),
         (json!({"label": "CSO"}), "locked_open"),
         (json!({"lock": "LO"}), "locked_open"),
@@ -90,8 +90,8 @@ fn a_section_is_uncertain_where_a_text_or_a_field_says_that_its_shutdown_valve_m
 #[test]
 fn a_section_is_uncertain_where_a_text_or_a_field_says_that_its_blowdown_valve_may_not_open() {
     for (fields, reason) in [
-        (json!({"remarks": "seized"}), "out_of_function"),
-        (json!({"remarks": "inhibited"}), "out_of_function"),
+        (json!({"remarks": "seized"}), "out_of_action"),
+        (json!({"remarks": "inhibited"}), "out_of_action"),
         (json!({"operation": "manual"}), "operated_by_hand"),
         (json!({"remarks": "LC"}), "locked_closed"),
         (json!({"fail_action": "closed"}), "fails_closed"),

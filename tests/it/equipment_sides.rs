@@ -169,11 +169,49 @@ fn a_relief_device_behind_a_side_that_is_not_stated_is_no_certain_safeguard() {
         answer(plant, &format!("hazopNodes() | map([(.from | map(.id) | first()), .safeguards | map({row})])"))
     };
     let own_device = "T-1.N → V-1 → E-1.A; E-1.B → RV-1 → O-1; T-3.N → V-3 → E-1.C; E-1.D → T-4.N";
-    let expected = json!([["T-1.N", ["RV-1"]], ["E-1.B", ["RV-1"]], ["T-3.N", ["RV-1"]], ["E-1.D", ["RV-1"]]]);
-    // Which of them are on its side is not stated: the exchanger itself is protected.
+    let expected = json!([["T-1.N", ["RV-1?"]], ["E-1.B", ["RV-1"]], ["T-3.N", ["RV-1?"]], ["E-1.D", ["RV-1?"]]]);
+    // Which of them are on its side is not stated.
     assert_eq!(safeguards(own_device), expected);
     let beyond = "T-1.N → V-1 → D-1.A; D-1.B → E-1.A; E-1.B → RV-1 → O-1; T-3.N → V-3 → E-1.C; E-1.D → V-4 → T-4.N";
     assert_eq!(safeguards(beyond)[0], json!(["T-1.N", ["RV-1?"]]));
+}
+
+#[test]
+fn a_relief_device_at_one_nozzle_is_no_certain_protection_of_the_others() {
+    let rows = |equipment: &str| {
+        let plant = format!("{equipment}; E-1.A → RV-1 → O-1; D-1 → E-1.B; E-1.C → T-2");
+        let mut document: Value = serde_json::from_str(&drawing(&plant)).expect("JSON");
+        for edge in document["pid_graph"]["edges"].as_array_mut().expect("edges") {
+            if edge["from"] == "D-1" {
+                edge["design_pressure"] = json!("40 barg");
+            }
+        }
+        let graph = Graph::from_json(document.to_string()).expect("a drawing is JSON");
+        let query = r#"pressureInterfaces().interfaces | filter(.at.id == "E-1.B") | map([.certain, .reasons])"#;
+        evaluate(&graph, query, "{}").expect("a result")
+    };
+    let vessel = "E-1(node_classification=equipment.vessel, design_pressure=10 barg";
+    let unknown = json!([[false, ["relief_connection_unknown"]]]);
+    assert_eq!(rows(&format!("{vessel})")), json!([[true, []]]));
+    assert_eq!(rows("E-1(design_pressure=10 barg)"), unknown);
+    for fields in [
+        "description=jacketed reactor",
+        "remarks=with half-pipe coil",
+        "component_name=Rührkessel mit Doppelmantel",
+        "jacket=true",
+    ] {
+        assert_eq!(rows(&format!("{vessel}, {fields})")), unknown, "{fields}");
+    }
+    for fields in ["description=jacket steam inlet", "service=jacket", "side=jacket"] {
+        assert_eq!(rows(&format!("{vessel}); E-1.B; E-1.B({fields})")), unknown, "{fields}");
+    }
+    assert_eq!(rows(&format!("{vessel}); E-1.B; E-1.B(description=feed inlet, side=left)")), json!([[true, []]]));
+}
+
+#[test]
+fn a_side_that_nozzles_name_by_a_word_is_named_with_its_equipment() {
+    let plant = "E-1.A; E-1.A(zone=jacket); E-1.B; E-1.B(zone=vessel); E-1.A → RV-1 → O-1; D-1 → E-1.B";
+    assert_eq!(answer(plant, "reliefList() | map([.protects, .certain])"), json!([["E-1 (jacket)", true]]));
 }
 
 #[test]

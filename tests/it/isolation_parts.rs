@@ -405,6 +405,16 @@ fn a_valve_whose_pipes_are_at_one_of_its_two_ports_may_be_beside_the_line() {
 }
 
 #[test]
+fn equipment_of_the_instrument_air_is_equipment() {
+    for class in
+        ["instrument_air_receiver", "equipment.instrument_air_receiver", "instrument air dryer", "instrument_gas_drum"]
+    {
+        let graph = vessel(vec![node("Q-1", class)], vec![pipe("V-1", "Q-1")]);
+        assert_eq!(answer(&graph, r#"isolate("V-1").unresolved | map(.kind)"#), json!(["equipment"]), "{class}");
+    }
+}
+
+#[test]
 fn a_fitting_of_an_instrument_that_is_not_drawn_is_open() {
     let judged = |class: &str, nodes: Vec<Value>, edges: Vec<Value>| {
         let nodes = [vec![node("Q-1", class)], nodes].concat();

@@ -177,6 +177,48 @@ fn a_signal_without_a_direction_has_none_on_the_other_sheet() {
 }
 
 #[test]
+fn a_signal_over_a_connector_that_is_not_there_makes_a_trip_uncertain() {
+    let query = "[(loops() | map(.certain)), (causeAndEffect().not_followed | map([.edge.id, .reason]))]";
+    for (connector, expected) in [
+        ("X-2", json!([[true], []])),
+        ("X-2(status=future)", json!([[false], [["joint#1.1", "not_installed"]]])),
+        ("X-2(status=to be removed)", json!([[false], [["joint#1.1", "unknown_status"]]])),
+    ] {
+        let valve = format!("{connector} ⇢ SDV-1; T-1 → SDV-1 → T-2");
+        let mut sheets = [sheet("A", "I-1 ⇢ X-1", &[("X-1", "B", "L")]), sheet("B", &valve, &[("X-2", "A", "L")])];
+        sheets[0]["pid_graph"]["nodes"][0]["tag"] = json!("PSHH-1");
+        check(&sheets, query, expected);
+    }
+}
+
+#[test]
+fn sheets_may_have_numbers_as_names() {
+    let mut sheets = [sheet("1", "T-1 → X-1", &[("X-1", "2", "L")]), sheet("2", "X-2 → T-2", &[("X-2", "1", "L")])];
+    for (sheet, other) in [(0, 2), (1, 1)] {
+        sheets[sheet]["pid_graph"]["metadata"]["drawing_name"] = json!(sheet + 1);
+        let nodes = sheets[sheet]["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+        let connector = nodes.iter_mut().find(|node| node.get("cross_page").is_some()).expect("the connector");
+        connector["cross_page"] = json!({"drawing_name": other, "link_label": 17});
+    }
+    check(&sheets, PAIRS, json!([["1#X-1", "2#X-2"]]));
+}
+
+#[test]
+fn a_line_that_is_blanked_on_one_sheet_is_not_open_in_any_order_of_the_sheets() {
+    let line = |name: &str, plant: &str, other: &str, status: &str| {
+        let mut sheet =
+            with_pipes(sheet(name, plant, &[("X-1", other, "L"), ("X-2", other, "L")]), json!({"line": "L-9"}));
+        let node = json!({"id": "L", "tag": "L-9", "node_type": "pipe_system", "status": status});
+        sheet["pid_graph"]["nodes"].as_array_mut().expect("nodes").push(node);
+        sheet
+    };
+    let [from, to] = [line("A", "D-1 → RV-1 → X-1", "B", "existing"), line("B", "X-2 → O-1", "A", "blanked")];
+    for sheets in [[from.clone(), to.clone()], [to, from]] {
+        check(&sheets, "reliefList().0.certain", json!(false));
+    }
+}
+
+#[test]
 fn the_same_size_in_inches_is_no_difference() {
     let query = "graph().metadata.joined.differences | map([.property, .from_value, .to_value])";
     for (from, to) in [(json!(100), json!("4\"")), (json!("DN 40"), json!("1 1/2 in")), (json!("NPS 2"), json!(50))] {

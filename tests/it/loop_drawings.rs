@@ -707,6 +707,11 @@ fn an_incomplete_safeguard_is_not_certain() {
     check("T-1:tank → _v:emergency_shutdown_valve → T-2:tank", SAFEGUARDS, by_class);
     let trip = r#"[[["LSHH-1","trip","L-1","inside","unknown",false]]]"#;
     check("T-1:tank → _s:strainer → T-2:tank; _s ⇢ LSHH-1", SAFEGUARDS, trip);
+    // A switch and a valve with the number of a trip and without a signal.
+    let wired = "T-1:tank → _s:strainer → XV-1:shutdown_valve → T-2:tank; _s ⇢ PSHH-1A ⇢ UZ-1 ⇢ XV-1";
+    let certain = "hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq()";
+    check(wired, certain, "[true]");
+    check(&format!("{wired}; T-3:tank → _r:strainer → T-4:tank; PSHH-1B @ _r"), certain, "[false]");
     let unclear = r#"[[["UZ-1","trip","UZ-1","unknown","inside",false]]]"#;
     check("T-1:tank → _v:control_valve → T-2:tank; UZ-1 ⇢ _v", SAFEGUARDS, unclear);
 }
@@ -748,8 +753,22 @@ fn a_check_valve_with_an_open_bypass_is_not_certain() {
     check(opposite, query, r#"[["CK-1",false],["CK-2",false]]"#);
     let parallel = "T-1:tank → _a:tee → CK-1:check_valve → _b:tee → T-2:tank; _a → CK-2:check_valve → _b";
     check(parallel, query, r#"[["CK-1",true],["CK-2",true]]"#);
-    let removed = "T-1:tank → CK-1:check_valve(remarks=flapper removed) → T-2:tank";
-    check(removed, query, r#"[["CK-1",false]]"#);
+    for (fields, is_certain) in [
+        ("remarks=flapper removed", false),
+        ("remarks=flap pinned open", false),
+        ("remarks=flap drilled 5 mm", false),
+        ("description=with drilled hole", false),
+        ("remarks=passing", false),
+        ("remarks=disabled", false),
+        ("lock=locked_open", false),
+        ("normal_position=LO", false),
+        ("remarks=flanges drilled to PN 16", true),
+        ("normal_position=open", true),
+        ("lock=none", true),
+    ] {
+        let plant = format!("T-1:tank → CK-1:check_valve({fields}) → T-2:tank");
+        check(&plant, query, &format!(r#"[["CK-1",{is_certain}]]"#));
+    }
 }
 
 #[test]
@@ -775,6 +794,30 @@ fn a_shutdown_valve_that_may_not_close_is_no_certain_safeguard() {
     assert_eq!(certain("(fail_action=fail last)", "; PSHH-1 ⇢ _v"), "[false]");
     assert_eq!(certain("", "; PSHH-1 ⇢ _v; _v → T-3:tank"), "[false]");
     assert_eq!(certain("", "; PSHH-1 ⇢ I-1:interlock(status=future) ⇢ _v"), "[false]");
+    for text in ["bypassed", "disabled", "permanently overridden", "in override", "jumpered"] {
+        assert_eq!(certain("", &format!("; PSHH-1(remarks={text}) ⇢ _v")), "[false]", "{text}");
+    }
+    assert_eq!(certain("", "; PSHH-1 ⇢ I-1:interlock(enabled=false) ⇢ _v"), "[false]");
+    assert_eq!(certain("(description=jacked open)", "; PSHH-1 ⇢ _v"), "[false]");
+    assert_eq!(certain("", "; PSHH-1(remarks=bypassed during startup) ⇢ _v"), "[true]");
+}
+
+#[test]
+fn a_trip_over_a_signal_that_is_not_there_is_not_certain() {
+    let query = r#"[(loops() | map([.closed, .certain])), (causeAndEffect().not_followed | map([.edge.id, .reason])),
+        (hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq())]"#;
+    for (fields, expected) in [
+        (json!({}), json!([[[true, true]], [], [true]])),
+        (json!({"status": "existing"}), json!([[[true, true]], [], [true]])),
+        (json!({"status": "future"}), json!([[[true, false]], [[2, "not_installed"]], [false]])),
+        (json!({"remarks": "disconnected"}), json!([[[true, false]], [[2, "unknown_status"]], [false]])),
+    ] {
+        let plant = "T-1:tank → _v:shutdown_valve → T-2:tank; PSHH-1 ⇢ _v";
+        let mut document: Value = serde_json::from_str(&document(plant)).expect("JSON");
+        let signal = document["edges"][2].as_object_mut().expect("an edge");
+        signal.extend(fields.as_object().cloned().expect("an object"));
+        assert_eq!(evaluate(&document.to_string(), query), expected, "{fields}");
+    }
 }
 
 #[test]
@@ -886,6 +929,7 @@ fn a_safeguard_with_a_line_without_a_valve_between_its_vessels_is_not_certain() 
         ("T-1 → _b:spectacle_blind(position=open) → T-2", false),
         ("T-1 → PDT-9:instrument → T-2", true),
         ("T-1 → _n:check_valve → T-2", true),
+        ("T-2 → _v:gate_valve → _n:check_valve → T-1", true),
         ("T-1 → E-1:heat_exchanger → T-2", false),
         ("T-1 → _x:vessel(status=future) → T-2", true),
     ] {
@@ -894,6 +938,9 @@ fn a_safeguard_with_a_line_without_a_valve_between_its_vessels_is_not_certain() 
         let check_valve = format!("T-1:tank; T-2:tank; T-1 → CK-1:check_valve → T-2; {way}");
         check(&check_valve, query, &format!(r#"[["CK-1",{is_certain}]]"#));
     }
+    // The flow that one of them stops passes through the other.
+    let opposite = "T-1:tank → CK-1:check_valve → T-2:tank → CK-2:check_valve → T-1";
+    check(opposite, query, r#"[["CK-1",false],["CK-2",false]]"#);
     // What comes back to a pump has to pass through it.
     let pump = "T-1:tank → P-1:pump → CK-1:check_valve → T-2:tank → T-1";
     check(pump, query, r#"[["CK-1",true]]"#);

@@ -535,6 +535,8 @@ fn design_limits_are_compared_with_their_units() {
     let with_unit =
         |value: &str, unit: &str| format!(r#""design_pressure": {value}, "design_pressure_unit": "{unit}""#);
     check(&with_unit("16", "bar"), &with_unit("10", "bar"), "10");
+    check(r#""design_pressure": 20, "mawp": 15"#, r#""design_pressure": 20"#, "15");
+    check(r#""design_pressure": 20, "mawp": 25"#, r#""design_pressure": 30"#, "20");
     check(&with_unit("16", "bar"), &with_unit("1000", "kPa"), r#"{"value":1000,"unit":"kPa"}"#);
     check(&with_unit("1000", "kPa"), &with_unit("1", "bar"), r#"{"value":1,"unit":"bar"}"#);
     check(&with_unit("16", "bar"), &with_unit("100", "psi"), r#"{"value":100,"unit":"psi"}"#);

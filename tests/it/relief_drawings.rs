@@ -1493,6 +1493,91 @@ const ROWS: &[Row] = &[
         &["info P-1", "info P-2"],
     ),
     row(
+        "ends that a bare class names",
+        "D-1 → RV-1 → K-1(node_classification=flare); D-2 → RV-2 → K-2(node_classification=vent_stack); \
+         D-3 → RV-3 → K-3(node_classification=sump)",
+        &["RV-1 open:", "RV-2 open:", "RV-3 open:"],
+        &[],
+    ),
+    row(
+        "a stop check valve, whose spindle may hold it shut",
+        "D-1 → K-1(node_classification=stop_check_valve, closed) → RV-1 → O-1; \
+         D-2 → K-2(node_classification=screw-down non-return valve) → RV-2 → O-2; \
+         D-3 → K-3(node_classification=stop_check_valve, lo) → RV-3 → O-3; \
+         D-4 → CK-4(closed) → RV-4 → O-4",
+        &[
+            "RV-1 blocked: closed_valve K-1",
+            "RV-2 unknown: not_locked_open K-2",
+            "RV-3 open: check_valve K-3",
+            "RV-4 open: check_valve CK-4",
+        ],
+        &["error K-1", "warning K-2", "info K-3", "info CK-4"],
+    ),
+    row(
+        "texts and marks that a device does not act",
+        "D-1 → RV-1(remarks=out for overhaul) → O-1; D-2 → RV-2(label=SPARE) → O-2; \
+         D-3 → RV-3(disabled=true) → O-3; D-4 → RV-4(description=außer Betrieb) → O-4; \
+         D-5 → RV-5(remarks=dummy: spool fitted) → O-5; D-6 → RV-6(gagged=yes) → O-6",
+        &[
+            "RV-1 unknown: device_out_of_action",
+            "RV-2 unknown: device_out_of_action",
+            "RV-3 unknown: device_out_of_action",
+            "RV-4 unknown: device_out_of_action",
+            "RV-5 unknown: device_out_of_action",
+            "RV-6 unknown: device_out_of_action",
+        ],
+        &["warning RV-1?", "warning RV-2?", "warning RV-3?", "warning RV-4?", "warning RV-5?", "warning RV-6?"],
+    ),
+    row(
+        "texts about something else that does not act",
+        "D-1 → RV-1(remarks=bypassed during startup) → O-1; D-2 → RV-2(remarks=alarm disabled by HS-1) → O-2; \
+         D-3 → RV-3(remarks=spare installed in store) → O-3; D-4 → RV-4(disabled=false) → O-4",
+        &["RV-1 open:", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
+        &[],
+    ),
+    row(
+        "what is no lock in a field for locks",
+        "D-1 → V-1(open, seal=PTFE) → RV-1 → O-1; D-2 → V-2(open, lock=not required) → RV-2 → O-2; \
+         D-3 → V-3(open, lock=TBD) → RV-3 → O-3; D-4 → V-4(open, car_seal=broken) → RV-4 → O-4; \
+         D-5 → V-5(open, lock=padlock) → RV-5 → O-5; D-6 → V-6(open, seal=lead seal) → RV-6 → O-6",
+        &[
+            "RV-1 open: not_locked_open V-1",
+            "RV-2 open: not_locked_open V-2",
+            "RV-3 open: not_locked_open V-3",
+            "RV-4 open: not_locked_open V-4",
+            "RV-5 open: locked_open V-5",
+            "RV-6 open: locked_open V-6",
+        ],
+        &["warning V-1", "warning V-2", "warning V-3", "warning V-4", "info V-5", "info V-6"],
+    ),
+    row(
+        "remarks that a valve is closed at present, or only at another time",
+        "D-1 → V-1(lo, remarks=currently closed) → RV-1 → O-1; D-2 → V-2(lo, remarks=closed since 2024) → RV-2 → O-2; \
+         D-3 → V-3(lo, remarks=closed only for maintenance) → RV-3 → O-3",
+        &["RV-1 unknown: unknown_position V-1", "RV-2 unknown: unknown_position V-2", "RV-3 open: locked_open V-3"],
+        &["warning V-1?", "warning V-2?", "info V-3"],
+    ),
+    row(
+        "items and ends that a text calls closed",
+        "D-1 → RV-1 → O-1(remarks=plugged); D-2 → J-2(remarks=spade inserted) → RV-2 → O-2; \
+         D-3 → RV-3 → O-3(closed); D-4 → J-4(remarks=closed drain nearby) → RV-4 → O-4",
+        &[
+            "RV-1 unknown: unknown_status O-1",
+            "RV-2 unknown: unknown_status J-2",
+            "RV-3 unknown: unknown_status O-3",
+            "RV-4 open:",
+        ],
+        &["warning O-1?", "warning J-2?", "warning O-3?"],
+    ),
+    row(
+        "hand valves whose class names an instrument or the relief valve",
+        "D-1 → K-1(node_classification=instrument_root_valve, closed) → RV-1 → O-1; \
+         D-2 → K-2(node_classification=relief_isolation_block_valve, closed) → RV-2 → O-2; \
+         D-3 → K-3(node_classification=inlet valve of safety valve, closed) → RV-3 → O-3",
+        &["RV-1 blocked: closed_valve K-1", "RV-2 blocked: closed_valve K-2", "RV-3 blocked: closed_valve K-3"],
+        &["error K-1", "error K-2", "error K-3"],
+    ),
+    row(
         "a device that returns to the suction of another pump alone",
         "X-1 → P-1.A; P-1.B → J-2 → V-1 → X-2; X-3 → P-2.A; P-2.B → X-4; J-2 → RV-1 → P-2.C",
         &["RV-1 unknown: machine P-2"],
@@ -1537,6 +1622,58 @@ fn a_pipe_that_is_not_there_or_closed_makes_a_relief_path_unknown_or_blocked() {
         let found = answer_of(&with_pipe(plant, "e3", &fields), "reliefList().0 | [.relief_path, .certain]");
         assert_eq!(found, json!(["open", true]), "{fields}");
     }
+}
+
+/// Values of the field `flow` of a pipe, and whether the answer is certain: a direction, a quantity or a medium.
+#[test]
+fn a_flow_that_is_about_an_unknown_direction_is_none() {
+    for (flow, is_certain) in [
+        (json!("forward"), true),
+        (json!("120 m3/h"), true),
+        (json!("steam"), true),
+        (json!(12.5), true),
+        (json!("?"), false),
+        (json!("tbd"), false),
+        (json!("<->"), false),
+        (json!("<--"), false),
+        (json!("both ways"), false),
+        (json!("rückwärts"), false),
+        (json!(-1), false),
+        (json!(false), false),
+    ] {
+        let document = with_pipe("D-1 → S-1 → RV-1 → O-1", "e2", &json!({ "flow": flow }));
+        assert_eq!(answer_of(&document, "reliefList().0.certain"), json!(is_certain), "{flow}");
+    }
+}
+
+#[test]
+fn a_breather_valve_protects_the_tank_that_breathes_into_equipment() {
+    let row = |plant: &str| answer(plant, "reliefList() | map([.protects, .discharges_to])");
+    let breather = "T-1 → K-1(node_classification=breather_valve)";
+    let scrubber = format!("{breather} → K-2(node_classification=equipment.scrubber) → O-1");
+    assert_eq!(row(&scrubber), json!([["T-1", "K-2"]]));
+    assert_eq!(row(&format!("{breather} → K-2(node_classification=equipment.flare)")), json!([["T-1", "K-2"]]));
+}
+
+#[test]
+fn what_a_device_protects_behind_something_narrow_or_by_a_nozzle_of_two_owners_is_not_certain() {
+    let row = |plant: &str| answer(plant, "reliefList() | map([.protects, .reasons, .certain])");
+    let narrow = "D-1 → K-1(node_classification=restriction_orifice) → D-2; D-2 → RV-1 → O-1";
+    assert_eq!(row(narrow), json!([["D-2, D-1", "restriction K-1", false]]));
+    let shared = r#"{"nodes": [{"id": "A", "class": "vessel"}, {"id": "B", "class": "vessel"}, {"id": "N", "class": "nozzle"},
+        {"id": "R", "class": "safety_valve"}, {"id": "O", "class": "open_end"}],
+        "edges": [{"from": "A", "to": "N", "type": "physically_has_a"}, {"from": "B", "to": "N", "type": "physically_has_a"},
+        {"from": "N", "to": "R"}, {"from": "R", "to": "O"}]}"#;
+    assert_eq!(answer_of(shared, "reliefList().0 | [.reasons, .certain]"), json!(["unstated_side N", false]));
+}
+
+#[test]
+fn a_valve_with_the_id_of_another_one_makes_a_path_unknown() {
+    let plant = r#"{"nodes": [{"id": "D", "class": "vessel"}, {"id": "V", "class": "gate_valve", "normal_position": "LO"},
+        {"id": "R", "class": "safety_valve"}, {"id": "O", "class": "open_end"},
+        {"id": "V", "class": "gate_valve", "normal_position": "closed"}],
+        "edges": [{"from": "D", "to": "V"}, {"from": "V", "to": "R"}, {"from": "R", "to": "O"}]}"#;
+    assert_eq!(answer_of(plant, "reliefList().0 | [.relief_path, .reasons]"), json!(["unknown", "shared_id V"]));
 }
 
 #[test]

@@ -219,6 +219,60 @@ fn a_solenoid_valve_without_a_pipe_passes_a_trip_on_to_the_valve_that_it_moves()
 }
 
 #[test]
+fn a_switch_that_overrides_or_resets_a_trip_is_no_cause() {
+    let query = "causeAndEffect() | [(.links | map(.initiator.id)), (.not_followed | map([.item.id, .reason]))]";
+    let plant = |switch: &str| {
+        format!(
+            "PSHH-1 instrument.function\nHS-1 {switch}\nXV-1 piping_component.shutdown_valve\nPSHH-1 ~ XV-1\nHS-1 ~ XV-1"
+        )
+    };
+    let prevents = json!([["PSHH-1"], [["HS-1", "effect_not_stated"]]]);
+    for switch in [
+        r#"instrument.function {"description": "override switch"}"#,
+        r#"instrument.function {"label": "MOS"}"#,
+        r#"instrument.function {"service": "start-up bypass"}"#,
+        "instrument.bypass_switch",
+        "instrument.reset_switch",
+    ] {
+        check(&plant(switch), query, prevents.clone());
+    }
+    let trips = r#"instrument.function {"description": "emergency stop"}"#;
+    check(&plant(trips), query, json!([["PSHH-1", "HS-1"], []]));
+}
+
+#[test]
+fn an_integrity_level_that_says_that_there_is_none_makes_no_trip() {
+    let kinds = |level: &str| {
+        let plant = format!(
+            "PT-1 instrument.transmitter\nPIC-1 instrument.function {{\"sil\": {level}}}\n\
+             PV-1 piping_component.control_valve\nPT-1 ~ PIC-1\nPIC-1 ~ PV-1"
+        );
+        evaluate(&document(&plant), "[(causeAndEffect().links | size()), (loops() | map(.kind))]")
+    };
+    for level in [
+        "0",
+        "false",
+        r#""none""#,
+        r#""-""#,
+        r#""no SIL""#,
+        r#""non-SIL""#,
+        r#""not required""#,
+        r#""TBD""#,
+        r#""NR""#,
+        r#""BPCS""#,
+        r#""SIL a""#,
+        r#""kein""#,
+        r#""< SIL 1""#,
+        r#""n/a""#,
+    ] {
+        assert_eq!(kinds(level), json!([0, ["control"]]), "{level}");
+    }
+    for level in ["2", r#""SIL 1""#, r#""SIL2""#, r#""yes""#] {
+        assert_eq!(kinds(level), json!([1, ["safety"]]), "{level}");
+    }
+}
+
+#[test]
 fn a_limit_switch_of_the_valve_that_closes_is_no_cause() {
     let feedback = format!("{TRIP}    ZSC-1 instrument.limit_switch\n    ZSC-1 @ SDV-1\n    ZSC-1 ~ LZ-1\n");
     check(&feedback, "causeAndEffect().links | map(.initiator.id) | uniq()", json!(["LT-1"]));
@@ -561,6 +615,24 @@ fn gauge_and_absolute_pressures_are_not_mixed() {
 }
 
 #[test]
+fn design_pressures_are_read_as_european_sheets_write_them() {
+    let high = |pressure: &str| {
+        let plant = format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "{pressure}"}}
+            D-2 equipment.vessel {{"design_pressure": "10,0 barg"}}
+            D-1 > D-2 {{"design_pressure": "10,0 barg"}}
+            "#
+        );
+        evaluate(&document(&plant), "pressureInterfaces().interfaces | map([.from.pressure, .to.pressure])")
+    };
+    for text in ["40,0 barg", "40/FV barg", "40 barg & FV", "40 barg @ 120 °C", "-1/40 barg", "40 / FV barg @ 120 °C"]
+    {
+        assert_eq!(high(text), json!([[40, 10]]), "{text}");
+    }
+}
+
+#[test]
 fn an_unknown_design_pressure_is_listed_and_never_certain() {
     let plant = r#"
         T-1 equipment.tank {"design_pressure": "2 barg"}
@@ -568,7 +640,7 @@ fn an_unknown_design_pressure_is_listed_and_never_certain() {
         D-1 equipment.vessel
         T-1 > V-1 {"line": "L-1"}
         V-1 > D-1 {"line": "L-1"}
-        D-2 equipment.vessel {"design_pressure": "16,5 barg"}
+        D-2 equipment.vessel {"design_pressure": "16/25 barg"}
         D-1 > D-2 {"design_pressure": "2 furlong", "line": "L-2"}
     "#;
     check(plant, INTERFACES, json!([["T-1", "equipment", null, null, false, ["not_stated"]]]));
@@ -740,6 +812,15 @@ fn a_device_that_opens_inwards_protects_no_low_side() {
         ("vacuum_relief_valve {}", json!([["V-1", "from", []]])),
         (r#"safety_valve {"set_pressure_barg": -0.02}"#, json!([["V-1", "from", []]])),
         (r#"safety_valve {"description": "Vacuum breaker"}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"set_pressure": "50 mbar vacuum"}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"set_pressure": "0.5 bara"}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"set_pressure": "FV"}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"set_vacuum": "50 mbar"}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"description": "Unterdruckventil"}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"service": "vacuum protection"}"#, json!([["V-1", "from", []]])),
+        (r#"safety_valve {"set_pressure": "5 barg", "set_vacuum": "50 mbar"}"#, json!([["V-1", "from", ["S-1"]]])),
+        (r#"safety_valve {"set_pressure": "6 bara"}"#, json!([["V-1", "from", ["S-1"]]])),
+        (r#"safety_valve {"set_pressure": "5 barg", "service": "vacuum column"}"#, json!([["V-1", "from", ["S-1"]]])),
     ] {
         check(&plant(device), query, expected);
     }
@@ -837,6 +918,9 @@ fn a_check_valve_that_is_bypassed_or_may_not_be_there_protects_nothing_for_certa
         )
     };
     check(&alone("{}"), rows, json!([[["CK-1"], true, []]]));
+    let held = json!([[["CK-1"], false, ["check_valve_may_pass_back"]]]);
+    check(&alone(r#"{"remarks": "flap pinned open"}"#), rows, held.clone());
+    check(&alone(r#"{"lock": "locked_open"}"#), rows, held);
     check(&alone(r#"{"status": "removed"}"#), rows, json!([[[], true, []]]));
     check(&alone(r#"{"status": "to be removed"}"#), rows, json!([[[], true, []]]));
 }

@@ -308,6 +308,24 @@ fn a_pipe_of_a_line_that_is_removed_is_not_there_whether_it_names_the_line_by_id
 }
 
 #[test]
+fn a_pipe_of_one_of_several_lines_with_a_tag_is_uncertain_in_either_order() {
+    let lines = |states: [&str; 2]| {
+        let mut document: Value = serde_json::from_str(&plant(&json!({}))).expect("JSON");
+        for (at, status) in states.iter().enumerate() {
+            let line = json!({"id": format!("line-{at}"), "tag": "L-9", "node_type": "pipe_system", "status": status});
+            document["nodes"].as_array_mut().expect("nodes").push(line);
+        }
+        document["edges"][1]["line"] = json!("l-9");
+        answer(&document.to_string(), r#"isolate("P-1").uncertain | map([.reason, .edge.id])"#)
+    };
+    for states in [["existing", "blanked"], ["blanked", "existing"]] {
+        assert_eq!(lines(states), json!([["unknown_status", "e2"]]), "{states:?}");
+    }
+    assert_eq!(lines(["blanked", "blanked"]), json!([["closed_pipe", "e2"]]));
+    assert_eq!(lines(["existing", "existing"]), json!([]));
+}
+
+#[test]
 fn an_inventory_section_with_a_pipe_that_is_not_there_is_not_certain() {
     let sections = |status: &str| {
         let nodes = json!([

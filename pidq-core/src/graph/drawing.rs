@@ -6,6 +6,8 @@ use std::cmp::Ordering;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
+use hashbrown::HashMap;
+
 use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{MAX_CLASS, Names, TopologyConfig, at_path};
 use super::index::Key;
@@ -362,6 +364,21 @@ impl<'a> Drawing<'a> {
         self.by_tag_limited(tag, 1).first().copied()
     }
 
+    /// Returns the line nodes with a tag, in any case and with or without blanks and hyphens.
+    pub fn lines_by_tag(&self, tag: &str) -> &[NodeId] {
+        let collect = || {
+            let mut lines: HashMap<String, Vec<NodeId>> = HashMap::new();
+            for node in (0..self.topology.node_count() as NodeId).filter(|node| self.has_type(*node, Names::LineType)) {
+                if let Some(tag) = self.tag(node) {
+                    lines.entry(tag_spelling::normalized(tag)).or_default().push(node);
+                }
+            }
+            lines
+        };
+        let lines = self.topology.lines_by_tag.get_or_init(collect);
+        if lines.is_empty() { &[] } else { lines.get(&tag_spelling::normalized(tag)).map_or(&[], Vec::as_slice) }
+    }
+
     /// Returns at most `max` nodes with a tag. A limit of 1 makes the lookup independent of the number of matches.
     fn by_tag_limited(&self, tag: &str, max: usize) -> Vec<NodeId> {
         let key = Key::String(tag);
@@ -464,11 +481,6 @@ impl<'a> Drawing<'a> {
     pub fn cross_page(&self, node: NodeId, names: Names) -> Option<Value<'a>> {
         let link = self.node_field(node, Names::CrossPage).filter(|link| link.as_object().is_some());
         self.field(link.unwrap_or(self.node(node)), names)
-    }
-
-    /// Returns a string of the metadata.
-    pub fn metadata_string(&self, names: Names) -> Option<&'a str> {
-        self.field(self.metadata, names)?.as_str()
     }
 }
 

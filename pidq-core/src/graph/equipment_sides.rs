@@ -4,11 +4,18 @@
 //! none. Ports without a side may still be on different ones: those of an exchanger, or of a vessel with chambers.
 
 use super::adjacency::{NONE, NodeId};
+use super::config::Names;
 use super::drawing::Drawing;
+use super::node_memo::Property;
 use super::roles::Role;
+use super::snake_case::snake_case;
 use super::topology::{Direction, EdgeFilter, EdgeFlags};
 use super::vocabulary;
 use crate::error::Result;
+use crate::value::Value;
+
+/// Limit of a text in bytes; a longer one is not read.
+const MAX_TEXT: usize = 1024;
 
 /// Returns whether the drawing leaves open that two ports of equipment are on the same side. `may_have_several` tells
 /// whether ports without a side may be on different ones.
@@ -22,7 +29,8 @@ pub(crate) fn is_unstated([from, to]: [u32; 2], may_have_several: bool) -> bool 
 
 impl Drawing<'_> {
     /// Returns whether ports of equipment without a side may be on different ones: another port names a side, it has
-    /// several chambers, is of unknown kind, such as a package unit, or it is an exchanger with more than two pipes or nozzles.
+    /// several chambers, is of unknown kind, such as a package unit, or it has more than two pipes or nozzles and is an
+    /// exchanger, or a text names a jacket or a coil.
     pub fn may_have_several_sides(&self, equipment: NodeId, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<bool> {
         let topology = &self.topology;
         let ports = topology.ports.nodes(equipment);
@@ -39,8 +47,37 @@ impl Drawing<'_> {
         };
         Ok(count > 1
             && (self.is_of_unknown_kind(equipment)
-                || count.max(nozzles) > 2 && is_exchanger()
+                || count.max(nozzles) > 2 && (is_exchanger() || self.is_said_to_have_several_sides(equipment))
                 || self.chamber_count(equipment, charge)? > 1))
+    }
+
+    /// Returns whether a text of equipment or of one of its nozzles names a second space behind a wall: `jacketed reactor`,
+    /// `with internal condenser`, `jacket steam inlet`; or a mark such as `jacket: true`.
+    fn is_said_to_have_several_sides(&self, equipment: NodeId) -> bool {
+        let read = || {
+            let ports = self.topology.ports.nodes(equipment).iter();
+            self.names_second_side(equipment, vocabulary::SECOND_SIDES)
+                || ports.into_iter().any(|port| self.names_second_side(*port, vocabulary::SECOND_SIDES_AT_NOZZLES))
+        };
+        self.topology.memos.is_or_compute(Property::IsSaidTwoSided, equipment, read)
+    }
+
+    /// Returns whether a text of a node has one of some words, or a field with the name of one is true.
+    fn names_second_side(&self, node: NodeId, words: &[&str]) -> bool {
+        const TEXTS: [Names; 6] =
+            [Names::Class, Names::ComponentName, Names::Description, Names::Remarks, Names::Service, Names::Tag];
+        let Some(object) = self.node(node).as_object() else { return false };
+        let has_word = |text: &str| {
+            let text = snake_case(text);
+            words.iter().any(|word| text.contains(word))
+        };
+        object.iter().any(|(key, value)| match value {
+            Value::Bool(is_there) => is_there && vocabulary::SECOND_SIDE_MARKS.contains(&key),
+            Value::String(text) => {
+                (key == "side" || self.topology.config.is_key(&TEXTS, key)) && text.len() <= MAX_TEXT && has_word(text)
+            }
+            _ => false,
+        })
     }
 
     /// Returns whether the class of equipment does not say which kind it is: an assembly, or no noun of a list. A class that

@@ -16,10 +16,11 @@ pub(crate) enum Property {
     IsStatedAsActuated,
     IsContradicted,
     MayNotBeTight,
+    IsSaidTwoSided,
 }
 
 /// Number of properties.
-pub(crate) const COUNT: usize = Property::MayNotBeTight as usize + 1;
+pub(crate) const COUNT: usize = Property::IsSaidTwoSided as usize + 1;
 
 /// One byte by node and property; 0 for those that are not computed yet.
 #[derive(Debug, Default)]

@@ -429,6 +429,35 @@ const VALVE_INSTRUMENTS: &[&str] = &[
     "mov",
 ];
 
+/// Hand valves that some tools class as instruments.
+const HAND_VALVES_OF_INSTRUMENTS: &[&str] = &[
+    "ball_valve",
+    "block_valve",
+    "gate_valve",
+    "globe_valve",
+    "hand_valve",
+    "isolating_valve",
+    "isolation_valve",
+    "needle_valve",
+    "plug_valve",
+    "root_valve",
+    "shut_off_valve",
+    "stop_valve",
+];
+const HAND_VALVES_AT_INSTRUMENTS: &[&str] = &[
+    "instrument_air_valve",
+    "instrument_ball_valve",
+    "instrument_block_valve",
+    "instrument_gate_valve",
+    "instrument_hand_valve",
+    "instrument_isolating_valve",
+    "instrument_isolation_valve",
+    "instrument_needle_valve",
+    "instrument_root_valve",
+    "instrument_shut_off_valve",
+    "instrument_stop_valve",
+];
+
 /// Valves that can be operated, of a type that the class does not state. The upper master valve and the production wing
 /// valve of a well have an actuator on most wells (API 6A, API 14C).
 const UNSPECIFIED_VALVES: &[&str] = &[
@@ -608,6 +637,27 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     // Some tools class what protects by opening, and the valves in a pipe, as instruments.
     (Role::Relief, &[InInstruments(RELIEF_INSTRUMENTS)]),
     (Role::Control, &[InInstruments(VALVE_INSTRUMENTS)]),
+    // Equipment of the instrument air, whatever the rest of its class.
+    (
+        Role::Equipment,
+        &[
+            Begins(&["equipment.instrument_"]),
+            Last(&[
+                "instrument_air_compressor",
+                "instrument_air_drier",
+                "instrument_air_drum",
+                "instrument_air_dryer",
+                "instrument_air_receiver",
+                "instrument_air_tank",
+                "instrument_air_vessel",
+                "instrument_gas_drum",
+                "instrument_gas_vessel",
+            ]),
+        ],
+    ),
+    (Role::None, &[Last(&["instrument_air_header", "instrument_header", "instrument_air_manifold"])]),
+    // Hand valves of instruments.
+    (Role::Barrier, &[InInstruments(HAND_VALVES_OF_INSTRUMENTS), Last(HAND_VALVES_AT_INSTRUMENTS)]),
     (
         Role::Instrument,
         &[
@@ -733,6 +783,38 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             "relief_valve_stop_valve",
             "relief_valve_inlet_valve",
             "relief_valve_outlet_valve",
+            "relief_inlet_block_valve",
+            "relief_inlet_isolation_valve",
+            "relief_isolation_block_valve",
+            "relief_outlet_block_valve",
+            "relief_outlet_isolation_valve",
+            "relief_valve_inlet_block_valve",
+            "relief_valve_inlet_isolation_valve",
+            "relief_valve_outlet_block_valve",
+            "relief_valve_outlet_isolation_valve",
+        ])],
+    ),
+    (
+        Role::Barrier,
+        &[Begins(&[
+            "block_valve_at_",
+            "block_valve_for_",
+            "block_valve_of_",
+            "inlet_valve_at_",
+            "inlet_valve_for_",
+            "inlet_valve_of_",
+            "isolating_valve_at_",
+            "isolating_valve_for_",
+            "isolating_valve_of_",
+            "isolation_valve_at_",
+            "isolation_valve_for_",
+            "isolation_valve_of_",
+            "outlet_valve_at_",
+            "outlet_valve_for_",
+            "outlet_valve_of_",
+            "stop_valve_at_",
+            "stop_valve_for_",
+            "stop_valve_of_",
         ])],
     ),
     (Role::Control, &[Ends(&["relief_control_valve"])]),
@@ -964,6 +1046,13 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "cyclone",
                 "centrifuge",
                 "cooling_tower",
+                "flare",
+                "stack",
+                "chimney",
+                "basin",
+                "pond",
+                "lagoon",
+                "sump",
             ]),
         ],
     ),

@@ -199,6 +199,8 @@ pub(crate) struct Topology {
     pub memos: NodeMemos,
     /// States of pipes, read from the fields of edges.
     pub pipe_states: EdgeMemos,
+    /// Line nodes by their tag, in the spelling that all tags share which differ only in case, blanks and hyphens.
+    pub lines_by_tag: OnceLock<HashMap<String, Vec<NodeId>>>,
     /// Names of fields and attributes that may state a position, a lock, a status or a removal.
     state_names: OnceLock<NameFilter>,
     /// Names of fields and attributes with a label or a description.
@@ -264,6 +266,7 @@ impl Topology {
             config_problems: Vec::new(),
             memos: NodeMemos::default(),
             pipe_states: EdgeMemos::default(),
+            lines_by_tag: OnceLock::new(),
             state_names: OnceLock::new(),
             text_names: OnceLock::new(),
             absences: OnceLock::new(),
@@ -878,11 +881,12 @@ impl<'c, 'a> Classifier<'c, 'a> {
     }
 
     /// Returns the flags of a direction, given with whether its field is for directions only. A value of such a field that
-    /// is in no list is an unknown direction; `flow` may be a quantity or a medium.
+    /// is in no list is an unknown direction; `flow` may be a quantity or a medium, unless its words are about a direction.
     fn direction(&mut self, (value, is_direction): (Value<'a>, bool)) -> Result<EdgeFlags> {
         let config = self.config;
         let Some(word) = value.as_str() else {
-            let is_unknown = is_direction && value.as_f64().is_some_and(|number| number != 1.0);
+            let is_reversed = value.as_f64() == Some(-1.0) || matches!(value, Value::Bool(false));
+            let is_unknown = is_reversed || is_direction && value.as_f64().is_some_and(|number| number != 1.0);
             return Ok(if is_unknown { EdgeFlags::UNDIRECTED } else { EdgeFlags::default() });
         };
         let flags = cached(&mut self.directions, word, self.limits, || match word {
@@ -893,7 +897,7 @@ impl<'c, 'a> Classifier<'c, 'a> {
         })?;
         let is_unknown = flags.contains(EdgeFlags::UNKNOWN_DIRECTION);
         Ok(match is_unknown {
-            true if is_direction => EdgeFlags::UNDIRECTED,
+            true if is_direction || is_about_direction(word) => EdgeFlags::UNDIRECTED,
             true => EdgeFlags::default(),
             false => flags,
         })
@@ -924,6 +928,14 @@ impl<'c, 'a> Classifier<'c, 'a> {
         }
         Ok(None)
     }
+}
+
+/// Returns whether a text in a field that may hold something else is about a direction: it has no letter and no digit, such
+/// as `?` and `<->`, or a word for a direction or for an unknown value.
+fn is_about_direction(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_none() || words.any(|word| vocabulary::DIRECTION_WORDS.contains(&word))
 }
 
 /// Returns the cached classification of a word. Checks the limits, since a drawing may have as many words as bytes, and

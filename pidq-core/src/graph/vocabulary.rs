@@ -234,6 +234,8 @@ pub const FLOW_INSTRUMENTS: &[&str] = &["flow", "rotameter", "coriolis", "vortex
 
 /// Nouns in the classes of equipment that raises the pressure: its outlet is not at the pressure of its inlet.
 pub const PRESSURE_RAISING: &[&str] = &[
+    "pompe",
+    "pompe_centrifuge",
     "pump",
     "pumping",
     "compressor",
@@ -634,7 +636,7 @@ pub const SAFETY_FIELDS: &[&str] = &[
 
 /// Texts of such fields that state the opposite, in snake_case.
 pub const NEGATIVES: &[&str] =
-    &["", "-", "0", "false", "n", "n/a", "na", "no", "none", "not_applicable", "sil_0", "sil0"];
+    &["", "-", "_", "0", "false", "n", "n/a", "na", "no", "none", "not_applicable", "sil_0", "sil0"];
 
 /// Texts of cells of a table that state nothing, in snake_case.
 pub const EMPTY_TEXTS: &[&str] = &["-", "--", "n/a", "na", "nan", "none", "not_available", "null", "unset"];
@@ -749,6 +751,58 @@ pub const SINGLE_SIDED: &[&str] = &[
     "desuperheater",
     "de_superheater",
 ];
+
+/// Words in the texts of equipment with a second space behind a wall.
+pub const SECOND_SIDES: &[&str] = &[
+    "annular_space",
+    "annulus",
+    "coil",
+    "doppelmantel",
+    "doppelwand",
+    "double_envelope",
+    "double_jacket",
+    "double_wall",
+    "double_walled",
+    "doublewalled",
+    "dual_wall",
+    "half_pipe",
+    "halfpipe",
+    "heating_mantle",
+    "internal_condenser",
+    "internal_cooler",
+    "internal_exchanger",
+    "internal_heater",
+    "internal_reboiler",
+    "jacket",
+    "limpet",
+    "plate_pack",
+    "rohrschlange",
+    "stab_in",
+    "tube_bundle",
+    "waste_heat_boiler",
+];
+
+/// Such words in the texts of a nozzle.
+pub const SECOND_SIDES_AT_NOZZLES: &[&str] = &[
+    "annular_space",
+    "annulus",
+    "coil",
+    "doppelmantel",
+    "half_pipe",
+    "halfpipe",
+    "interspace",
+    "jacket",
+    "limpet",
+    "mantel",
+    "shell",
+    "tube_side",
+    "tubeside",
+    "tube_bundle",
+];
+
+/// Marks of equipment with such a space, in snake_case.
+pub const SECOND_SIDE_MARKS: &[&str] =
+    &["jacket", "jacketed", "is_jacketed", "has_jacket", "coil", "has_coil", "double_wall", "double_walled"];
 
 /// Words in the classes of parts of equipment that are spaces of their own.
 pub const CHAMBERS: &[&str] = &["chamber", "compartment", "jacket", "shell_side", "tube_side"];
@@ -872,6 +926,78 @@ pub const FORWARD: &[&str] = &[
     "→",
     "1",
     "+1",
+];
+
+/// Words in texts about the direction of a pipe that do not say that it is the one of its ends.
+pub const DIRECTION_WORDS: &[&str] = &[
+    "alternating",
+    "against",
+    "any",
+    "back",
+    "backward",
+    "backwards",
+    "beide",
+    "beides",
+    "beidseitig",
+    "bidi",
+    "bidirectional",
+    "both",
+    "change",
+    "changing",
+    "counter",
+    "direction",
+    "directions",
+    "either",
+    "entgegen",
+    "gegen",
+    "hold",
+    "inverse",
+    "inverted",
+    "left",
+    "n",
+    "na",
+    "negative",
+    "nil",
+    "no",
+    "none",
+    "not",
+    "null",
+    "opposite",
+    "open",
+    "reverse",
+    "reversed",
+    "reversible",
+    "reversing",
+    "right",
+    "rückwärts",
+    "rueckwaerts",
+    "tba",
+    "tbc",
+    "tbd",
+    "to_from",
+    "two",
+    "twoway",
+    "unbekannt",
+    "unclear",
+    "undefined",
+    "undetermined",
+    "unknown",
+    "unspecified",
+    "up",
+    "upstream",
+    "variable",
+    "varies",
+    "vice",
+    "way",
+    "ways",
+    "wechselnd",
+    "zurück",
+    "inconnu",
+    "inverso",
+    "sens",
+    "richtung",
+    "false",
+    "unstated",
 ];
 
 /// Words in the classes of connections from outside by which a plant is filled or supplied.
@@ -1242,8 +1368,66 @@ pub const FAIL_IN_PLACE: &[&str] = &[
 ];
 
 /// Texts of the lock of a valve that has none, in snake_case.
-pub const NO_LOCK: &[&str] =
-    &["no", "none", "n", "false", "0", "unlocked", "not_locked", "no_lock", "not_sealed", "n_a", "na", "-"];
+pub const NO_LOCK: &[&str] = &[
+    "no",
+    "none",
+    "n",
+    "false",
+    "0",
+    "unlocked",
+    "not_locked",
+    "no_lock",
+    "not_sealed",
+    "n_a",
+    "na",
+    "-",
+    "mechanical_seal",
+];
+
+/// Words in texts of a lock that say that there is one: positions, and words for yes.
+pub const LOCK_CODES: &[&str] =
+    &["cso", "csc", "cs", "lo", "lc", "so", "sc", "ilo", "ilc", "yes", "y", "true", "1", "x", "closed", "open", "nc"];
+/// Words for the lock or the seal itself.
+pub const LOCK_WORDS: &[&str] = &[
+    "chain",
+    "chained",
+    "carsealed",
+    "carseal",
+    "interlock",
+    "interlocked",
+    "key",
+    "keyed",
+    "kirk",
+    "lock",
+    "locked",
+    "locking",
+    "locks",
+    "padlock",
+    "padlocked",
+    "plombe",
+    "plombiert",
+    "schloss",
+    "sealed",
+    "seal",
+    "verplombt",
+    "verriegelt",
+    "verriegelung",
+    "abgeschlossen",
+    "abgesperrt",
+    "plombé",
+    "plombée",
+    "cadenassé",
+    "verrouillé",
+    "wire",
+    "wired",
+];
+
+/// Words in texts of a lock that say that there is none.
+pub const NO_LOCK_WORDS: &[&str] = &[
+    "absent", "broken", "cut", "deleted", "face", "future", "gasket", "hold", "missing", "none", "not", "oil", "ohne",
+    "optional", "required", "removed", "soft", "tbc", "tbd", "unlocked", "unsealed", "without", "nicht", "sans",
+    "stem",
+];
 
 /// Words in the classes of instruments operated by hand.
 pub const HAND_SWITCH_CLASSES: &[&str] = &["hand_switch", "push_button", "pushbutton", "manual_switch"];
@@ -1265,8 +1449,39 @@ pub const ATMOSPHERIC_RELIEF: &[&str] =
 pub const VACUUM_RELIEF: &[&str] = &["breather", "vacuum", "conservation_vent", "pvsv", "pvrv"];
 
 /// Parts of the classes and descriptions of relief devices that let air in and nothing out.
-pub const VACUUM_ONLY: &[&str] =
-    &["vacuum_breaker", "vacuum_relief", "vacuum_safety", "vacuum_valve", "vacuum_vent", "antivacuum", "anti_vacuum"];
+pub const VACUUM_ONLY: &[&str] = &[
+    "vacuum_breaker",
+    "vacuum_relief",
+    "vacuum_safety",
+    "vacuum_valve",
+    "vacuum_vent",
+    "antivacuum",
+    "anti_vacuum",
+    "vacuum_protection",
+    "vacuum_prevent",
+    "vacuum_breaking",
+    "unterdruckventil",
+    "unterdrucksicherung",
+    "vakuumbrecher",
+    "vakuumventil",
+    "casse_vide",
+    "soupape_de_vide",
+];
+
+/// Fields and attributes with the vacuum at which a device lets air in, in snake_case.
+pub const VACUUM_SETTINGS: &[&str] = &[
+    "set_vacuum",
+    "set_vacuum_pressure",
+    "vacuum_set",
+    "vacuum_set_point",
+    "vacuum_set_pressure",
+    "vacuum_setting",
+    "set_pressure_vacuum",
+    "opening_vacuum",
+];
+
+/// Words in a set pressure that say that it is below that of the atmosphere.
+pub const VACUUM_WORDS: &[&str] = &["fv", "unterdruck", "vac", "vacuum", "vakuum", "vide"];
 
 /// Parts of the classes of relief devices that open in both directions, or outwards.
 pub const BREATHING: &[&str] =
@@ -1370,6 +1585,23 @@ pub const BLEED_WORDS: &[&str] = &[
     "slops",
     "vent",
     "vents",
+];
+
+/// Parts of the classes and descriptions of check valves with a spindle that may hold them shut.
+pub const STOP_CHECKS: &[&str] = &[
+    "stop_check",
+    "stop_and_check",
+    "screw_down_check",
+    "screw_down_non_return",
+    "screw_down_nonreturn",
+    "screwdown_non_return",
+    "screwdown_nonreturn",
+    "sdnr",
+    "globe_check",
+    "absperr_rückschlag",
+    "absperrrückschlag",
+    "absperrbares_rückschlag",
+    "rückschlagventil_absperrbar",
 ];
 
 /// Parts of the classes of valves that close when the flow through them is high.

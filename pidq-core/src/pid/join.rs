@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::joints::{self, Medium};
+use super::valve_state::pipes::{PipeState, pipe_state};
+use super::valve_state::{Installation, installation};
 use super::{Budget, ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -151,13 +153,15 @@ pub(crate) fn join<'a>(sheets: &[Drawing<'a>], by: JoinBy, budget: &mut dyn Budg
                 has_direction: pairing.has_direction(at, other),
                 is_signal: pairing.is_signal(at, other),
                 line: pairing.line(at, other, budget)?,
+                status: None,
             };
             edges.push(joint.edge(None, &from, &to));
             if joint.is_signal {
                 let through = pairing.signals_through(at, other, budget)?;
                 let edge = |(at, signal): (usize, &SignalThrough)| {
                     let has_direction = joint.has_direction && signal.has_direction;
-                    Joint { has_direction, line: joint.line.clone(), ..joint }.edge(
+                    let status = signal.status;
+                    Joint { has_direction, status, line: joint.line.clone(), ..joint }.edge(
                         Some(at + 1),
                         &signal.from,
                         &signal.to,
@@ -258,24 +262,41 @@ impl<'a> Pairing<'_, 'a> {
     fn signals_through(&self, from: usize, to: usize, budget: &mut dyn Budget) -> Result<Vec<SignalThrough>> {
         let [sources, targets] = [self.signal_items(from), self.signal_items(to)];
         let mut found = Vec::new();
-        for (source, leaves) in &sources {
-            for (target, enters) in &targets {
+        for source in &sources {
+            for target in &targets {
                 budget.charge(1)?;
-                budget.reserve(source.len() + target.len() + size_of::<SignalThrough>())?;
-                let has_direction = *leaves && *enters;
-                found.push(SignalThrough { from: source.clone(), to: target.clone(), has_direction });
+                budget.reserve(source.id.len() + target.id.len() + size_of::<SignalThrough>())?;
+                found.push(SignalThrough {
+                    from: source.id.clone(),
+                    to: target.id.clone(),
+                    has_direction: source.has_direction && target.has_direction,
+                    status: source.state.max(target.state).uncertainty(),
+                });
             }
         }
         Ok(found)
     }
 
-    /// Returns the ids of the items with a signal to or from a connector, and whether the signal has a direction.
-    fn signal_items(&self, at: usize) -> Vec<(String, bool)> {
+    /// Returns the items with a signal to or from a connector.
+    fn signal_items(&self, at: usize) -> Vec<SignalItem> {
         let connector = &self.connectors[at];
         let sheet = &self.sheets[connector.sheet];
-        let signals = joints::signals(sheet.drawing, connector.node, Direction::Both);
-        let items = signals.map(|(item, signal)| (sheet.drawing.id(item), !sheet.drawing.topology.is_assumed(signal)));
-        items.filter(|(id, _)| !id.is_null()).map(|(id, is_stated)| (sheet.node_id(id), is_stated)).collect()
+        let of_connector = match installation(sheet.drawing, connector.node) {
+            Installation::Installed => PipeState::Open,
+            Installation::Unknown => PipeState::Unknown,
+            Installation::NotInstalled => PipeState::NotInstalled,
+        };
+        let item = |(item, signal)| {
+            let id = Some(sheet.drawing.id(item)).filter(|id| !id.is_null())?;
+            // A signal has no blind; it may be cut off.
+            let of_signal = pipe_state(sheet.drawing, signal).min(PipeState::NotInstalled);
+            Some(SignalItem {
+                id: sheet.node_id(id),
+                has_direction: !sheet.drawing.topology.is_assumed(signal),
+                state: of_signal.max(of_connector),
+            })
+        };
+        joints::signals(sheet.drawing, connector.node, Direction::Both).filter_map(item).collect()
     }
 
     /// Returns a row for each property in which the pipes of two joined connectors differ.
@@ -337,8 +358,10 @@ fn metadata<'a>(
     charge: ChargeFn<'_>,
 ) -> Result<Datum<'a>> {
     let first_value = |key: &str| sheets.iter().find_map(|sheet| sheet.metadata.as_object()?.get(key));
-    let titles =
-        sheets.iter().zip(names).map(|(sheet, name)| sheet.metadata_string(Names::DrawingName).unwrap_or(name));
+    let titles = sheets.iter().zip(names).map(|(sheet, name)| {
+        let [title, _] = titles(sheet, sheet.metadata);
+        title.unwrap_or_else(|| name.clone())
+    });
     let version = first_value("schema_version").map_or_else(|| Datum::String("1.0.0".into()), Datum::Value);
     let mut entries = vec![
         ("drawing_name", Datum::String(titles.collect::<Vec<_>>().join(" + "))),
@@ -386,8 +409,9 @@ fn job_id(sheets: &[Drawing<'_>], names: &[String]) -> String {
 fn sheet_names(sheets: &[Drawing<'_>]) -> Vec<String> {
     let (mut names, mut used) = (Vec::new(), HashSet::<String>::from_iter([JOINT.into()]));
     for (at, sheet) in sheets.iter().enumerate() {
-        let title = sheet.metadata_string(Names::DrawingNumber).or_else(|| sheet.metadata_string(Names::DrawingName));
-        let name = title.map_or(format!("sheet-{}", at + 1), String::from);
+        let titles = titles(sheet, sheet.metadata);
+        let title = titles.iter().rev().flatten().next();
+        let name = title.cloned().unwrap_or_else(|| format!("sheet-{}", at + 1));
         let numbered = (at + 1..).map(|number| format!("{name}~{number}"));
         names.extend(std::iter::once(name.clone()).chain(numbered).find(|name| used.insert(name.clone())));
     }
@@ -413,9 +437,9 @@ impl SheetIndex {
             let all = std::iter::once(sheet.metadata).chain(earlier.into_iter().flat_map(|sheets| sheets.iter()));
             let titles = all.flat_map(|metadata| titles(sheet, metadata)).flatten();
             let mut own_names: Vec<usize> = Vec::new();
-            for name in titles.chain([prefix.as_str()]) {
+            for name in titles.chain([prefix.clone()]) {
                 let next = index.sheets.len();
-                let name = *index.names.entry(tag_spelling::normalized(name)).or_insert(next);
+                let name = *index.names.entry(tag_spelling::normalized(&name)).or_insert(next);
                 if name == next {
                     index.sheets.push(Vec::new());
                 }
@@ -435,9 +459,11 @@ impl SheetIndex {
     }
 }
 
-/// Returns the name and the number that the metadata of a sheet state.
-fn titles<'a>(sheet: &Drawing<'a>, metadata: Value<'a>) -> [Option<&'a str>; 2] {
-    [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.field(metadata, names)?.as_str())
+/// Returns the name and the number that the metadata of a sheet state, as a string or a JSON number.
+fn titles<'a>(sheet: &Drawing<'a>, metadata: Value<'a>) -> [Option<String>; 2] {
+    let is_name = |value: &Value<'_>| value.as_str().is_some() || value.as_f64().is_some();
+    let text = |names| sheet.field(metadata, names).filter(is_name).map(convert::to_text);
+    [Names::DrawingName, Names::DrawingNumber].map(text)
 }
 
 /// Returns an object with changed values for some fields.
@@ -504,6 +530,16 @@ struct SignalThrough {
     to: String,
     /// The signals on both sheets have a direction.
     has_direction: bool,
+    /// The status of what is not there, or may not be: of the signals or the connectors.
+    status: Option<&'static str>,
+}
+
+/// An item with a signal to or from a connector.
+struct SignalItem {
+    id: String,
+    has_direction: bool,
+    /// Presence of the signal and the connector.
+    state: PipeState,
 }
 
 /// The edges of a pair of connectors.
@@ -514,6 +550,8 @@ struct Joint<'i> {
     is_signal: bool,
     /// The line of the pipes on both sides.
     line: Option<String>,
+    /// The status of a signal that is not there, or may not be.
+    status: Option<&'static str>,
 }
 
 impl Joint<'_> {
@@ -531,7 +569,8 @@ impl Joint<'_> {
         ];
         let direction = (!self.has_direction).then(|| (first(Names::Direction), first(Names::Undirected)));
         let line = self.line.clone().map(|line| (first(Names::Line), line));
-        let fields = fields.into_iter().chain(direction).chain(line);
+        let status = self.status.map(|status| (first(Names::Status), status.into()));
+        let fields = fields.into_iter().chain(direction).chain(line).chain(status);
         Datum::Map(fields.map(|(key, text)| (key, Datum::String(text))).collect())
     }
 }

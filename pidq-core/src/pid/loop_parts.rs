@@ -13,6 +13,8 @@ use super::loops::protection;
 use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
+use super::valve_state::out_of_action::is_out_of_action;
+use super::valve_state::pipes::{PipeState, pipe_state};
 use super::valve_state::{self, Installation, fail_action};
 use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
@@ -88,6 +90,10 @@ pub(crate) struct LoopParts {
     enters_sheet: bool,
     /// Signals lead to a sheet that is not joined.
     leaves_sheet: bool,
+    /// A signal between its parts is not there, or may not be.
+    has_absent_signal: bool,
+    /// A sensor or a final element has no signal: only its number says that it belongs to the loop.
+    has_part_by_number: bool,
 }
 
 impl LoopParts {
@@ -113,13 +119,18 @@ impl LoopParts {
         let is_reset_only = !by_hand.is_empty() && !search.has_trip_switch(&by_hand, charge)?;
         let sensors = if sensors.is_empty() { by_hand } else { sensors };
         let path = connection::Path { sensors: &sensors, final_elements: &final_elements };
-        let between = functions.iter().chain(&passed).chain(&sources).copied().collect();
+        let between: Vec<NodeId> = functions.iter().chain(&passed).chain(&sources).copied().collect();
         let others = search.found.members.iter().chain(&passed).chain(&sources).copied();
         let connection = path.connection(drawing, others, charge)?;
         let used = sensors.iter().chain(&final_elements).chain(&passed).chain(&sources);
         let mut shared: Vec<NodeId> = used.copied().filter(|node| search.is_in_other_loop(*node)).collect();
         shared.sort_unstable();
         shared.dedup();
+        let has_absent_signal =
+            has_absent_signal(drawing, sensors.iter().chain(&final_elements).chain(&between).copied(), charge)?;
+        // A loop that is not closed is known to be open, whatever has no signal.
+        let has_part_by_number = connection != Connection::None
+            && has_part_without_signal(drawing, sensors.iter().chain(&final_elements).copied(), charge)?;
         Ok(LoopParts {
             sensors,
             functions,
@@ -131,6 +142,8 @@ impl LoopParts {
             may_sense,
             enters_sheet,
             leaves_sheet,
+            has_absent_signal,
+            has_part_by_number,
         })
     }
 
@@ -160,22 +173,73 @@ impl LoopParts {
     }
 
     /// Returns whether the drawing states what the loop does: its sensors, its final elements and what is between them are
-    /// installed, the class of each item between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
+    /// installed and, in a trip, not said not to act, its signals are there, the class of each item between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
     /// direction.
     pub fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
-        let mut items = self.sensors.iter().chain(&self.final_elements).chain(&self.between);
+        let mut items = self.items();
         let is_assumed = protection.is_some() && self.connection == Connection::Assumed;
         let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
         !is_assumed
+            && !self.has_absent_signal
+            && !(protection.is_some() && self.has_part_by_number)
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
+            && !(protection.is_some() && self.items().any(|node| is_out_of_action(drawing, *node)))
             && !self.between.iter().any(|node| signals::is_of_unknown_class(drawing, *node))
             && !self.final_elements.iter().any(may_move_other)
+    }
+
+    /// Returns the sensors, the final elements and what is between them.
+    fn items(&self) -> impl Iterator<Item = &NodeId> {
+        self.sensors.iter().chain(&self.final_elements).chain(&self.between)
     }
 
     /// Returns whether the drawing shows that the loop is closed.
     pub fn is_closed(&self) -> bool {
         self.gap().is_none()
     }
+}
+
+/// Returns whether a signal between two of some items is not there, or may not be.
+fn has_absent_signal(drawing: &Drawing<'_>, items: impl Iterator<Item = NodeId>, charge: ChargeFn<'_>) -> Result<bool> {
+    let items: HashSet<NodeId> = items.collect();
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Down);
+    for item in &items {
+        charge(1 + table.degree(*item) as u64)?;
+        let mut signals = table.arcs(*item).filter(|(next, edge)| {
+            items.contains(next) && topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
+        });
+        if signals.any(|(_, edge)| pipe_state(drawing, edge) != PipeState::Open) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether one of some sensors and final elements has no signal, no actuator and no other part, and is no part.
+fn has_part_without_signal(
+    drawing: &Drawing<'_>,
+    parts: impl Iterator<Item = NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    const FLAGS: [EdgeFlags; 5] =
+        [EdgeFlags::SIGNAL, EdgeFlags::ACTUATES, EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED];
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    for part in parts {
+        charge(1 + table.degree(part) as u64)?;
+        let is_joined = |edge: EdgeId| {
+            let flags = topology.edge_flags[edge as usize];
+            FLAGS.into_iter().any(|flag| flags.contains(flag)) && !flags.contains(EdgeFlags::ZONE)
+        };
+        let by_edge = table.arcs(part).any(|(_, edge)| is_joined(edge));
+        let by_field = topology.field_group(part).is_some() || !topology.field_members(part).is_empty();
+        let by_air = || air_lines::is_part(drawing, part) || !air_lines::actuators(drawing, part).is_empty();
+        if !(by_edge || by_field || by_air()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether the letters of an instrument include control.

@@ -61,8 +61,8 @@ const PRESSURE_UNITS: &[(&[&str], f64, f64)] = &[
     // Conventional columns of mercury (13595.1 kg/m³) and water (1000 kg/m³).
     (&["mmhg"], 133_322_387_415.0, 1e14),
     (&["inhg"], 3_386_388_640_341.0, 1e14),
-    (&["mmh2o", "mmwc"], 980_665.0, 1e10),
-    (&["inh2o", "inwc"], 24_908_891.0, 1e10),
+    (&["mmh2o", "mmwc", "mmwg", "mmws"], 980_665.0, 1e10),
+    (&["inh2o", "inwc", "inwg"], 24_908_891.0, 1e10),
     (&["fth2o", "ftwc"], 298_906_692.0, 1e10),
 ];
 
@@ -219,12 +219,12 @@ fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Opt
         return Ok((number, unit));
     }
     let Value::String(text) = value else { return Err(Unreadable::NotANumber) };
-    let text = without_vacuum(text.trim());
-    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+    let (text, unit_behind) = without_vacuum(without_condition(text.trim()));
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
     let (digits, rest) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
-    let number: f64 = digits.parse().map_err(|_| Unreadable::NotANumber)?;
-    let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
-    // `16,5`, `10/16` and `1e3` are not read: a wrong number is worse than none.
+    let number = decimal(digits).ok_or(Unreadable::NotANumber)?;
+    let rest = Some(rest.trim()).filter(|rest| !rest.is_empty()).or(unit_behind);
+    // `10/16` and `1e3` are not read: a wrong number is worse than none.
     match rest {
         Some(rest) if !rest.starts_with(|c: char| c.is_alphabetic() || c == '°') => Err(Unreadable::NotANumber),
         Some(rest) if rest[rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at)..].starts_with(is_number) => {
@@ -234,16 +234,57 @@ fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Opt
     }
 }
 
-/// Returns a design pressure without the full vacuum that is written beside it: `5 barg` of `FV / 5 barg`.
-fn without_vacuum(text: &str) -> &str {
-    const NAMES: &[&str] = &["FV", "F.V.", "full vacuum", "vacuum"];
-    const SEPARATORS: &[char] = &['/', '&', '+', ',', ';'];
-    let is_vacuum = |text: &str| NAMES.iter().any(|name| text.trim().eq_ignore_ascii_case(name));
-    match text.split_once(SEPARATORS) {
-        Some((vacuum, rest)) if is_vacuum(vacuum) => rest.trim(),
-        Some((rest, vacuum)) if is_vacuum(vacuum) => rest.trim(),
+/// Returns a number in digits, with a decimal point or a decimal comma; `None` if a comma may separate thousands.
+fn decimal(digits: &str) -> Option<f64> {
+    let Some((whole, fraction)) = digits.split_once(',') else { return digits.parse().ok() };
+    let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    let whole_digits = whole.trim_start_matches(['-', '+']);
+    let may_be_thousands = fraction.len() == 3 && whole_digits != "0";
+    let is_decimal = is_plain(whole_digits) && is_plain(fraction) && !may_be_thousands;
+    if is_decimal { format!("{whole}.{fraction}").parse().ok() } else { None }
+}
+
+/// Returns a value without the condition for which it holds: `40 barg` of `40 barg @ 120 °C`.
+fn without_condition(text: &str) -> &str {
+    let is_condition = |behind: &str| behind.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let found = ["@", " at "].into_iter().find_map(|mark| text.split_once(mark));
+    match found {
+        Some((value, condition)) if is_condition(condition) => value.trim_end(),
         _ => text,
     }
+}
+
+/// Returns a design pressure without the vacuum that is written beside it, and the unit that is written behind the vacuum:
+/// `5 barg` of `FV / 5 barg`, `5` and `barg` of `5/FV barg`, `5 barg` of `-1/5 barg`.
+fn without_vacuum(text: &str) -> (&str, Option<&str>) {
+    const SEPARATORS: &[char] = &['/', '&', '+', ',', ';'];
+    const WORDS: [&str; 3] = [" and ", " und ", " et "];
+    let by_words = WORDS.into_iter().flat_map(|word| text.match_indices(word));
+    for (at, separator) in text.match_indices(SEPARATORS).chain(by_words) {
+        let (before, behind) = (text[..at].trim(), text[at + separator.len()..].trim());
+        if unit_of_vacuum(before) == Some("") || separator == "/" && is_negative(before) {
+            return (behind, None);
+        }
+        if let Some(unit) = unit_of_vacuum(behind) {
+            return (before, Some(unit).filter(|unit| !unit.is_empty()));
+        }
+    }
+    (text, None)
+}
+
+/// Returns the text behind the name of a full vacuum: ` barg` of `FV barg`.
+fn unit_of_vacuum(text: &str) -> Option<&str> {
+    const NAMES: &[&str] = &["full vacuum", "vacuum", "F.V.", "FV"];
+    let rest = NAMES.iter().find_map(|name| {
+        let begin = text.get(..name.len())?;
+        begin.eq_ignore_ascii_case(name).then(|| &text[name.len()..])
+    })?;
+    let is_word = rest.is_empty() || rest.starts_with(' ');
+    is_word.then(|| rest.trim())
+}
+
+fn is_negative(text: &str) -> bool {
+    text.starts_with('-') && decimal(text).is_some()
 }
 
 /// Relation of two pressures.
@@ -321,6 +362,19 @@ mod tests {
             ("FV/5 barg", (5.0, Some("gauge"))),
             ("5 barg / FV", (5.0, Some("gauge"))),
             ("Full vacuum & 5 bar", (5.0, None)),
+            ("16,5 barg", (16.5, Some("gauge"))),
+            ("40,0 barg", (40.0, Some("gauge"))),
+            ("0,125 bar", (0.125, None)),
+            ("40/FV barg", (40.0, Some("gauge"))),
+            ("40,5 / FV barg", (40.5, Some("gauge"))),
+            ("40 barg & FV", (40.0, Some("gauge"))),
+            ("-1/40 barg", (40.0, Some("gauge"))),
+            ("10 barg and full vacuum", (10.0, Some("gauge"))),
+            ("40 barg @ 120 °C", (40.0, Some("gauge"))),
+            ("40 barg at 120 °C", (40.0, Some("gauge"))),
+            ("FV/40 barg @ -20/120 °C", (40.0, Some("gauge"))),
+            ("-0,5 barg", (-0.5, Some("gauge"))),
+            ("5 at", (4.90332_5, None)),
         ] {
             assert_eq!(bar(text), Some(expected), "{text}");
         }
@@ -348,8 +402,12 @@ mod tests {
     #[test]
     fn an_unreadable_value_is_no_number() {
         for text in [
-            "16,5 barg",
+            "1,500 barg",
+            "16,5,5 barg",
+            "16, 5 barg",
+            "16,",
             "10/16 bar",
+            "1/40 barg",
             "10/FV/3 bar",
             "FV/FV",
             "FV",

@@ -34,6 +34,7 @@ use self::sides::sides_of;
 use self::tails::{Tails, Way};
 use super::ChargeFn;
 use super::dead_ends::neighbors;
+use super::valve_state::out_of_action::is_out_of_action;
 use super::valve_state::{Installation, installation};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -124,6 +125,8 @@ impl ReliefPath {
         }
         if cause.is_none() && devices::is_closed_off(drawing, device) {
             path.add(drawing, Reason::of_device(device, Cause::DeviceIsolated, SideKind::Either));
+        } else if cause.is_none() && is_out_of_action(drawing, device) {
+            path.add(drawing, Reason::of_device(device, Cause::DeviceOutOfAction, SideKind::Either));
         }
         path.add_valve_by_tag(drawing, charge)?;
         path.add_unknown_connection(drawing, charge)?;

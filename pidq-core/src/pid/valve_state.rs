@@ -9,7 +9,7 @@ pub(crate) mod closed_texts;
 pub(crate) mod fail_action;
 mod groups;
 mod other_statements;
-pub(crate) mod out_of_function;
+pub(crate) mod out_of_action;
 pub(crate) mod phrases;
 pub(crate) mod pipes;
 pub(crate) mod unknown_edges;
@@ -59,7 +59,10 @@ pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation 
 }
 
 fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
-    let by_texts = installation_by_texts(drawing, drawing.node(node));
+    let by_texts = installation_by_texts(drawing, drawing.node(node)).max(match is_said_closed(drawing, node) {
+        true => Installation::Unknown,
+        false => Installation::Installed,
+    });
     if by_texts == Installation::NotInstalled || !may_state(drawing.node(node), drawing.topology.state_names()) {
         return by_texts;
     }
@@ -87,6 +90,19 @@ fn is_stated_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
         && !is_blind_or_spool(drawing, node)
         && ([Names::Status, Names::Lock].iter().any(|names| states(drawing, node, *names).any(is_closed))
             || is_marked())
+}
+
+/// Returns whether a text or the position of an item in a pipe that has no position says that it is closed: `plugged`,
+/// `spade inserted`. Whether something passes it is not known.
+fn is_said_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let role = drawing.topology.roles[node as usize];
+    const PASSED: [Role; 7] =
+        [Role::None, Role::OpenEnd, Role::Port, Role::Equipment, Role::Junction, Role::SizeBreak, Role::OffPage];
+    let is_passed = PASSED.contains(&role)
+        && (role == Role::Equipment || drawing.topology.flow_degree(node) > 0)
+        && !(role == Role::None && drawing.class_has(node, &["valve"]))
+        && !is_blind_or_spool(drawing, node);
+    is_passed && out_of_action::is_said_closed_off(drawing, node)
 }
 
 /// Returns whether an item or a pipe is there by its label and its description.
@@ -339,9 +355,18 @@ pub(crate) fn is_locked_in_unknown_position(drawing: &Drawing<'_>, node: NodeId)
 fn is_locked(lock: Option<Value<'_>>) -> bool {
     match lock {
         Some(Value::Bool(is_locked)) => is_locked,
-        Some(Value::String(text)) => !vocabulary::NO_LOCK.contains(&snake_case(text.trim()).as_str()),
+        Some(Value::String(text)) => says_locked(text),
         _ => false,
     }
+}
+
+/// Returns whether the text of a field for a lock says that there is one: by a position, or by a word for a lock. A material,
+/// as in `seal: PTFE`, and a word for nothing say that there is none.
+fn says_locked(text: &str) -> bool {
+    let text = snake_case(text.trim());
+    let has = |known: &[&str]| text.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    let is_position = [vocabulary::LOCK_CODES, vocabulary::LOCK_WORDS].into_iter().any(has);
+    is_position && !has(vocabulary::NO_LOCK_WORDS) && !vocabulary::NO_LOCK.contains(&text.as_str())
 }
 
 /// Returns whether the drawing defines a valve as locked or sealed open. A lock without a position is taken as one in

@@ -115,12 +115,26 @@ fn states_safety(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> R
     }
 }
 
+/// Words in texts of an integrity level that say that there is none, or that it is open.
+const NO_LEVEL: &[&str] = &["bpcs", "hold", "kein", "keine", "non", "none", "not", "no", "nr", "tba", "tbc", "tbd"];
+
+/// Returns whether a text states no integrity level: `no SIL`, `SIL a` (IEC 61511), `< SIL 1`, `-`.
+fn states_no_level(text: &str) -> bool {
+    let text = snake_case(text.trim());
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    vocabulary::NEGATIVES.contains(&text.as_str())
+        || text.starts_with('<')
+        || matches!(text.as_str(), "a" | "sil_a" | "sila")
+        || words.peek().is_none()
+        || words.any(|word| NO_LEVEL.contains(&word))
+}
+
 /// Returns whether a value states what its field is for.
-fn is_stated(value: Value<'_>) -> bool {
+pub(crate) fn is_stated(value: Value<'_>) -> bool {
     match value {
         Value::Bool(is_stated) => is_stated,
         Value::Number(number) => number.value() > 0.0,
-        Value::String(text) => !vocabulary::NEGATIVES.contains(&snake_case(text.trim()).as_str()),
+        Value::String(text) => !states_no_level(text),
         _ => false,
     }
 }

@@ -5,14 +5,14 @@
 
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::Names;
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::quantity;
-use crate::pid::stated_values::stated_values;
+use crate::pid::quantity::{self, Pressure, PressureDefaults, Reference};
+use crate::pid::stated_values::{stated_fields, stated_values};
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::{is_locked_closed, texts};
 
@@ -64,19 +64,41 @@ pub(crate) fn opens_inwards(drawing: &Drawing<'_>, device: NodeId) -> bool {
     if drawing.class_has(device, vocabulary::BREATHING) {
         return false;
     }
-    let described = || texts(drawing, device, Names::Description).map(snake_case);
+    let described = || {
+        let names = [Names::Description, Names::Service, Names::Remarks];
+        names.into_iter().flat_map(|names| texts(drawing, device, names)).map(snake_case)
+    };
     let is_tagged =
         || drawing.tag(device).and_then(Tag::parse).is_some_and(|tag| matches!(&*tag.letters, "VRV" | "VSV"));
-    let is_set_to_vacuum = || {
-        let stated = stated_values(drawing, drawing.node(device), [Names::SetPressure], &mut |_| Ok(()));
-        let [set_pressure] = stated.unwrap_or_default();
-        let number = set_pressure.and_then(|stated| Some(quantity::number_and_unit(&stated).ok()?.0));
-        number.is_some_and(|number| number < 0.0)
-    };
     drawing.class_has(device, vocabulary::VACUUM_ONLY)
         || described().any(|text| vocabulary::VACUUM_ONLY.iter().any(|words| text.contains(words)))
         || is_tagged()
-        || is_set_to_vacuum()
+        || is_set_to_vacuum(drawing, device)
+}
+
+/// Returns whether the set pressure of a relief device is below that of the atmosphere: a negative one, an absolute one
+/// below an atmosphere, one with the word vacuum, or only a setting of a vacuum.
+fn is_set_to_vacuum(drawing: &Drawing<'_>, device: NodeId) -> bool {
+    const ATMOSPHERE: f64 = 1.013;
+    let holder = drawing.node(device);
+    let stated = stated_values(drawing, holder, [Names::SetPressure], &mut |_| Ok(())).unwrap_or_default();
+    let [Some(set_pressure)] = stated else {
+        let mut fields = holder.as_object().into_iter().flat_map(stated_fields);
+        return fields.any(|(name, _)| {
+            name.len() <= MAX_CLASS && vocabulary::contains_plain(vocabulary::VACUUM_SETTINGS, name.trim())
+        });
+    };
+    let names_vacuum = |text: &str| {
+        let text = text.to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::VACUUM_WORDS.contains(&word))
+    };
+    let number = quantity::number_and_unit(&set_pressure).ok().map(|(number, _)| number);
+    let pressure = quantity::pressure(Some(&set_pressure), PressureDefaults::default()).ok();
+    let is_below_atmosphere = |found: Pressure| found.reference == Reference::Absolute && found.value < ATMOSPHERE;
+    number.is_some_and(|number| number < 0.0)
+        || pressure.is_some_and(is_below_atmosphere)
+        || set_pressure.value.as_str().is_some_and(names_vacuum)
+        || set_pressure.unit.as_deref().is_some_and(names_vacuum)
 }
 
 /// Returns whether a relief device lets something in too: a vacuum breaker, or a breather valve.

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::index::Key;
 use crate::graph::roles::{Passage, Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
@@ -93,6 +94,8 @@ pub(crate) enum Cause {
     UnknownClass,
     NotInstalled,
     UnknownStatus,
+    /// Another item has the same id.
+    SharedId,
     /// The pipe to the item is closed.
     ClosedPipe,
     /// The pipe to the item is not there.
@@ -114,6 +117,8 @@ pub(crate) enum Cause {
     UnstatedSide,
     /// The device is marked as isolated, locked closed or bypassed.
     DeviceIsolated,
+    /// A text or a mark of the device says that it does not act.
+    DeviceOutOfAction,
     /// An open end that an import has added where the drawing has no end.
     EndNotDrawn,
     /// Equipment without a way out, or whose own relief or all ways out are closed or lead only back.
@@ -193,6 +198,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::UnknownClass, "unknown_class", Effect::Unknown, "is of unknown class"),
     (Cause::NotInstalled, "not_installed", Effect::Unknown, "is not installed"),
     (Cause::UnknownStatus, "unknown_status", Effect::Unknown, "has a status that does not say whether it is installed"),
+    (Cause::SharedId, "shared_id", Effect::Unknown, "has the id of another item, whose pipes may be meant"),
     (Cause::ClosedPipe, "closed_pipe", Effect::Closed, "is reached by a pipe that is closed"),
     (Cause::PipeNotInstalled, "pipe_not_installed", Effect::Unknown, "is reached by a pipe that is not installed"),
     (
@@ -227,6 +233,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
         "takes in the relief flow and has no way out, or only one that is closed or leads back to where it comes from",
     ),
     (Cause::DeviceIsolated, "device_isolated", Effect::Unknown, "is marked as isolated, locked closed or bypassed"),
+    (Cause::DeviceOutOfAction, "device_out_of_action", Effect::Unknown, "is said not to act"),
     (Cause::DeviceNotInstalled, "device_not_installed", Effect::Closed, "is not installed"),
     (
         Cause::UnknownDeviceStatus,
@@ -334,7 +341,15 @@ pub(super) fn item_cause(
     if matches!(role, Role::Equipment | Role::Port) || cause.is_some_and(|cause| cause.effect() >= Effect::Unknown) {
         return Ok(cause);
     }
-    Ok(installation_cause(valve_state::installation(drawing, node)).or(cause))
+    let by_id = || has_shared_id(drawing, node).then_some(Cause::SharedId);
+    Ok(installation_cause(valve_state::installation(drawing, node)).or_else(by_id).or(cause))
+}
+
+/// Returns whether another node has the id of an item: an edge may mean either of them.
+fn has_shared_id(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let Some(key) = Key::from_value(drawing.id(node)) else { return false };
+    let has_id = |other: NodeId| Key::from_value(drawing.id(other)) == Some(key);
+    drawing.topology.by_id(key, has_id).nth(1).is_some()
 }
 
 /// Returns what may hinder the flow at a port of equipment: the pipe to it, or that the port or the equipment is not there.
@@ -387,7 +402,15 @@ fn class_cause(
         Role::PositiveBarrier => Some(closure_cause(drawing, node)),
         // A stop check valve has a handwheel, and may be locked by it.
         Role::OneWay if valve_state::is_locked_closed(drawing, node) => Some(Cause::LockedClosed),
-        Role::OneWay => check_valve_cause(drawing, [before, node, next], flow, charge)?,
+        Role::OneWay => {
+            let by_direction = check_valve_cause(drawing, [before, node, next], flow, charge)?;
+            let by_handwheel = match has_handwheel(drawing, node) {
+                true => Some(valve_cause(drawing, node, charge)?),
+                false => None,
+            };
+            let effect = |cause: &Option<Cause>| cause.map(Cause::effect);
+            if effect(&by_handwheel) > effect(&by_direction) { by_handwheel } else { by_direction }
+        }
         Role::None => unclassified_cause(drawing, node),
         Role::OpenEnd if is_synthetic(drawing, node) => Some(Cause::EndNotDrawn),
         Role::Relief if flow != Flow::Unknown && opens_inwards(drawing, node) => Some(Cause::OpensInwards),
@@ -417,6 +440,16 @@ fn valve_cause(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Res
         () if valve_state::has_unknown_position(drawing, node) => Cause::UnknownPosition,
         () => Cause::NotLocked,
     })
+}
+
+/// Returns whether a check valve is a stop check valve, whose disc a spindle may hold shut.
+fn has_handwheel(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let names_it = |text: &str| {
+        let text = snake_case(text);
+        vocabulary::STOP_CHECKS.iter().any(|words| text.contains(words))
+    };
+    let texts = [Names::Description, Names::ComponentName].map(|names| valve_state::texts(drawing, node, names));
+    drawing.class_has(node, vocabulary::STOP_CHECKS) || texts.into_iter().flatten().any(names_it)
 }
 
 fn blind_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {

@@ -10,7 +10,7 @@ use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::{ChargeFn, lists};
 
@@ -78,6 +78,9 @@ fn inlets_of(path: &ReliefPath) -> Vec<Inlet<'_>> {
     let inlets = path.sides.iter().filter(|side| side.kind == SideKind::Inlet);
     inlets.flat_map(|side| [(side.first, side.shared.as_slice()), (side.first, side.branches.as_slice())]).collect()
 }
+
+/// Parts of the classes of items through which little flows: not of an orifice that only measures.
+const NARROW_ITEMS: &[&str] = &["restriction", "restrictor", "flame_arrest", "detonation_arrest"];
 
 /// Search from the inlet of a relief device.
 struct ProtectedSearch<'p, 'a> {
@@ -191,13 +194,20 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
             return Ok(false);
         }
         let cause = item_cause(self.drawing, [NONE, node, NONE], Flow::Unknown, charge)?;
-        let cause = cause.filter(|cause| cause.effect() >= Effect::Unknown);
+        // A narrow item limits the flow that reaches the device.
+        let is_narrow = |cause: &Cause| *cause == Cause::Restriction && self.drawing.class_has(node, NARROW_ITEMS);
+        let cause = cause.filter(|cause| cause.effect() >= Effect::Unknown || is_narrow(cause));
         self.found.unknown.extend(cause.map(|cause| (cause, node)));
         Ok(cause.is_some())
     }
 
     /// Adds the side of equipment that a port is on, and its other ports. Returns whether the search goes on from it.
     fn enter(&mut self, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        if self.is_certain && self.has_several_owners(node, charge)? {
+            self.found.unstated.push(node);
+            self.deferred_bodies.push(node);
+            return Ok(false);
+        }
         let side = (self.drawing.topology.equipment_or_self(node), self.drawing.topology.zone(node));
         let is_new = self.sides.insert(side);
         self.found.equipment.extend(is_new.then_some(side));
@@ -218,6 +228,24 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
             self.deferred_bodies.push(node);
         }
         Ok(!is_unstated)
+    }
+
+    /// Returns whether edges state that a nozzle belongs to several items of equipment.
+    fn has_several_owners(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        let topology = &self.drawing.topology;
+        if topology.roles[node as usize] != Role::Port {
+            return Ok(false);
+        }
+        let table = topology.table(EdgeFilter::All, Direction::Both);
+        charge(1 + table.degree(node) as u64)?;
+        let is_owner = |(other, edge): &(NodeId, EdgeId)| {
+            topology.edge_flags[*edge as usize].contains(EdgeFlags::PART)
+                && topology.ends[*edge as usize][1] == node
+                && topology.roles[*other as usize] == Role::Equipment
+        };
+        let mut owners: Vec<NodeId> = table.arcs(node).filter(is_owner).map(|(other, _)| other).collect();
+        owners.dedup();
+        Ok(owners.len() > 1)
     }
 
     /// Adds the other ports of a side of equipment that has been entered by a node.

@@ -56,8 +56,31 @@ pub(super) fn sides_of(drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'
         (false, true) if has(&sides, SideKind::Either) => replace_unknown(&mut sides, SideKind::Inlet),
         _ => infer_sides(drawing, device, &mut sides, charge)?,
     }
+    if is_breathing && sides.iter().all(|(_, kind)| *kind == SideKind::Either) {
+        state_sides_by_pipes(drawing, device, &mut sides, charge)?;
+    }
     remove_drains(drawing, device, &mut sides, charge)?;
     Ok(sides)
+}
+
+/// Takes the direction of the pipes as that of the relief of an overpressure, if there is one into the device and one out
+/// of it: both sides of a breather valve lead to equipment where a tank breathes into a scrubber or a flare.
+fn state_sides_by_pipes(
+    drawing: &Drawing<'_>,
+    device: NodeId,
+    sides: &mut [(NodeId, SideKind)],
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let mut kinds = Vec::with_capacity(sides.len());
+    for (first, _) in sides.iter() {
+        kinds.push(direction(drawing, *first, device, charge)?);
+    }
+    if kinds.contains(&Some(true)) && kinds.contains(&Some(false)) && !kinds.contains(&None) {
+        for ((_, kind), enters) in sides.iter_mut().zip(kinds) {
+            *kind = if enters == Some(true) { SideKind::Inlet } else { SideKind::Outlet };
+        }
+    }
+    Ok(())
 }
 
 /// Removes drains of the device itself, if it has another pipe on that side.

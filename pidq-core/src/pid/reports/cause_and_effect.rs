@@ -11,12 +11,15 @@ use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::loops::signals;
 use crate::pid::stated_values::stated_values;
-use crate::pid::valve_state::{fail_action, installation};
+use crate::pid::valve_state::out_of_action::is_out_of_action;
+use crate::pid::valve_state::pipes::{PipeState, pipe_state};
+use crate::pid::valve_state::{fail_action, installation, texts};
 use crate::pid::{Budget, ChargeFn, Datum, push_row};
 use crate::value::{Value, convert};
 
@@ -100,6 +103,10 @@ impl<'d, 'a> Report<'d, 'a> {
         for node in (0..drawing.topology.node_count() as u32).filter(is_instrument) {
             budget.charge(1 + drawing.topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
             let is_hand = instrument_class::is_hand_switch(drawing, node);
+            if prevents_trip(drawing, node) {
+                self.add_not_followed(node, NONE, "effect_not_stated", budget)?;
+                continue;
+            }
             let is_sensor = instrument_class::senses(drawing, node);
             if is_hand || is_sensor && !self.has_sensor_before(node, budget)? {
                 sensors.push(node);
@@ -174,14 +181,21 @@ impl<'d, 'a> Report<'d, 'a> {
         Ok(())
     }
 
-    /// Lists the items of a link that may not be there or may not pass a signal on, from its final element to its initiator.
+    /// Lists the items of a link that may not be there, may not pass a signal on or do not act, and its signals that may not be
+    /// there, from its final element to its initiator.
     fn list_absent(&mut self, steps: &[Step], end: usize, budget: &mut dyn Budget) -> Result<()> {
         let mut at = end as u32;
-        while let Some(Step { node, from, .. }) = steps.get(at as usize) {
+        while let Some(Step { node, from, via, .. }) = steps.get(at as usize) {
             budget.charge(1)?;
             let unknown = || signals::is_of_unknown_class(self.drawing, *node).then_some("unknown_class");
-            if let Some(reason) = installation(self.drawing, *node).uncertainty().or_else(unknown) {
+            let disabled = || is_out_of_action(self.drawing, *node).then_some("out_of_action");
+            if let Some(reason) = installation(self.drawing, *node).uncertainty().or_else(unknown).or_else(disabled) {
                 self.add_not_followed(*node, NONE, reason, budget)?;
+            }
+            if *via != NONE
+                && let Some(reason) = signal_uncertainty(self.drawing, *via)
+            {
+                self.add_not_followed(*node, *via, reason, budget)?;
             }
             at = *from;
         }
@@ -503,6 +517,27 @@ impl<'d, 'a> Report<'d, 'a> {
         };
         names.iter().zip(columns).map(title).collect()
     }
+}
+
+/// Returns the word for a signal that is not there or may not be. One that is closed may only be cut off.
+fn signal_uncertainty(drawing: &Drawing<'_>, signal: EdgeId) -> Option<&'static str> {
+    pipe_state(drawing, signal).min(PipeState::NotInstalled).uncertainty()
+}
+
+/// Words in the classes and texts of switches that prevent a trip, or end one.
+const OVERRIDES: &[&str] = &["bypass", "inhibit", "mos", "override", "reset", "overbridge"];
+
+/// Returns whether a switch overrides, bypasses or resets a trip, by its class, or for a hand switch by its texts: it causes
+/// no effect.
+fn prevents_trip(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let names_override = |text: &str| {
+        text.len() <= MAX_CLASS
+            && snake_case(text).split(|c: char| !c.is_alphanumeric()).any(|word| OVERRIDES.contains(&word))
+    };
+    let names = [Names::Description, Names::Service, Names::Remarks];
+    let mut texts = names.into_iter().flat_map(|names| texts(drawing, node, names));
+    drawing.class_texts(node).any(names_override)
+        || instrument_class::is_hand_switch(drawing, node) && texts.any(names_override)
 }
 
 /// Returns whether a bubble stands for the measurement too, and may move something: not a display.

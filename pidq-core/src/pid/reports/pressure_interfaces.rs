@@ -19,6 +19,7 @@ use crate::pid::sections::inner_valves::has_one_direction;
 use crate::pid::sections::open_ways::OpenWays;
 use crate::pid::sections::ways_around::is_check_valve_bypassed;
 use crate::pid::stated_values::{PipeValues, stated_values};
+use crate::pid::valve_state::out_of_action::may_pass_back;
 use crate::pid::valve_state::{Installation, installation};
 use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
 use crate::value::convert;
@@ -377,6 +378,10 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         for (name, side) in low {
             let mut devices = self.devices_of(side, reasons, budget)?;
             devices.retain(|found| self.devices[found.device as usize].node != node);
+            for found in devices.iter_mut().filter(|_| side.item.is_some()) {
+                // The nozzle itself may be on another side of its equipment.
+                found.is_certain &= !self.devices[found.device as usize].unstated.contains(&node);
+            }
             self.add_relief_reasons(&devices, reasons);
             for found in devices {
                 sides_of.entry(found.device).or_default().push((*name, *side));
@@ -436,6 +441,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             let is_bypassed =
                 is_check_valve_bypassed(self.drawing, valve, &self.open_ways, &mut |units| budget.charge(units))?;
             add_reason(reasons, "check_valve_bypassed", is_bypassed);
+            add_reason(reasons, "check_valve_may_pass_back", may_pass_back(self.drawing, valve));
             add_reason(reasons, "check_valve_direction", !has_one_direction(self.drawing, valve));
             let row = vec![
                 Datum::Node(valve),

@@ -19,7 +19,7 @@ use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, Reason, ReliefPath, SideKind};
 use crate::pid::stated_values::stated_values;
 use crate::pid::{Budget, ChargeFn, Datum, pipe_lines};
-use crate::value::Value;
+use crate::value::{Value, convert};
 
 /// A relief device with its surroundings.
 #[derive(Debug)]
@@ -277,10 +277,17 @@ fn outlet_items(
     Ok(())
 }
 
-/// Returns the name of a side of equipment: that of the chamber, or of the equipment.
+/// Returns the name of a side of equipment: that of the chamber, or of the equipment, with the word for the side that its
+/// nozzles have.
 pub(crate) fn side_name(drawing: &Drawing<'_>, (equipment, zone): EquipmentSide) -> String {
-    let is_node = zone != NONE && (zone as usize) < drawing.topology.node_count();
-    drawing.name(if is_node { zone } else { equipment })
+    let topology = &drawing.topology;
+    if zone != NONE && (zone as usize) < topology.node_count() {
+        return drawing.name(zone);
+    }
+    let name = drawing.name(equipment);
+    let ports = topology.ports.nodes(equipment).iter().filter(|port| zone != NONE && topology.zone(**port) == zone);
+    let word = ports.filter_map(|port| drawing.node_field(*port, Names::Zone)).next();
+    word.map_or(name.clone(), |word| format!("{name} ({})", convert::to_text(word)))
 }
 
 /// Returns one row per relief device with additional columns for the requested attributes.

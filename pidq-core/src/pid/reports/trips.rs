@@ -22,7 +22,7 @@ pub(crate) fn trip_reason(drawing: &Drawing<'_>, node: NodeId) -> Option<&'stati
         return Some("class");
     }
     let stated = stated_values(drawing, drawing.node(node), [Names::IntegrityLevel], &mut |_| Ok(()));
-    if stated.is_ok_and(|[level]| level.is_some()) {
+    if stated.is_ok_and(|[level]| level.is_some_and(|level| protection::is_stated(level.value))) {
         return Some("integrity_level");
     }
     let has_letter = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| has_trip_letter(&tag));

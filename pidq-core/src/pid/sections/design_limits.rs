@@ -4,8 +4,10 @@ use hashbrown::HashMap;
 
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
+use crate::graph::config::MAX_CLASS;
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary;
 use crate::pid::quantity::{Comparison, PressureDefaults, Stated, number_and_unit, pressure, temperature};
 use crate::pid::stated_values::stated_fields;
 use crate::pid::{ChargeFn, Datum};
@@ -22,9 +24,11 @@ pub(super) fn design_limits<'a>(
     let mut indices: HashMap<String, usize> = HashMap::new();
     for item in items {
         let Some(object) = drawing.node(item).as_object() else { continue };
+        let mut pressures = Vec::new();
         for (name, stated) in stated_fields(object) {
             charge(1 + name.len() as u64 / 8)?;
             let Some(quantity) = Quantity::of(name) else { continue };
+            pressures.extend((quantity.is_pressure && !quantity.is_lower).then(|| name.to_owned()));
             match indices.get(name) {
                 Some(index) => limits[*index].1.add(&stated),
                 None => {
@@ -33,10 +37,23 @@ pub(super) fn design_limits<'a>(
                 }
             }
         }
+        // The lower one of the design pressure and the allowable working pressure limits.
+        for (_, stated) in stated_fields(object).filter(|(name, _)| is_allowable_pressure(name)) {
+            charge(1)?;
+            for index in pressures.iter().filter_map(|name| indices.get(name)) {
+                limits[*index].1.add(&stated);
+            }
+        }
     }
     // A field without any number, such as a pressure class, is no limit.
     let limits = limits.into_iter().filter(|(_, limit)| limit.has_number);
     Ok(Datum::Map(limits.map(|(name, limit)| (name, limit.result())).collect()))
+}
+
+/// Returns whether a field has the maximum allowable working pressure.
+fn is_allowable_pressure(name: &str) -> bool {
+    const NAMES: &[&str] = &["mawp", "max_allowable_working_pressure", "maximum_allowable_working_pressure"];
+    name.len() <= MAX_CLASS && vocabulary::contains_plain(NAMES, name.trim())
 }
 
 const LIMIT: &[&str] = &["value", "unit"];

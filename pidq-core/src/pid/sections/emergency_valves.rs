@@ -16,7 +16,7 @@ use crate::pid::valve_state::actuation::{described_roles, is_stated_as_manual};
 use crate::pid::valve_state::actuators::{actuators, is_drive, parts};
 use crate::pid::valve_state::closed_texts::says_locked;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action_in_texts, fail_actions};
-use crate::pid::valve_state::out_of_function::says_out_of_function;
+use crate::pid::valve_state::out_of_action::is_out_of_action;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
     all_texts, has_several_ways, installation, is_locked_closed, is_locked_open, may_not_be_tight, phrases, texts,
@@ -88,7 +88,7 @@ pub(super) fn blowdown_hindrance(
             Some("locked_closed")
         }
         // Stuck, seized, defective.
-        () if may_not_be_tight(drawing, node) => Some("out_of_function"),
+        () if may_not_be_tight(drawing, node) => Some("out_of_action"),
         () => None,
     };
     match reason {
@@ -113,7 +113,7 @@ pub(super) fn relief_hindrance(drawing: &Drawing<'_>, node: NodeId) -> Option<Hi
 /// item, it is operated by hand, its actuator may not be there, or another valve is a part of it.
 fn common_hindrance(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<Hindrance>> {
     let reason = match () {
-        () if says_out_of_function(drawing, node) => Some("out_of_function"),
+        () if is_out_of_action(drawing, node) => Some("out_of_action"),
         () if is_called_other(drawing, node) => Some("contradictory_class"),
         () if is_stated_as_manual(drawing, node, charge)? => Some("operated_by_hand"),
         () => None,

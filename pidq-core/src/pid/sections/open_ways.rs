@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 
 use hashbrown::HashSet;
 
-use super::inner_valves::{is_drawn_closed, passive_kind};
+use super::inner_valves::{has_one_direction, is_drawn_closed, passive_kind};
 use super::partition::Partition;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -26,18 +26,14 @@ use crate::pid::valve_state::{BlindPosition, blind_position, is_locked_open, is_
 pub(crate) struct OpenWays {
     /// By node: the part of the plant that such ways connect.
     parts: OnceCell<Vec<u32>>,
+    /// Parts that a check valve joins in one direction: that at its inlet and that at its outlet.
+    one_way: OnceCell<HashSet<[u32; 2]>>,
 }
 
 impl OpenWays {
     /// Returns whether such a way leads around an item with two pipes, from one end of its line to the other.
     pub fn lead_around(&self, drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-        let part_of = match self.parts.get() {
-            Some(known) => known,
-            None => {
-                let found = find_parts(drawing, charge)?;
-                self.parts.get_or_init(|| found)
-            }
-        };
+        let part_of = self.part_of(drawing, charge)?;
         let mut parts = Vec::new();
         for next in neighbors(drawing, node, charge)? {
             let end = line_end(drawing, [node, next], charge)?;
@@ -46,6 +42,49 @@ impl OpenWays {
         parts.sort_unstable();
         Ok(parts.windows(2).any(|pair| pair[0] == pair[1]))
     }
+
+    /// Returns whether such a way leads back around a check valve through another one, which opens from its outlet to its
+    /// inlet.
+    pub fn lead_back(&self, drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        let topology = &drawing.topology;
+        let part_of = self.part_of(drawing, charge)?;
+        let one_way = match self.one_way.get() {
+            Some(known) => known,
+            None => {
+                let found = find_one_way(drawing, part_of, charge)?;
+                self.one_way.get_or_init(|| found)
+            }
+        };
+        let beside = |side| topology.table(EdgeFilter::Flow, side).nodes(node).first().copied();
+        let (Some(inlet), Some(outlet)) = (beside(Direction::Up), beside(Direction::Down)) else { return Ok(false) };
+        let ends = [line_end(drawing, [node, outlet], charge)?, line_end(drawing, [node, inlet], charge)?];
+        let [Some(from), Some(to)] = ends else { return Ok(false) };
+        let [from, to] = [from, to].map(|end| part_of[end as usize]);
+        Ok(from != to && one_way.contains(&[from, to]))
+    }
+
+    fn part_of(&self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<&[u32]> {
+        if let Some(known) = self.parts.get() {
+            return Ok(known);
+        }
+        let found = find_parts(drawing, charge)?;
+        Ok(self.parts.get_or_init(|| found))
+    }
+}
+
+/// Returns the parts that check valves with a pipe into them and one out of them join.
+fn find_one_way(drawing: &Drawing<'_>, part_of: &[u32], charge: ChargeFn<'_>) -> Result<HashSet<[u32; 2]>> {
+    let topology = &drawing.topology;
+    charge(topology.node_count() as u64)?;
+    let is_check_valve = |node: &NodeId| {
+        topology.roles[*node as usize] == Role::OneWay
+            && has_one_direction(drawing, *node)
+            && !is_not_installed(drawing, *node)
+    };
+    let beside = |node, side| topology.table(EdgeFilter::Flow, side).nodes(node).first().copied();
+    let ends = |node| Some([beside(node, Direction::Up)?, beside(node, Direction::Down)?]);
+    let valves = (0..topology.node_count() as NodeId).filter(is_check_valve);
+    Ok(valves.filter_map(ends).map(|ends| ends.map(|end| part_of[end as usize])).collect())
 }
 
 /// Returns by node the part of a plant in which nothing can close.

@@ -18,7 +18,8 @@ use crate::pid::relief::devices::{StatedBy, devices, opens_inwards};
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action};
-use crate::pid::valve_state::{Installation, installation};
+use crate::pid::valve_state::out_of_action::{is_out_of_action, may_pass_back};
+use crate::pid::valve_state::{Installation, installation, may_not_be_tight};
 use crate::pid::{ChargeFn, Datum};
 
 use super::emergency_valves::shutdown_hindrance;
@@ -41,6 +42,8 @@ pub(super) struct Safeguards {
     open_ways: OpenWays,
     /// By side of equipment: the relief devices that protect it, and whether they do so for certain.
     protecting: HashMap<EquipmentSide, Vec<(NodeId, bool)>>,
+    /// Ports that may be on another side of their equipment than a relief device, with the device.
+    unstated: HashSet<(NodeId, NodeId)>,
 }
 
 /// A trip or a safety instrumented function.
@@ -122,6 +125,7 @@ impl Safeguards {
         if opens_inwards(drawing, device) {
             protected = Protected::default();
         }
+        self.unstated.extend(protected.unstated.iter().map(|port| (*port, device)));
         for (at, side) in protected.equipment.iter().enumerate() {
             self.protecting.entry(*side).or_default().push((device, at < protected.certain().len()));
         }
@@ -231,7 +235,13 @@ impl Safeguards {
         for node in equipment {
             let found = self.protecting.get(&(topology.equipment_or_self(*node), topology.zone(*node)));
             charge(1 + found.map_or(0, Vec::len) as u64)?;
-            devices.extend(found.into_iter().flatten().copied());
+            // Of a nozzle, its equipment is at the end too.
+            let is_own = |end: &&NodeId| *end == node || topology.equipment_or_self(**end) == *node;
+            let own_ends: Vec<NodeId> = section.ends.iter().filter(is_own).copied().collect();
+            charge(section.ends.len() as u64)?;
+            let is_stated = |device: NodeId| !own_ends.iter().any(|end| self.unstated.contains(&(*end, device)));
+            let found = found.into_iter().flatten();
+            devices.extend(found.map(|(device, is_certain)| (*device, *is_certain && is_stated(*device))));
         }
         // Certain before uncertain.
         devices.sort_unstable_by_key(|(device, is_certain): &(NodeId, bool)| (*device, !is_certain));
@@ -257,7 +267,7 @@ impl Safeguards {
             (Some(is_secured), _) => ("relief", *is_secured),
             (None, Some(kind)) if role == Role::OneWay => {
                 let is_bypassed = is_check_valve_bypassed(drawing, node, &self.open_ways, charge)?;
-                (kind, has_one_direction(drawing, node) && !is_bypassed)
+                (kind, has_one_direction(drawing, node) && !is_bypassed && !may_pass_back(drawing, node))
             }
             (_, Some(kind)) => {
                 let is_like = |other| passive_kind(drawing, other) == Some(kind) && is_installed(drawing, other);
@@ -270,7 +280,8 @@ impl Safeguards {
             }
             _ => return Ok(None),
         };
-        let is_certain = is_certain && is_installed(drawing, node);
+        let is_tight = self.relief.contains_key(&node) || !may_not_be_tight(drawing, node);
+        let is_certain = is_certain && is_installed(drawing, node) && is_tight && !is_out_of_action(drawing, node);
         Ok(Some(vec![
             Datum::Node(node),
             Datum::Word(kind),

@@ -10,6 +10,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
+use crate::pid::valve_state::out_of_action::may_pass_back;
 use crate::pid::valve_state::{Installation, installation};
 
 /// Returns whether pipes lead around an item with two pipes, from one side to the other, without equipment, a relief
@@ -62,7 +63,8 @@ fn is_end_reached(
 }
 
 /// Returns whether pipes lead around a check valve from its outlet to its inlet, without another one that stops this
-/// flow: one that is there and is not known to open in its direction; or through vessels without a valve.
+/// flow: one that is there and is not known to open in its direction; or through vessels, without a valve or through a check
+/// valve that opens in its direction.
 pub(crate) fn is_check_valve_bypassed(
     drawing: &Drawing<'_>,
     node: NodeId,
@@ -76,6 +78,7 @@ pub(crate) fn is_check_valve_bypassed(
     let stops = |[before, other]: [NodeId; 2]| {
         topology.roles[other as usize] == Role::OneWay
             && installation(drawing, other) == Installation::Installed
+            && !may_pass_back(drawing, other)
             && !(is_stated && enters(drawing, [before, other]))
     };
     // From the outlet, if the pipes state which it is: the flow that the valve is to stop.
@@ -85,7 +88,9 @@ pub(crate) fn is_check_valve_bypassed(
         (_, _, Some((first, others))) => (others, *first),
         _ => return Ok(false),
     };
-    Ok(is_end_reached(drawing, node, starts, end, stops, charge)? || open_ways.lead_around(drawing, node, charge)?)
+    Ok(is_end_reached(drawing, node, starts, end, stops, charge)?
+        || open_ways.lead_around(drawing, node, charge)?
+        || is_stated && open_ways.lead_back(drawing, node, charge)?)
 }
 
 /// Returns whether a pipe with a stated direction leads from one item into another.

@@ -13,7 +13,8 @@ use crate::pid::stated_values::stated_fields;
 /// Returns whether a text of a valve has a clause that is nothing but a word for closed, or a field of another name says so.
 pub(crate) fn says_closed(drawing: &Drawing<'_>, valve: NodeId) -> bool {
     let names = [Names::Remarks, Names::Description];
-    let has_clause = |text: &str| text.split(is_end_of_clause).any(|clause| is_closed_word(drawing, clause));
+    let says_so = |clause: &str| is_closed_word(drawing, clause) || is_closed_now(drawing, clause);
+    let has_clause = |text: &str| text.split(is_end_of_clause).any(says_so);
     names.iter().any(|names| texts(drawing, valve, *names).any(has_clause)) || has_mark(drawing, valve)
 }
 
@@ -39,6 +40,28 @@ fn is_closed_word(drawing: &Drawing<'_>, clause: &str) -> bool {
         && clause.len() <= MAX_CLASS
         && ([Names::Closed, Names::LockedClosed].iter().any(|names| is_word_of(drawing, clause, *names))
             || vocabulary::contains(vocabulary::CLOSED_PHRASES, clause))
+}
+
+/// Words around a closed position that are about the present: `currently closed`, `closed for maintenance`, `closed since 2024`.
+const BEFORE_CLOSED: &[&str] =
+    &["at", "currently", "found", "is", "now", "permanently", "present", "presently", "temporarily", "this", "valve"];
+const AFTER_CLOSED: &[&str] =
+    &["at", "currently", "for", "now", "permanently", "presently", "since", "temporarily", "until"];
+
+/// Words that make a clause about another time or a condition.
+const CONDITIONS: &[&str] = &["if", "not", "only", "startup", "start", "unless", "when", "while"];
+
+/// Returns whether a clause says that a valve is closed at present, in words around one for closed.
+fn is_closed_now(drawing: &Drawing<'_>, clause: &str) -> bool {
+    if clause.len() > MAX_CLASS {
+        return false;
+    }
+    let words: Vec<String> = clause.split_whitespace().map(|word| word.trim_end_matches('.').to_lowercase()).collect();
+    let is_in = |word: &String, known: &[&str]| known.contains(&word.as_str());
+    let Some(at) = words.iter().position(|word| !is_in(word, BEFORE_CLOSED)) else { return false };
+    is_closed_word(drawing, &words[at])
+        && words.get(at + 1).is_none_or(|word| is_in(word, AFTER_CLOSED))
+        && !words.iter().any(|word| is_in(word, CONDITIONS))
 }
 
 /// Returns whether a mark such as `locked_closed: true` or `valve_status: closed` says that a valve is closed.

@@ -56,9 +56,27 @@ fn read_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
         return own_state;
     }
     let segment = drawing.edge_field(pipe, Names::Segment).and_then(|id| drawing.by_id(id));
-    let line = drawing.edge_field(pipe, Names::Line).and_then(|name| line_of_name(drawing, name));
-    let of_groups = segment.into_iter().chain(line).map(|group| group_state(drawing, group));
-    of_groups.max().map_or(own_state, |of_group| of_group.max(own_state))
+    let of_segment = segment.map_or(PipeState::Open, |segment| group_state(drawing, segment));
+    let of_line = drawing.edge_field(pipe, Names::Line).map_or(PipeState::Open, |name| line_state(drawing, name));
+    own_state.max(of_segment).max(of_line)
+}
+
+/// Returns the state that the line with an id, or else the lines with a tag, give to a pipe. It may be a pipe of any of
+/// several lines with the same tag: of one that is there, and of one that is blanked.
+fn line_state(drawing: &Drawing<'_>, name: Value<'_>) -> PipeState {
+    let by_id = drawing.by_id(name);
+    let lines = match by_id {
+        Some(_) => by_id.as_slice(),
+        None => name.as_str().map_or(&[][..], |tag| drawing.lines_by_tag(tag)),
+    };
+    let states = lines.iter().take(MAX_LINES).map(|line| group_state(drawing, *line));
+    let (lowest, highest) = states
+        .fold((PipeState::Closed, PipeState::Open), |(lowest, highest), state| (state.min(lowest), state.max(highest)));
+    match highest {
+        PipeState::Open => PipeState::Open,
+        highest if lowest == highest => highest,
+        _ => PipeState::Unknown,
+    }
 }
 
 /// Returns the state that a segment or a line gives to its pipes.
@@ -69,12 +87,6 @@ fn group_state(drawing: &Drawing<'_>, group: NodeId) -> PipeState {
         false => PipeState::Open,
     };
     own_state.max(state_by(installation(drawing, group)))
-}
-
-/// Returns the line with an id, or else the first one with a tag.
-fn line_of_name(drawing: &Drawing<'_>, name: Value<'_>) -> Option<NodeId> {
-    let by_tag = || drawing.first_by_tag(name.as_str()?).filter(|node| drawing.has_type(*node, Names::LineType));
-    drawing.by_id(name).or_else(by_tag)
 }
 
 /// Returns the state of a pipe by its own fields and attributes.
@@ -96,6 +108,9 @@ fn state_by(installation: Installation) -> PipeState {
         Installation::Installed => PipeState::Open,
     }
 }
+
+/// Limit of the lines with the same tag that are read.
+const MAX_LINES: usize = 32;
 
 const POSITIONS: [Names; 3] = [Names::NormalPosition, Names::BlindPosition, Names::Lock];
 

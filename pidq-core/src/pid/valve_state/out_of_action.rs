@@ -1,0 +1,331 @@
+//! Statements that a safeguard does not act: `bypassed`, `außer Betrieb`, `flap pinned open`, `disabled: true`.
+//!
+//! A clause counts if it consists of such a phrase and of words that add nothing, so that `bypassed during startup`, which is
+//! about another time, and `alarm disabled by HS-1`, which is about another item, do not.
+
+use super::phrases::{clauses, says_not_tight};
+use super::{all_texts, is_in, position, texts, truth};
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::vocabulary;
+use crate::pid::stated_values::stated_fields;
+
+/// Phrases of items that do not act, in lower case.
+const OUT_OF_ACTION: &[&str] = &[
+    "alarm only",
+    "außer betrieb",
+    "ausser betrieb",
+    "blocked",
+    "blockiert",
+    "condamné",
+    "condamnée",
+    "blocked closed",
+    "blocked open",
+    "broken",
+    "bypass active",
+    "bypassed",
+    "deactivated",
+    "deaktiviert",
+    "défaut",
+    "defeated",
+    "defective",
+    "defekt",
+    "disabled",
+    "disarmed",
+    "do not use",
+    "does not act",
+    "does not close",
+    "does not open",
+    "does not trip",
+    "dummy",
+    "failed",
+    "faulty",
+    "forced",
+    "gebrückt",
+    "gesperrt",
+    "handwheel engaged",
+    "hors service",
+    "in bypass",
+    "in override",
+    "in repair",
+    "in stock",
+    "in store",
+    "in workshop",
+    "indication only",
+    "inhibé",
+    "inhibited",
+    "inoperable",
+    "inoperative",
+    "isolated",
+    "jacked open",
+    "jammed",
+    "jammed closed",
+    "jammed open",
+    "jumpered",
+    "no trip",
+    "non operational",
+    "not commissioned",
+    "not functional",
+    "not functioning",
+    "not operable",
+    "not operational",
+    "not operative",
+    "not working",
+    "out for",
+    "out of action",
+    "out of commission",
+    "out of operation",
+    "out of order",
+    "out of service",
+    "overridden",
+    "overriden",
+    "plugged",
+    "propped open",
+    "seized",
+    "seized closed",
+    "seized open",
+    "sent to workshop",
+    "sent for",
+    "shunté",
+    "spare",
+    "spindle blocked",
+    "spindle locked",
+    "stem locked",
+    "stuck",
+    "stuck closed",
+    "stuck open",
+    "suppressed",
+    "taken out",
+    "unavailable",
+    "under repair",
+    "überbrückt",
+    "wedged open",
+    "wired open",
+    "wired shut",
+];
+
+/// Phrases of the closing part of a check valve that stays open or lets through, in lower case.
+const HELD_OPEN: &[&str] = &[
+    "blocked open",
+    "fixed open",
+    "forced open",
+    "held open",
+    "jacked open",
+    "jammed open",
+    "kept open",
+    "latched open",
+    "locked open",
+    "pinned open",
+    "propped open",
+    "stuck open",
+    "tied open",
+    "wedged open",
+    "wired open",
+    "bored through",
+    "disc removed",
+    "flap removed",
+    "flapper removed",
+    "clapper removed",
+    "internals removed",
+];
+
+/// Phrases of an item or an end of a pipe that something closes, in lower case.
+const CLOSED_OFF: &[&str] = &[
+    "blank fitted",
+    "blank inserted",
+    "blanked",
+    "blanked off",
+    "blind fitted",
+    "blind flange fitted",
+    "blind inserted",
+    "blocked",
+    "blocked off",
+    "capped",
+    "capped off",
+    "closed",
+    "closed off",
+    "plugged",
+    "plugged off",
+    "sealed",
+    "sealed off",
+    "spade fitted",
+    "spade in",
+    "spade inserted",
+    "spaded",
+    "verschlossen",
+    "bouché",
+    "obturé",
+    "verblindet",
+];
+
+/// Letters with which a word of such a phrase begins.
+const CLOSED_OFF_LETTERS: &[&str] =
+    &["blan", "blin", "bloc", "bouc", "capp", "clos", "obtu", "plug", "seal", "spad", "verb", "vers"];
+
+/// Words that add nothing to such a phrase: the item, the time, the cause.
+const FILLERS: &[&str] = &[
+    "and",
+    "at",
+    "ball",
+    "by",
+    "calibration",
+    "check",
+    "clapper",
+    "currently",
+    "cv",
+    "device",
+    "disc",
+    "disk",
+    "du",
+    "est",
+    "fitted",
+    "flap",
+    "flapper",
+    "for",
+    "function",
+    "hole",
+    "in",
+    "initiator",
+    "inspection",
+    "instrument",
+    "interlock",
+    "is",
+    "ist",
+    "item",
+    "klappe",
+    "logic",
+    "long",
+    "maintenance",
+    "mm",
+    "moment",
+    "nrv",
+    "now",
+    "overhaul",
+    "permanently",
+    "plate",
+    "present",
+    "presently",
+    "psv",
+    "repair",
+    "safety",
+    "sensor",
+    "since",
+    "spindle",
+    "still",
+    "switch",
+    "temporarily",
+    "term",
+    "test",
+    "the",
+    "this",
+    "transmitter",
+    "trip",
+    "until",
+    "valve",
+    "ventil",
+    "was",
+    "with",
+    "zur",
+    "zeit",
+    "are",
+    "been",
+    "has",
+    "further",
+    "notice",
+    "action",
+];
+
+/// Marks of what does not act, and of what does, in snake_case.
+const OUT_OF_ACTION_MARKS: &[&str] = &[
+    "blocked",
+    "gagged",
+    "is_gagged",
+    "out_of_order",
+    "plugged",
+    "bypassed",
+    "is_bypassed",
+    "defeated",
+    "is_defeated",
+    "disabled",
+    "is_disabled",
+    "inhibited",
+    "is_inhibited",
+    "overridden",
+    "is_overridden",
+    "in_bypass",
+    "in_override",
+    "forced",
+];
+const IN_ACTION_MARKS: &[&str] = &["enabled", "is_enabled", "operational", "is_operational"];
+
+/// Returns whether a text or a mark of a relief device or of a part of a trip says that it does not act.
+pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let says_so = |text: &str| consists_of(text, OUT_OF_ACTION);
+    let names = [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition];
+    names.iter().any(|names| texts(drawing, node, *names).any(says_so)) || has_mark(drawing, node)
+}
+
+/// Returns whether a label or a remark of an item says that it is plugged or blanked, or its normal position is closed.
+pub(super) fn is_said_closed_off(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let may_say_so = |text: &str| {
+        let begins = |at: usize, letters: &&str| {
+            text.as_bytes()
+                .get(at..at + letters.len())
+                .is_some_and(|part| part.eq_ignore_ascii_case(letters.as_bytes()))
+        };
+        (0..text.len()).any(|at| CLOSED_OFF_LETTERS.iter().any(|letters| begins(at, letters)))
+    };
+    let says_so = |text: &str| may_say_so(text) && consists_of(text, CLOSED_OFF);
+    let names = [Names::Remarks, Names::Description];
+    names.iter().any(|names| texts(drawing, node, *names).any(says_so))
+        || is_in(drawing, position(drawing, node), Names::Closed)
+}
+
+/// Returns whether the drawing says that a check valve lets a flow back: its flap is held open or drilled, its internals
+/// are removed, it leaks, or a lock or its position holds it open.
+pub(crate) fn may_pass_back(drawing: &Drawing<'_>, valve: NodeId) -> bool {
+    let is_drilled = |text: &str| {
+        let is_of_flange = |word: &String| matches!(word.as_str(), "flange" | "flanges" | "flanged" | "pn" | "ends");
+        let has_hole =
+            |clause: &Vec<String>| clause.iter().any(|word| word == "drilled") && !clause.iter().any(is_of_flange);
+        clauses(text).iter().any(has_hole)
+    };
+    let says_so = |text: &str| consists_of(text, HELD_OPEN) || is_drilled(text) || says_not_tight(text);
+    let holds_open = |names: Names| texts(drawing, valve, names).any(|text| is_open_lock(drawing, text));
+    all_texts(drawing, valve).any(|(text, _)| says_so(text))
+        || texts(drawing, valve, Names::Description).any(says_so)
+        || is_in(drawing, position(drawing, valve), Names::LockedOpen)
+        || holds_open(Names::Lock)
+        || is_out_of_action(drawing, valve)
+}
+
+fn is_open_lock(drawing: &Drawing<'_>, text: &str) -> bool {
+    [Names::Open, Names::LockedOpen].iter().any(|names| drawing.topology.config.contains(*names, text.trim()))
+}
+
+/// Returns whether a clause of a text consists of one of some phrases and of words that add nothing.
+fn consists_of(text: &str, phrases: &[&str]) -> bool {
+    let is_filler = |word: &String| FILLERS.contains(&word.as_str()) || word.chars().all(char::is_numeric);
+    clauses(text).iter().any(|clause| {
+        phrases.iter().any(|phrase| {
+            let words: Vec<&str> = phrase.split(' ').collect();
+            let mut windows = clause.windows(words.len()).enumerate();
+            let found = windows.find(|(_, window)| window.iter().zip(&words).all(|(word, known)| word == known));
+            found.is_some_and(|(at, _)| clause[..at].iter().chain(&clause[at + words.len()..]).all(is_filler))
+        })
+    })
+}
+
+/// Returns whether a mark such as `bypassed: true` or `enabled: false` says that an item does not act.
+fn has_mark(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+    fields.any(|(name, stated)| {
+        name.len() <= MAX_CLASS
+            && match truth(stated.value) {
+                Some(true) => vocabulary::contains_plain(OUT_OF_ACTION_MARKS, name.trim()),
+                Some(false) => vocabulary::contains_plain(IN_ACTION_MARKS, name.trim()),
+                None => false,
+            }
+    })
+}
