@@ -177,13 +177,13 @@ impl LoopParts {
     /// direction.
     pub fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
         let mut items = self.items();
-        let is_assumed = protection.is_some() && self.connection == Connection::Assumed;
+        let is_trip = protection.is_some();
+        let is_assumed = is_trip && (self.connection == Connection::Assumed || self.has_part_by_number);
         let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
         !is_assumed
             && !self.has_absent_signal
-            && !(protection.is_some() && self.has_part_by_number)
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
-            && !(protection.is_some() && self.items().any(|node| is_out_of_action(drawing, *node)))
+            && (!is_trip || !self.items().any(|node| is_out_of_action(drawing, *node)))
             && !self.between.iter().any(|node| signals::is_of_unknown_class(drawing, *node))
             && !self.final_elements.iter().any(may_move_other)
     }
