@@ -1523,7 +1523,7 @@ const ROWS: &[Row] = &[
             "RV-2 unknown: device_out_of_action",
             "RV-3 unknown: device_out_of_action",
             "RV-4 unknown: device_out_of_action",
-            "RV-5 unknown: device_out_of_action",
+            "RV-5 unknown: unknown_device_status",
             "RV-6 unknown: device_out_of_action",
         ],
         &["warning RV-1?", "warning RV-2?", "warning RV-3?", "warning RV-4?", "warning RV-5?", "warning RV-6?"],

@@ -221,6 +221,8 @@ fn collect_parts<'a>(value: Value<'a>, depth: usize, found: &mut Vec<Value<'a>>)
     } else if let (Some(object), 1..) = (value.as_object(), depth) {
         let before = found.len();
         match object.get("value") {
+            // Another attribute, in a group with the name of this one.
+            Some(_) if ["name", "Name", "key"].iter().any(|key| object.get(key).is_some()) => {}
             Some(value) => collect_parts(value, depth - 1, found),
             None => {
                 let parts = object.iter().filter(|(key, _)| VALUES.contains(key));
