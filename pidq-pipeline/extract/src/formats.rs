@@ -25,6 +25,8 @@ pub(super) mod txt;
 #[cfg(feature = "spreadsheets")]
 pub(super) mod xls;
 #[cfg(feature = "spreadsheets")]
+mod xls_bounds;
+#[cfg(feature = "spreadsheets")]
 pub(super) mod xls_number_formats;
 #[cfg(feature = "spreadsheets")]
 pub(super) mod xlsx;

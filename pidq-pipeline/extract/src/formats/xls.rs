@@ -6,6 +6,7 @@ use std::panic;
 
 use calamine::{Data, Range, Reader, Sheet, SheetVisible, Xls, XlsError};
 
+use super::xls_bounds;
 use super::xls_number_formats::WorkbookFormats;
 use super::xlsx::{date, number_text, write_cell};
 use super::xlsx_number_format::NumberFormat;
@@ -31,6 +32,9 @@ fn sniff(content: &Content<'_>) -> Confidence {
 }
 
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
+    if !xls_bounds::are_possible(source.content.bytes) {
+        return Err(ExtractError::corrupt("the workbook is damaged"));
+    }
     // The library panics on some damaged workbooks.
     let sheets = match panic::catch_unwind(|| sheets(source.content.bytes)) {
         Ok(Ok(sheets)) => sheets,

@@ -6,16 +6,22 @@ use super::xlsx_number_format::NumberFormat;
 use crate::compound_file::CompoundFile;
 
 /// Types of records.
-mod record {
+pub(super) mod record {
     pub const FORMULA: u16 = 0x0006;
     pub const END: u16 = 0x000A;
     pub const BOUND_SHEET: u16 = 0x0085;
     pub const MULTIPLE_RK: u16 = 0x00BD;
     pub const CELL_STYLE: u16 = 0x00E0;
+    pub const DIMENSIONS: u16 = 0x0200;
     pub const NUMBER: u16 = 0x0203;
     pub const RK: u16 = 0x027E;
     pub const FORMAT: u16 = 0x041E;
     pub const BEGIN: u16 = 0x0809;
+
+    /// Records of cells: formula, several numbers, several blank cells, texts, blank cell, number, Boolean, number.
+    pub const CELLS: &[u16] = &[FORMULA, MULTIPLE_RK, 0x00BE, 0x00D6, 0x00FD, 0x0201, NUMBER, 0x0204, 0x0205, RK];
+    /// Records of several cells of a row.
+    pub const SEVERAL: &[u16] = &[MULTIPLE_RK, 0x00BE];
 }
 
 /// Codes of the built-in formats that show a number otherwise than it is stored, without dates and accounting formats.
@@ -52,7 +58,8 @@ impl WorkbookFormats {
     }
 }
 
-fn workbook_stream(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Returns the stream with the records of a workbook.
+pub(super) fn workbook_stream(bytes: &[u8]) -> Option<Vec<u8>> {
     let file = CompoundFile::open(bytes).ok()?;
     let streams = file.children(file.root()).ok()?;
     let find = |name| streams.iter().find(|stream| stream.is_stream() && stream.name == name);
@@ -137,7 +144,7 @@ fn format_code(data: &[u8], is_biff8: bool) -> Option<(u16, String)> {
 }
 
 /// The records of a stream: type, size, data.
-struct Records<'s>(&'s [u8]);
+pub(super) struct Records<'s>(pub &'s [u8]);
 
 impl<'s> Iterator for Records<'s> {
     type Item = (u16, &'s [u8]);
@@ -150,10 +157,10 @@ impl<'s> Iterator for Records<'s> {
     }
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
