@@ -491,7 +491,7 @@ fn what_decides_an_isolation_is_ranked_as_high_as_the_position_of_a_valve() {
         (r#"{"parent_id": "T-1"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
         (r#"{"number_of_ports": 3}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
         (r#"{"locked_closed": true}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
-        (r#"{"colour": "red"}"#, "{}", "{}", "", json!([["low", "changed", "HV-1"]])),
+        (r#"{"color": "red"}"#, "{}", "{}", "", json!([["low", "changed", "HV-1"]])),
         ("{}", r#"{"blinded": true}"#, "{}", "", json!([["high", "changed", "J-1"]])),
         ("{}", r#"{"removed": true}"#, "{}", "", json!([["high", "changed", "J-1"]])),
         ("{}", r#"{"remarks": "see detail"}"#, "{}", "", json!([["low", "changed", "J-1"]])),

@@ -67,7 +67,7 @@ struct Section {
 #[derive(Default)]
 struct Ends {
     kinds: HashMap<NodeId, End>,
-    /// What keeps an end from closing or opening its line.
+    /// Reasons why an end may not close or open its line.
     hindrances: HashMap<NodeId, Hindrance>,
     /// Items that end no section and may be meant to: why.
     possible: HashMap<NodeId, &'static str>,
