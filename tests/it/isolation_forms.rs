@@ -94,6 +94,8 @@ fn a_valve_whose_fields_say_that_it_may_not_close_is_no_certain_barrier() {
         json!({"tag": "DPCV-1"}),
         json!({"tag": "HIPPS-1"}),
         json!({"tag": "ST-1"}),
+        json!({"tag": "XV-XXX"}),
+        json!({"tag": "XV-?"}),
     ] {
         assert!(!is_isolated(&valve(&fields)), "{fields}");
     }
@@ -284,6 +286,16 @@ fn a_header_or_a_receiver_of_instrument_air_is_no_instrument() {
         let nodes = json!([{"id": "X-1", "tag": "X-1", "class": class}]);
         let edges = json!([{"id": "x", "from": "V-1", "to": "X-1"}]);
         assert!(!is_isolated(&plant(&json!({}), &nodes, &edges)), "{class}");
+    }
+}
+
+#[test]
+fn a_cap_that_is_open_or_opens_by_pressure_closes_no_branch() {
+    for (class, is_closed) in [("pipe_cap", true), ("open_cap", false), ("burst_cap", false), ("frangible_cap", false)]
+    {
+        let nodes = json!([{"id": "C-1", "tag": "C-1", "class": class}]);
+        let edges = json!([{"id": "x", "from": "V-1", "to": "C-1"}]);
+        assert_eq!(is_isolated(&plant(&json!({}), &nodes, &edges)), is_closed, "{class}");
     }
 }
 

@@ -487,6 +487,8 @@ fn what_decides_an_isolation_is_ranked_as_high_as_the_position_of_a_valve() {
     for (valve, tee, actuator, edges, expected) in [
         (r#"{"remarks": "removed"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
         (r#"{"label": "NC"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"position": "closed"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
+        (r#"{"position": {"x": 1, "y": 2}}"#, "{}", "{}", "", json!([])),
         (r#"{"valve_type": "three-way"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
         (r#"{"parent_id": "T-1"}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),
         (r#"{"number_of_ports": 3}"#, "{}", "{}", "", json!([["high", "changed", "HV-1"]])),

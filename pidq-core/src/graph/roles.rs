@@ -630,7 +630,10 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     (Role::Port, &[Last(&["nozzle"])]),
     (Role::OffPage, &[Has(&["off_page", "connector_symbol"]), Last(&["opc", "outlet", "inlet"])]),
     // Caps against rain and dust are no closures.
-    (Role::OpenEnd, &[Has(&["open_end"]), Last(&["rain_cap", "vent_cap", "vented_cap", "weather_cap", "dust_cap"])]),
+    (
+        Role::OpenEnd,
+        &[Has(&["open_end"]), Last(&["rain_cap", "vent_cap", "vented_cap", "weather_cap", "dust_cap", "open_cap"])],
+    ),
     (Role::None, &[Is(&["reference.signal_end"])]),
     // References to another sheet, whatever the rest of their class.
     (Role::OffPage, &[Begins(&["reference."])]),
@@ -732,6 +735,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     (
         Role::Equipment,
         &[Last(&[
+            "relief_condenser",
             "relief_drum",
             "relief_tank",
             "relief_vessel",
@@ -750,6 +754,10 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&[
                 "relief_header",
                 "relief_line",
+                "relief_piping",
+                "relief_tee",
+                "emergency_vent_line",
+                "air_relief_valve",
                 "relief_manifold",
                 "relief_pipe",
                 "relief_system",
@@ -818,6 +826,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         ])],
     ),
     (Role::Control, &[Ends(&["relief_control_valve"])]),
+    (Role::OneWay, &[Ends(&["relief_check_valve", "relief_non_return_valve"])]),
     (
         Role::None,
         &[
@@ -832,6 +841,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Ends(&["safety", "safety_valve", "safety_head"]),
             Ends(&["safety_or_fitting", "safety_valve_or_fitting", "safety_head_or_fitting"]),
             Has(&["rupture_dis", "bursting_dis", "burst_dis", "rupture_pin", "buckling_pin", "breaking_pin"]),
+            Last(&["burst_cap", "bursting_cap", "frangible_cap", "blow_off_cap"]),
             Has(&["relief", "breather", "vacuum_breaker"]),
             Has(&["conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pressure_vacuum"]),
             Last(&["psv", "prv", "tsv", "pvsv", "pvrv", "prd", "overflow_valve"]),

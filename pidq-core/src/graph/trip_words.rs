@@ -57,6 +57,14 @@ const CLASS_WORDS: &[(&str, Option<TripFunction>, Option<EmergencyValve>)] = &[
     ("quick_closing", None, Some(Possible)),
 ];
 
+/// Nouns at the end of classes that make a word before them the name of another item: a trip indicator trips nothing.
+const NO_FUNCTIONS: &[&str] =
+    &["alarm", "bypass", "display", "indicator", "lamp", "light", "override", "recorder", "reset"];
+
+fn ends_with_word(class: &str, word: &str) -> bool {
+    class.strip_suffix(word).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+}
+
 /// Letters of the tags of valves. What letters state about protection is in `pid/tag.rs`.
 const VALVE_LETTERS: &[(&str, EmergencyValve)] = &[
     ("BDV", Blowdown),
@@ -86,7 +94,8 @@ pub(crate) fn emergency_valve_by_letters(letters: &str) -> Option<EmergencyValve
 impl Drawing<'_> {
     /// Returns the function of a trip that the classes of a node state.
     pub fn trip_function(&self, node: NodeId) -> Option<TripFunction> {
-        let classes: Vec<String> = self.classes(node).collect();
+        let is_function = |class: &String| !NO_FUNCTIONS.iter().any(|noun| ends_with_word(class, noun));
+        let classes: Vec<String> = self.classes(node).filter(is_function).collect();
         CLASS_WORDS
             .iter()
             .find_map(|(word, function, _)| function.filter(|_| classes.iter().any(|class| has_word(class, word))))

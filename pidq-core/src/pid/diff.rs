@@ -54,7 +54,7 @@ const GEOMETRY: &[&str] = &[
     "orig_bbox_width",
     "orig_bbox_height",
     "bbox",
-    "position",
+    STATE_OR_PLACE,
     "x",
     "y",
     "rotation",
@@ -66,6 +66,9 @@ const GEOMETRY: &[&str] = &[
     "orig_path",
     "graphics",
 ];
+
+/// Field with the position of an item on the sheet, or with that of a valve or a blind.
+const STATE_OR_PLACE: &str = "position";
 
 /// Fields that identify an edge and are therefore not compared.
 const EDGE_PORTS: [&str; 2] = ["from_port", "to_port"];
@@ -387,7 +390,11 @@ impl<'a> Revisions<'_, 'a> {
         charge: ChargeFn<'_>,
     ) -> Result<Vec<Change<'a>>> {
         charge(1 + (old.len() + new.len()) as u64)?;
-        let is_compared = |name: &str| !GEOMETRY.contains(&name) && !is_excluded(name) && !self.is_ignored(name);
+        // The state of a valve or a blind, such as `closed`, and not a place on the sheet.
+        let is_state = |(name, value): &(String, Value<'_>)| name == STATE_OR_PLACE && value.as_str().is_some();
+        let has_state = old.iter().chain(&new).any(is_state);
+        let is_geometry = |name: &str| GEOMETRY.contains(&name) && !(name == STATE_OR_PLACE && has_state);
+        let is_compared = |name: &str| !is_geometry(name) && !is_excluded(name) && !self.is_ignored(name);
         let new_of: HashMap<&str, Value<'a>> = new.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         let old_names: HashSet<&str> = old.iter().map(|(name, _)| name.as_str()).collect();
         let mut changes = Vec::new();

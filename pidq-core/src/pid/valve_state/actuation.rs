@@ -182,6 +182,12 @@ pub(crate) fn tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
     }
 }
 
+/// Returns whether a text stands for a number that is not given yet: `-XXX`, `-?`, ` ###`.
+fn is_placeholder(text: &str) -> bool {
+    let number = text.trim_start_matches(['-', ' ', '_', '.', '/']);
+    !number.is_empty() && number.len() < text.len() && number.chars().all(|c| matches!(c, 'X' | 'x' | '?' | '#' | '*'))
+}
+
 /// Returns whether some letters before a number of a tag, with the word before them, are those of a valve with an
 /// actuator.
 fn has_letters_of_actuator(text: &str) -> bool {
@@ -190,7 +196,7 @@ fn has_letters_of_actuator(text: &str) -> bool {
     for word in text.split_inclusive(is_separator).filter(|_| text.len() <= MAX_CLASS) {
         let letters = word.trim_end_matches(is_separator);
         let rest = text[at + letters.len()..].trim_start_matches(|c: char| !c.is_alphanumeric());
-        if rest.starts_with(|c: char| c.is_ascii_digit())
+        if (rest.starts_with(|c: char| c.is_ascii_digit()) || is_placeholder(&text[at + letters.len()..]))
             && roles::tag_letters_behind(&text[..at], &letters.to_ascii_uppercase()) == TagLetters::Actuated
         {
             return true;
