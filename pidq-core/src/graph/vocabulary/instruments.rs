@@ -1,0 +1,72 @@
+//! Words of instruments and trips: sensors, logic, switches, codes of shutdown systems.
+
+/// Parts of the classes of instruments through which a sample flows out, or a purge flows in.
+pub const SAMPLING_INSTRUMENTS: &[&str] = &["analys", "analyz", "bubbler", "injection", "purge", "quill", "sampl"];
+
+/// Parts of the classes of instruments that measure a flow: the line goes on behind them, unless they are at the end of
+/// an impulse line.
+pub const FLOW_INSTRUMENTS: &[&str] = &["flow", "rotameter", "coriolis", "vortex"];
+
+/// Parts of the classes of instruments that sense.
+pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
+
+/// Words in the classes of bubbles that stand for all functions at a measuring point, as in IEC 62424.
+pub const BUBBLES: &[&str] = &["process_instrumentation_function", "process_control_function"];
+
+/// Parts of the classes of instruments that only show or record what others sense.
+pub const DISPLAYS: &[&str] = &["indicator", "recorder", "gauge"];
+
+/// Words in the classes of controllers.
+pub const CONTROLLERS: &[&str] = &["controller", "control_function"];
+
+/// Words in the classes of instruments between a function and a final element.
+pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "solenoid_valve", "converter"];
+
+/// Parts of the classes of solenoid valves.
+pub const SOLENOIDS: &[&str] = &["solenoid"];
+
+/// Letters of shutdown systems, as codes in symbols and letters of tags, and their meaning.
+pub const SHUTDOWN_CODES: &[(&str, &str)] = &[
+    ("APS", "abandon platform shutdown"),
+    ("ESD", "emergency shutdown"),
+    ("FSD", "fire shutdown"),
+    ("PSD", "process shutdown"),
+    ("USD", "unit shutdown"),
+    ("XSD", "shutdown"),
+];
+
+/// Words in the classes of what starts and stops a motor for the functions that feed it.
+pub const MOTOR_STARTERS: &[&str] = &["motor_starter", "starter", "motor_control_center", "mcc", "contactor"];
+
+/// Words in the classes of instruments that report the position of a valve.
+pub const POSITION_SWITCHES: &[&str] =
+    &["limit_switch", "position_switch", "end_switch", "position_indicator", "position_transmitter"];
+
+/// Fields and attributes that state that an item belongs to a safety instrumented function.
+pub const SAFETY_FIELDS: &[&str] = &[
+    "sil",
+    "sil_level",
+    "safety_integrity_level",
+    "sis",
+    "is_sis",
+    "safety_instrumented",
+    "safety_relevant",
+    "safety_relevance",
+    "safety_relevance_class",
+    "safety_relevance_class_assignment_class",
+];
+
+/// Last words in the classes of fittings of instruments that a pipe goes on behind.
+pub const INSTRUMENT_FITTINGS: &[&str] = &["manifold", "hose", "tubing", "valve", "supply"];
+
+/// Parts of the classes of pockets for sensors, which are put into a pipe and do not close it.
+pub const WELLS: &[&str] = &["sensorwell", "sensor_well", "thermowell", "thermo_well"];
+
+/// Words in the classes of instruments operated by hand.
+pub const HAND_SWITCH_CLASSES: &[&str] = &["hand_switch", "push_button", "pushbutton", "manual_switch"];
+
+/// Words in the classes of switches.
+pub const SWITCH_CLASSES: &[&str] = &["switch"];
+
+/// Words in the classes of alarms.
+pub const ALARM_CLASSES: &[&str] = &["alarm", "annunciator"];

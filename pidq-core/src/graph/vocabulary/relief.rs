@@ -1,0 +1,126 @@
+//! Words of relief devices, of the ends of their paths, and of safeguards that act by themselves.
+
+/// Parts of the classes of discs that burst.
+pub const RUPTURE_DISCS: &[&str] = &["rupture", "bursting"];
+
+/// Letters of the tags of relief devices. `PRV` may be a reducing valve too, and `TRV` a temperature regulator.
+pub const RELIEF_LETTERS: &[&str] = &["PSV", "TSV", "PSE", "SRV", "PSRV", "PVSV", "PVRV", "VRV", "VSV"];
+
+/// Parts of the classes of relief devices that discharge to the atmosphere where they are, and need no pipe for it.
+pub const ATMOSPHERIC_RELIEF: &[&str] =
+    &["breather", "vacuum", "conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pvsv", "pvrv"];
+
+/// Parts of the classes of relief devices that let air in.
+pub const VACUUM_RELIEF: &[&str] = &["breather", "vacuum", "conservation_vent", "pvsv", "pvrv"];
+
+/// Parts of the classes and descriptions of relief devices that let air in and nothing out.
+pub const VACUUM_ONLY: &[&str] = &[
+    "vacuum_breaker",
+    "vacuum_relief",
+    "vacuum_safety",
+    "vacuum_valve",
+    "vacuum_vent",
+    "antivacuum",
+    "anti_vacuum",
+    "vacuum_protection",
+    "vacuum_prevent",
+    "vacuum_breaking",
+    "unterdruckventil",
+    "unterdrucksicherung",
+    "vakuumbrecher",
+    "vakuumventil",
+    "casse_vide",
+    "soupape_de_vide",
+];
+
+/// Fields and attributes with the vacuum at which a device lets air in, in snake_case.
+pub const VACUUM_SETTINGS: &[&str] = &[
+    "set_vacuum",
+    "set_vacuum_pressure",
+    "vacuum_set",
+    "vacuum_set_point",
+    "vacuum_set_pressure",
+    "vacuum_setting",
+    "set_pressure_vacuum",
+    "opening_vacuum",
+];
+
+/// Words in a set pressure that say that it is below that of the atmosphere.
+pub const VACUUM_WORDS: &[&str] = &["fv", "unterdruck", "vac", "vacuum", "vakuum", "vide"];
+
+/// Parts of the classes of relief devices that open in both directions, or outwards.
+pub const BREATHING: &[&str] =
+    &["breather", "conservation", "pressure_vacuum", "vacuum_pressure", "pressure_and", "and_pressure", "pvsv", "pvrv"];
+
+/// Words in the classes of equipment that burns what is relieved, or is open to the air. What burns only with a fan and
+/// fuel, such as an oxidizer, is none.
+pub const RELIEF_ENDS: &[&str] = &[
+    "basin",
+    "chimney",
+    "cooling_tower",
+    "equipment_vent",
+    "flare",
+    "lagoon",
+    "pit",
+    "pond",
+    "stack",
+    "sump",
+    "waste_gas_emitter",
+];
+
+/// Last words in the classes of items at which a pipe ends in the open air.
+pub const AIR_ENDS: &[&str] = &[
+    "atmospheric_vent",
+    "bird_cage",
+    "bird_screen",
+    "birdscreen",
+    "discharge_head",
+    "drain_funnel",
+    "drain_hub",
+    "exhaust_head",
+    "exhaust_silencer",
+    "flare_tip",
+    "funnel",
+    "goose_neck",
+    "gooseneck",
+    "hood",
+    "open_drain",
+    "tundish",
+    "vent_head",
+    "vent_line",
+    "vent_silencer",
+    "vent_tip",
+    "vent_to_atmosphere",
+];
+
+/// Last words in the classes of items behind which a pipe ends in the open air, or which are in a pipe whose end is not drawn.
+pub const LIKELY_AIR_ENDS: &[&str] = &["silencer", "tail_pipe"];
+
+/// Words in the classes and descriptions of equipment through which relieved fluid flows to a flare.
+pub const FLARE_EQUIPMENT: &[&str] = &[
+    "knock_out",
+    "knockout",
+    "ko_drum",
+    "k_o_drum",
+    "kod",
+    "blowdown",
+    "blow_down",
+    "flare",
+    "relief_header",
+    "seal_drum",
+    "vent_stack",
+];
+
+/// Words in the classes of drums of a flare, from which gas flows on.
+pub const FLARE_DRUMS: &[&str] =
+    &["knock_out", "knockout", "ko_drum", "k_o_drum", "kod", "seal_drum", "blowdown_drum", "blow_down_drum"];
+
+/// Words in the classes of items that stop a flame, a leak or a reverse flow by themselves, with the kind of safeguard.
+pub const PASSIVE_SAFEGUARDS: &[(&str, &str)] = &[
+    ("flame_arrest", "flame_arrester"),
+    ("detonation_arrest", "flame_arrester"),
+    ("deflagration_arrest", "flame_arrester"),
+    ("excess_flow", "excess_flow_valve"),
+    ("backflow_prevent", "backflow_preventer"),
+    ("back_flow_prevent", "backflow_preventer"),
+];
