@@ -726,7 +726,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         Role::PositiveBarrier,
         &[
             Last(&["blind_flange", "blank_flange", "flange_blind", "flange_blank"]),
-            Is(&["plug", "capped_end", "plugged_end", "closed_end"]),
+            Is(&["capped_end", "plugged_end", "closed_end"]),
             Last(&["removed_spool", "removed_spool_piece"]),
             Is(other_languages::BLIND_FLANGES),
         ],

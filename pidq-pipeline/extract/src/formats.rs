@@ -25,8 +25,6 @@ pub(super) mod txt;
 #[cfg(feature = "spreadsheets")]
 pub(super) mod xls;
 #[cfg(feature = "spreadsheets")]
-mod xls_bounds;
-#[cfg(feature = "spreadsheets")]
 pub(super) mod xls_number_formats;
 #[cfg(feature = "spreadsheets")]
 pub(super) mod xlsx;

@@ -1,12 +1,13 @@
 //! XLS reader (Excel 97 to 2003): one page per sheet, one line per row, tabs between cells. Dates are written in ISO 8601,
 //! numbers in their cell format.
 
+mod bounds;
+
 use std::io::Cursor;
 use std::panic;
 
 use calamine::{Data, Range, Reader, Sheet, SheetVisible, Xls, XlsError};
 
-use super::xls_bounds;
 use super::xls_number_formats::WorkbookFormats;
 use super::xlsx::{date, number_text, write_cell};
 use super::xlsx_number_format::NumberFormat;
@@ -32,7 +33,7 @@ fn sniff(content: &Content<'_>) -> Confidence {
 }
 
 fn read(source: &Source<'_>, sink: &mut TextSink) -> Result<(), ExtractError> {
-    if !xls_bounds::are_possible(source.content.bytes) {
+    if !bounds::are_possible(source.content.bytes) {
         return Err(ExtractError::corrupt("the workbook is damaged"));
     }
     // The library panics on some damaged workbooks.

@@ -1,7 +1,7 @@
 //! Checks of an XLS workbook before the library for the values reads it: that follows the sectors of a damaged file in a circle,
 //! and allocates all cells within the bounds of a sheet, which may be larger than any sheet.
 
-use super::xls_number_formats::{Records, record, u16_at, u32_at, workbook_stream};
+use crate::formats::xls_number_formats::{Records, record, u16_at, u32_at, workbook_stream};
 
 /// Largest number of cells of a sheet: 65,536 rows of 256 columns.
 const MAX_CELLS: u64 = 1 << 24;
@@ -22,11 +22,7 @@ fn is_possible(sheet: &[u8]) -> bool {
     let mut last = [0, 0];
     for (kind, data) in Records(sheet) {
         match kind {
-            record::DIMENSIONS => {
-                if stated_cells(data).is_some_and(|cells| cells > MAX_CELLS) {
-                    return false;
-                }
-            }
+            record::DIMENSIONS if stated_cells(data).is_some_and(|cells| cells > MAX_CELLS) => return false,
             kind if record::CELLS.contains(&kind) => {
                 let number = |at: usize| u16_at(data, at).map(u64::from);
                 // A record of several cells ends with the last column.
