@@ -651,6 +651,30 @@ fn a_trip_that_does_not_act_is_reported_even_without_a_loop_node() {
 }
 
 #[test]
+fn an_indicator_or_an_alarm_of_a_trip_trips_nothing() {
+    for (class, expected) in [("trip_function", "trip"), ("trip_indicator", "control"), ("interlock_alarm", "control")]
+    {
+        let document = json!({
+            "nodes": [
+                {"id": "T-1", "tag": "T-1", "class": "tank"},
+                {"id": "LT-1", "tag": "LT-1", "class": "transmitter"},
+                {"id": "LL-1", "tag": "LL-1", "class": format!("instrument.{class}")},
+                {"id": "LV-1", "tag": "LV-1", "class": "control_valve"}
+            ],
+            "edges": [
+                {"id": "e1", "from": "T-1", "to": "LV-1"},
+                {"id": "s1", "from": "T-1", "to": "LT-1", "edge_type": "associated_with"},
+                {"id": "s2", "from": "LT-1", "to": "LL-1", "edge_type": "associated_with"},
+                {"id": "s3", "from": "LL-1", "to": "LV-1", "edge_type": "associated_with"}
+            ]
+        });
+        let graph = Graph::from_json(document.to_string()).expect("JSON");
+        let kinds = crate::graph::evaluate(&graph, "loops() | map(.kind)", "{}").expect("the query runs");
+        assert_eq!(kinds, json!([expected]), "{class}");
+    }
+}
+
+#[test]
 fn a_transmitter_with_another_number_feeds_the_function_of_a_drawn_loop() {
     let plant = "T-1:tank → FV-1:control_valve; F-1:loop ⊃ FIC-1; FT-2 ⇢ FIC-1 ⇢ FV-1; FT-2 ⇢ FI-9";
     let expected = ["F-1 control: FT-2 | FIC-1 | FV-1 | closed", "F-9 indication: FT-2 | FI-9 |  | open"];
