@@ -193,7 +193,7 @@ pub(crate) fn isolate<'a, V: Visitor>(
     let first = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
     let mut needed = first.needed_last(visitor)?;
     if needed.is_empty() {
-        return first.report(report, targets, &mut |units| visitor.charge(units));
+        return first.finish(&found, visitor)?.report(report, targets, &mut |units| visitor.charge(units));
     }
     while !needed.is_empty() {
         used_last.extend(needed);
@@ -202,7 +202,7 @@ pub(crate) fn isolate<'a, V: Visitor>(
     }
     remove_needless(drawing, &found, options, &relief_paths, &mut used_last, visitor)?;
     let last = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
-    last.report(report, targets, &mut |units| visitor.charge(units))
+    last.finish(&found, visitor)?.report(report, targets, &mut |units| visitor.charge(units))
 }
 
 /// Keeps valves open again that close no branch: another way to the same end stays open.
@@ -220,10 +220,14 @@ fn remove_needless<V: Visitor>(
         return Ok(());
     }
     // A valve that is needed leaves the number of open branches as it was before.
-    let mut open = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
+    let search = |used_last: &HashSet<NodeId>, visitor: &mut V| {
+        let probe = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?;
+        Ok(probe.with_gaps(visitor)?.open_count())
+    };
+    let mut open = search(used_last, visitor)?;
     for candidate in candidates {
         used_last.remove(&candidate);
-        let without = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?.open_count();
+        let without = search(used_last, visitor)?;
         if without > open {
             used_last.insert(candidate);
         } else {
@@ -293,20 +297,34 @@ impl<'p, 'a> Isolation<'p, 'a> {
             isolation.follow(visitor)?;
         }
         isolation.follow_mounted(visitor)?;
-        isolation.note_extract(&targets.items);
-        isolation.find_other_sides(visitor)?;
-        isolation.find_shared_nozzles(visitor)?;
-        isolation.find_dangling(visitor)?;
-        isolation.find_unknown_connections(visitor)?;
-        isolation.find_undrawn_segments(visitor)?;
-        isolation.note_unknown_owners(visitor)?;
-        isolation.find_shared_ports(visitor)?;
-        isolation.find_shared_ids(visitor)?;
-        isolation.find_contradicting_joints(visitor)?;
-        isolation.find_absent_pipes(visitor)?;
-        isolation.find_other_drawings(visitor)?;
-        isolation.remove_internal_barriers(visitor)?;
         Ok(isolation)
+    }
+
+    /// Finds the gaps of the drawing at the volume, for a search of which only the open ends and gaps are counted.
+    fn with_gaps<V: Visitor>(mut self, visitor: &mut V) -> Result<Isolation<'p, 'a>> {
+        self.find_shared_nozzles(visitor)?;
+        self.find_dangling(visitor)?;
+        self.find_unknown_connections(visitor)?;
+        self.find_undrawn_segments(visitor)?;
+        Ok(self)
+    }
+
+    /// Finds the gaps of the drawing at the volume and what the result rests on, for a report.
+    fn finish<V: Visitor>(mut self, targets: &Targets, visitor: &mut V) -> Result<Isolation<'p, 'a>> {
+        self.note_extract(&targets.items);
+        self.find_other_sides(visitor)?;
+        self.find_shared_nozzles(visitor)?;
+        self.find_dangling(visitor)?;
+        self.find_unknown_connections(visitor)?;
+        self.find_undrawn_segments(visitor)?;
+        self.note_unknown_owners(visitor)?;
+        self.find_shared_ports(visitor)?;
+        self.find_shared_ids(visitor)?;
+        self.find_contradicting_joints(visitor)?;
+        self.find_absent_pipes(visitor)?;
+        self.find_other_drawings(visitor)?;
+        self.remove_internal_barriers(visitor)?;
+        Ok(self)
     }
 
     fn report(&self, report: IsolationReport, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
