@@ -221,8 +221,9 @@ fn remove_needless<V: Visitor>(
     }
     // A valve that is needed leaves the number of open branches as it was before.
     let search = |used_last: &HashSet<NodeId>, visitor: &mut V| {
-        let probe = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?;
-        Ok(probe.with_gaps(visitor)?.open_count())
+        let mut trial = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?;
+        trial.find_gaps(visitor)?;
+        Ok(trial.open_count())
     };
     let mut open = search(used_last, visitor)?;
     for candidate in candidates {
@@ -300,23 +301,19 @@ impl<'p, 'a> Isolation<'p, 'a> {
         Ok(isolation)
     }
 
-    /// Finds the gaps of the drawing at the volume, for a search of which only the open ends and gaps are counted.
-    fn with_gaps<V: Visitor>(mut self, visitor: &mut V) -> Result<Isolation<'p, 'a>> {
+    /// Finds the gaps of the drawing at the volume: with the open ends, they are all that a trial search counts.
+    fn find_gaps<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         self.find_shared_nozzles(visitor)?;
         self.find_dangling(visitor)?;
         self.find_unknown_connections(visitor)?;
-        self.find_undrawn_segments(visitor)?;
-        Ok(self)
+        self.find_undrawn_segments(visitor)
     }
 
     /// Finds the gaps of the drawing at the volume and what the result rests on, for a report.
     fn finish<V: Visitor>(mut self, targets: &Targets, visitor: &mut V) -> Result<Isolation<'p, 'a>> {
         self.note_extract(&targets.items);
         self.find_other_sides(visitor)?;
-        self.find_shared_nozzles(visitor)?;
-        self.find_dangling(visitor)?;
-        self.find_unknown_connections(visitor)?;
-        self.find_undrawn_segments(visitor)?;
+        self.find_gaps(visitor)?;
         self.note_unknown_owners(visitor)?;
         self.find_shared_ports(visitor)?;
         self.find_shared_ids(visitor)?;
