@@ -16,6 +16,7 @@ mod plant_import;
 mod relations;
 mod segments;
 mod signals;
+mod touching_ends;
 mod write;
 
 use std::collections::BTreeMap;
@@ -72,6 +73,7 @@ pub fn import_items(tree: &Tree) -> PlantImport<'_> {
     items::add_qualified_tags(&mut plant);
     items::mark_actuated(&mut plant);
     relations::copy_fail_actions(&mut plant);
+    touching_ends::add(&mut plant);
     plant
 }
 

@@ -423,7 +423,101 @@ fn words_that_a_valve_is_not_there_are_read_in_its_label_and_description() {
     // The class of a valve that is not there is that of no hand valve.
     assert_eq!(judged(&json!({"sub_class": "removed"})), json!(["no", ["contradictory_class"]]));
     let long = "see note 4 ".repeat(40) + "removed";
-    assert_eq!(judged(&json!({ "remarks": long })), json!(["unknown", ["unknown_status"]]));
+    assert_eq!(judged(&json!({ "remarks": long })), json!(["unknown", ["unknown_status", "unread_text"]]));
+}
+
+#[test]
+fn a_text_of_a_barrier_that_no_rule_reads_makes_the_answer_uncertain() {
+    for text in [
+        "spindle snapped",
+        "hand wheel is a sham",
+        "see note 4",
+        "NOTE 12",
+        "Stellungsanzeige prüfen",
+        "waiting on spare seats",
+        "plumbers took the wedge",
+    ] {
+        assert_eq!(judged(&json!({ "remarks": text })), json!(["unknown", ["unread_text"]]), "{text}");
+        assert_eq!(judged(&json!({"attributes": [{"name": "Remark", "value": text}]}))[0], json!("unknown"), "{text}");
+    }
+    for text in [
+        "gate valve, disc bored",
+        "gate valve (note 3)",
+        "gate valve?",
+        "may not seal against reverse flow",
+        "isolation valve until unit 300 is tied in",
+        "temporary valve for commissioning",
+        "gate valve, wedge gone",
+        "Absperrschieber, nicht gangbar",
+        "valve kept ajar",
+        "unit 2 block valve, severed",
+        "mechanically interlocked with HV-2, one always open",
+        "linked with HV-2",
+    ] {
+        for name in ["description", "label", "remarks", "title"] {
+            assert_eq!(judged(&json!({ name: text }))[0], json!("unknown"), "{name} {text}");
+        }
+    }
+    for kind in ["mixproof", "fusible", "dump"] {
+        for name in ["sub_class", "valve_type", "Type of valve"] {
+            assert_eq!(judged(&json!({ name: kind }))[0], json!("unknown"), "{name} {kind}");
+        }
+    }
+}
+
+#[test]
+fn plain_texts_of_a_barrier_leave_the_answer_certain() {
+    for text in [
+        "Handwheel extension by vendor",
+        "Used for P-101 maintenance",
+        "Bolted bonnet, rising stem, carbon steel, class 300 RF",
+        "To be located at grade, accessible from platform",
+        "Min. distance 500 mm",
+        "By others",
+        "DN 80 PN 16 EN 1092-1",
+        "for maintenance only",
+        "Rev. 2",
+        "fire safe to API 607",
+        "steam traced and insulated",
+        "Valve No. 12",
+        "N.C.",
+        "-",
+        "n/a",
+    ] {
+        for name in ["description", "remarks"] {
+            assert_eq!(judged(&json!({ name: text })), json!(["yes", []]), "{name} {text}");
+        }
+    }
+    for kind in ["ball valve, full bore", "Gate Valve, wedge, 150 lb", "GLOBE", "manual"] {
+        assert_eq!(judged(&json!({ "valve_type": kind })), json!(["yes", []]), "{kind}");
+    }
+    for text in ["Feed water pump suction", "Benzolkolonne Zulauf", "Kerosene rundown to Tankfarm", "P-101 A/B suction"]
+    {
+        assert_eq!(judged(&json!({ "description": text })), json!(["yes", []]), "{text}");
+    }
+}
+
+#[test]
+fn a_second_barrier_and_a_bleed_with_an_unread_text_prove_nothing() {
+    let plan = |fields: [Value; 2]| {
+        let with = |id: &str, fields: &Value| {
+            let mut valve = json!({"id": id, "class": "gate_valve"}).as_object().cloned().unwrap_or_default();
+            valve.extend(fields.as_object().cloned().unwrap_or_default());
+            Value::Object(valve)
+        };
+        let [second, bleed] = fields;
+        let document = json!({
+            "nodes": [{"id": "T-1", "class": "tank"}, with("V-2", &second), {"id": "J", "class": "tee"},
+                with("B", &bleed), {"id": "D", "class": "drain_funnel"}, {"id": "V-1", "class": "gate_valve"}, {"id": "P-1", "class": "pump"}],
+            "edges": [{"from": "T-1", "to": "V-2"}, {"from": "V-2", "to": "J"}, {"from": "J", "to": "B"}, {"from": "B", "to": "D"},
+                {"from": "J", "to": "V-1"}, {"from": "V-1", "to": "P-1"}]
+        });
+        answer(&document.to_string(), r#"isolate("P-1").barriers | map(.method)"#)
+    };
+    let unread = json!({"remarks": "spindle snapped"});
+    assert_eq!(plan([json!({}), json!({})]), json!(["double_block_bleed"]));
+    assert_eq!(plan([unread.clone(), json!({})]), json!(["single"]));
+    assert_eq!(plan([json!({}), unread]), json!(["double_block"]));
 }
 
 #[test]

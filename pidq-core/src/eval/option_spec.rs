@@ -13,6 +13,8 @@ pub(crate) struct OptionSpec {
     /// The name that queries use.
     pub name: &'static str,
     kind: OptionKind,
+    /// What the option changes, for the manual; empty for an argument of its own.
+    meaning: &'static str,
 }
 
 /// Kind of value that an option takes. All but queries are constants or parameters.
@@ -41,45 +43,60 @@ enum OptionKind {
 }
 
 impl OptionSpec {
+    const fn new(name: &'static str, kind: OptionKind) -> OptionSpec {
+        OptionSpec { name, kind, meaning: "" }
+    }
+
+    /// Sets what the option changes.
+    pub const fn means(self, meaning: &'static str) -> OptionSpec {
+        OptionSpec { meaning, ..self }
+    }
+
+    /// Returns the kind of value that the option takes, and what it changes.
+    pub fn description(&self) -> String {
+        let separator = if self.meaning.is_empty() { "" } else { ": " };
+        format!("{}{separator}{}", self.expects(), self.meaning)
+    }
+
     pub const fn query(name: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Query }
+        OptionSpec::new(name, OptionKind::Query)
     }
 
     pub const fn condition(name: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Condition }
+        OptionSpec::new(name, OptionKind::Condition)
     }
 
     pub const fn number(name: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Number }
+        OptionSpec::new(name, OptionKind::Number)
     }
 
     pub const fn any_number(name: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::AnyNumber }
+        OptionSpec::new(name, OptionKind::AnyNumber)
     }
 
     pub const fn string(name: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::String }
+        OptionSpec::new(name, OptionKind::String)
     }
 
     pub const fn flag(name: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Flag }
+        OptionSpec::new(name, OptionKind::Flag)
     }
 
     pub const fn keyword(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Keyword(known) }
+        OptionSpec::new(name, OptionKind::Keyword(known))
     }
 
     #[cfg_attr(not(feature = "dates"), expect(dead_code, reason = "only functions of dates take units of time"))]
     pub const fn plural_keyword(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::PluralKeyword(known) }
+        OptionSpec::new(name, OptionKind::PluralKeyword(known))
     }
 
     pub const fn keyword_list(name: &'static str, known: &'static [&'static str]) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::KeywordList(known) }
+        OptionSpec::new(name, OptionKind::KeywordList(known))
     }
 
     pub const fn strings(name: &'static str, accepts: fn(&str) -> bool, expected: &'static str) -> OptionSpec {
-        OptionSpec { name, kind: OptionKind::Strings(accepts, expected) }
+        OptionSpec::new(name, OptionKind::Strings(accepts, expected))
     }
 
     /// Returns the expected kind of value for messages and the manual: `a number`, `"down", "up" or "both"`.

@@ -34,13 +34,16 @@ use crate::pid::{Datum, extract, pipe_lines};
 use crate::value::{Items, Value};
 
 const HOPS: OptionSpec = OptionSpec::number("hops");
-const LIMIT: OptionSpec = OptionSpec::number("limit");
-const NODES: OptionSpec = OptionSpec::query("nodes");
-const ON_LIMIT: OptionSpec = OptionSpec::keyword("onLimit", &["error", "truncate"]);
+const LIMIT: OptionSpec = OptionSpec::number("limit").means("maximum number of results");
+const NODES: OptionSpec = OptionSpec::query("nodes").means("only nodes for which it holds");
+const ON_LIMIT: OptionSpec = OptionSpec::keyword("onLimit", &["error", "truncate"])
+    .means(r#"what happens if there are too many results; `"truncate"` returns the first ones"#);
 const STEPS: OptionSpec = OptionSpec::number("steps");
-const STRONG: OptionSpec = OptionSpec::flag("strong");
-const WEIGHT: OptionSpec = OptionSpec::query("weight");
-const ZONES: OptionSpec = OptionSpec::flag("zones");
+const STRONG: OptionSpec =
+    OptionSpec::flag("strong").means("components of nodes that reach each other along the directions of the edges");
+const WEIGHT: OptionSpec = OptionSpec::query("weight").means("cost of a step; 1 by default");
+const ZONES: OptionSpec =
+    OptionSpec::flag("zones").means("false: the two sides of a heat exchanger belong to one component");
 
 const WALK: &[OptionSpec] = &[DIR, EDGES, AVOID, UNTIL, ABSENT, PASS, DEPTH, LIMIT, WEIGHT];
 const ROUTES: &[OptionSpec] = &[DIR, EDGES, AVOID, UNTIL, ABSENT, PASS, DEPTH, LIMIT, WEIGHT, ON_LIMIT];

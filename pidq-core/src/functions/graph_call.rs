@@ -33,13 +33,17 @@ pub(super) const PASSES: [EquipmentPolicy; 3] = [EquipmentPolicy::None, Equipmen
 const ABSENT_WORDS: &[&str] = &["pass", "avoid"];
 
 // Options of several functions.
-pub(super) const ABSENT: OptionSpec = OptionSpec::keyword("absent", ABSENT_WORDS);
-pub(super) const AVOID: OptionSpec = OptionSpec::condition("avoid");
-pub(super) const DEPTH: OptionSpec = OptionSpec::number("depth");
-pub(super) const DIR: OptionSpec = OptionSpec::keyword("dir", DIR_WORDS);
-pub(super) const EDGES: OptionSpec = OptionSpec::query("edges");
-pub(super) const PASS: OptionSpec = OptionSpec::keyword("pass", &["none", "zone", "any"]);
-pub(super) const UNTIL: OptionSpec = OptionSpec::condition("until");
+pub(super) const ABSENT: OptionSpec = OptionSpec::keyword("absent", ABSENT_WORDS)
+    .means("items and pipes that are stated not to be there are passed, as by default, or not entered");
+pub(super) const AVOID: OptionSpec = OptionSpec::condition("avoid").means("items for which it holds are not entered");
+pub(super) const DEPTH: OptionSpec = OptionSpec::number("depth").means("maximum number of steps from the start");
+pub(super) const DIR: OptionSpec = OptionSpec::keyword("dir", DIR_WORDS).means("with the flow, against it, or both");
+pub(super) const EDGES: OptionSpec =
+    OptionSpec::query("edges").means("edges for which it holds are followed, instead of pipes");
+pub(super) const PASS: OptionSpec = OptionSpec::keyword("pass", &["none", "zone", "any"])
+    .means("other equipment is passed never, on the same side, or always");
+pub(super) const UNTIL: OptionSpec =
+    OptionSpec::condition("until").means("a branch ends at items for which it holds, which are included");
 
 /// Direction as a separate argument.
 pub(super) const DIRECTION: OptionSpec = OptionSpec::keyword("direction", DIR_WORDS);

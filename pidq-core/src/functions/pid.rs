@@ -25,30 +25,41 @@ use crate::pid::tag::{self, Tag};
 use crate::pid::{Budget, ChargeFn, Datum, dead_ends, extract, geometry, graph_info, lists, pipe_lines};
 use crate::value::Value;
 
-const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional");
-const ACCEPT_ONE_WAY: OptionSpec = OptionSpec::flag("acceptOneWay");
-const ACCEPT_RELIEF: OptionSpec = OptionSpec::flag("acceptRelief");
+const ACCEPT_CONDITIONAL: OptionSpec = OptionSpec::flag("acceptConditional")
+    .means("valves with an actuator and blinds that must be swung end a branch too");
+const ACCEPT_ONE_WAY: OptionSpec =
+    OptionSpec::flag("acceptOneWay").means("check valves that open away from the volume end a branch too");
+const ACCEPT_RELIEF: OptionSpec = OptionSpec::flag("acceptRelief").means("relief devices end a branch too");
 const ATTRIBUTE: OptionSpec = OptionSpec::string("attribute");
 pub(super) const ATTRIBUTES: &[Param] = &[Param::checked(&ATTRIBUTE).many()];
-const BARRIERS: OptionSpec = OptionSpec::condition("barriers");
-const BY: OptionSpec = OptionSpec::keyword("by", &["any", "link", "label"]);
+const BARRIERS: OptionSpec = OptionSpec::condition("barriers").means("items for which it holds end a branch too");
+const BY: OptionSpec = OptionSpec::keyword("by", &["any", "link", "label"])
+    .means("connectors are paired by their link, their label, or either");
 const BY_FIELD: OptionSpec = OptionSpec::string("by");
 const CUT: OptionSpec = OptionSpec::strings(
     "cut",
     |word| set_cut(&mut SectionCuts::default(), word),
     r#""control", "size", "class" or "fluid""#,
-);
-const CUT_AT: OptionSpec = OptionSpec::condition("cut");
+)
+.means("changes and valves at which a section ends too");
+const CUT_AT: OptionSpec =
+    OptionSpec::condition("cut").means("a section ends at items for which it holds, instead of shutdown valves");
 const DISTANCE: OptionSpec = OptionSpec::any_number("distance");
 const FIELD: OptionSpec = OptionSpec::string("field");
-pub(super) const IDENTITY: OptionSpec = OptionSpec::keyword("identity", IDENTITIES);
+pub(super) const IDENTITY: OptionSpec =
+    OptionSpec::keyword("identity", IDENTITIES).means("field that identifies an item in both drawings");
 pub(super) const IGNORE: OptionSpec =
-    OptionSpec::strings("ignore", |_| true, "the name of a field, or an array of names");
-const MERGE: OptionSpec = OptionSpec::flag("merge");
-const RULES: OptionSpec = OptionSpec::strings("rules", checks::is_rule_filter, "a rule name, code or code prefix");
-const SCOPE: OptionSpec = OptionSpec::keyword("scope", &["item", "grow"]);
-const SEVERITY: OptionSpec = OptionSpec::keyword("severity", &Severity::NAMES);
-pub(super) const TOLERANCE: OptionSpec = OptionSpec::number("tolerance");
+    OptionSpec::strings("ignore", |_| true, "the name of a field, or an array of names")
+        .means("fields that are not compared");
+const MERGE: OptionSpec =
+    OptionSpec::flag("merge").means("equipment such as pumps is part of a section instead of a boundary");
+const RULES: OptionSpec = OptionSpec::strings("rules", checks::is_rule_filter, "a rule name, code or code prefix")
+    .means("only findings of these rules");
+const SCOPE: OptionSpec = OptionSpec::keyword("scope", &["item", "grow"])
+    .means(r#"`"grow"` includes equipment at which a branch ends, and goes on"#);
+const SEVERITY: OptionSpec = OptionSpec::keyword("severity", &Severity::NAMES).means("lowest severity of the findings");
+pub(super) const TOLERANCE: OptionSpec =
+    OptionSpec::number("tolerance").means("distance up to which movements are ignored");
 
 /// Options of an isolation and its plan.
 const ISOLATE_OPTIONS: &[OptionSpec] =

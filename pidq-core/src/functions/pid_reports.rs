@@ -20,18 +20,23 @@ use crate::pid::reports::numbering::{self, SeriesBy};
 use crate::pid::reports::{cause_and_effect, corrosion_circuits, material_list, pressure_interfaces, relief_devices};
 use crate::value::Value;
 
-const ATMOSPHERE: OptionSpec = OptionSpec::number("atmosphere");
+const ATMOSPHERE: OptionSpec =
+    OptionSpec::number("atmosphere").means("pressure of the atmosphere in bar, between gauge and absolute pressures");
 const BY_FIELDS: OptionSpec = OptionSpec::string("by");
-const BY_LETTERS: OptionSpec = OptionSpec::keyword("by", SeriesBy::NAMES);
+const BY_LETTERS: OptionSpec =
+    OptionSpec::keyword("by", SeriesBy::NAMES).means("what the numbers of a series have in common");
 const BY_PROPERTIES: OptionSpec = OptionSpec::strings(
     "by",
     |word| corrosion_circuits::PROPERTIES.contains(&word),
     r#""fluid", "piping_class", "material", "insulation", "temperature" or "pressure""#,
-);
-const RANKING: OptionSpec = OptionSpec::query("ranking");
-const SCOPE: OptionSpec = OptionSpec::keyword("scope", &["trips", "all"]);
+)
+.means("the properties that all piping of a circuit has in common");
+const RANKING: OptionSpec = OptionSpec::query("ranking").means("own rules, tried before those of `diffRanking()`");
+const SCOPE: OptionSpec =
+    OptionSpec::keyword("scope", &["trips", "all"]).means("only trips and interlocks, or all loops");
 const UNIT: OptionSpec =
-    OptionSpec::strings("unit", |text| pressure_unit(text).is_some(), r#"a unit of pressure, such as "barg""#);
+    OptionSpec::strings("unit", |text| pressure_unit(text).is_some(), r#"a unit of pressure, such as "barg""#)
+        .means("unit of values that state none");
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {

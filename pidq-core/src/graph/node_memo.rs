@@ -16,6 +16,7 @@ pub(crate) enum Property {
     IsStatedAsActuated,
     IsContradicted,
     MayNotBeTight,
+    HasUnreadText,
     IsSaidTwoSided,
 }
 

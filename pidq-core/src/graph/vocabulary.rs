@@ -8,6 +8,7 @@ mod instruments;
 mod notation;
 mod relief;
 mod states;
+mod texts;
 mod valves;
 
 pub use self::equipment::*;
@@ -15,6 +16,7 @@ pub use self::instruments::*;
 pub use self::notation::*;
 pub use self::relief::*;
 pub use self::states::*;
+pub use self::texts::*;
 pub use self::valves::*;
 
 /// Returns whether a list contains a word. Both are compared in snake_case, so `hasNozzle` equals `has_nozzle`.

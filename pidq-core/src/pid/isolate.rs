@@ -35,6 +35,7 @@ use self::targets::Targets;
 use super::dead_ends::is_inline_item;
 use super::tag::Tag;
 use super::valve_state::pipes::pipe_state;
+use super::valve_state::unread_texts::has_unread_text;
 use super::valve_state::{self, process_port_count};
 use super::{ChargeFn, Datum, joints, segments};
 use crate::error::Result;
@@ -380,6 +381,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
             NodeEffect::Ends(kind) => {
                 if valve_state::may_not_be_tight(self.drawing, node) {
                     self.note("not_tight", node);
+                } else if has_unread_text(self.drawing, node) {
+                    self.note("unread_text", node);
                 }
                 let ports = vec![self.steps[port as usize].node];
                 self.closed.insert((node, ports[0]));

@@ -35,6 +35,7 @@ use self::tails::{Tails, Way};
 use super::ChargeFn;
 use super::dead_ends::neighbors;
 use super::valve_state::out_of_action::is_out_of_action;
+use super::valve_state::unread_texts::has_doubtful_text;
 use super::valve_state::{Installation, installation};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -127,6 +128,8 @@ impl ReliefPath {
             path.add(drawing, Reason::of_device(device, Cause::DeviceIsolated, SideKind::Either));
         } else if cause.is_none() && is_out_of_action(drawing, device) {
             path.add(drawing, Reason::of_device(device, Cause::DeviceOutOfAction, SideKind::Either));
+        } else if cause.is_none() && has_doubtful_text(drawing, device) {
+            path.add(drawing, Reason::of_device(device, Cause::UnreadText, SideKind::Either));
         }
         path.add_valve_by_tag(drawing, charge)?;
         path.add_unknown_connection(drawing, charge)?;

@@ -13,6 +13,7 @@ pub(crate) mod out_of_action;
 pub(crate) mod phrases;
 pub(crate) mod pipes;
 pub(crate) mod unknown_edges;
+pub(crate) mod unread_texts;
 pub(crate) mod way_count;
 
 use self::phrases::TextKind;

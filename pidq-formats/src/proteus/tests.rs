@@ -889,3 +889,30 @@ fn units_of_all_quantities_are_kept() {
         (&units, &"Metre".into())
     );
 }
+
+/// Returns the edges of unknown kind of two runs: the second one has an open start at a position, and the first one has a
+/// line along x from 0 to 100.
+fn edges_of_touching_end(x: &str, y: &str) -> BTreeSet<String> {
+    let line = |points: &str| format!("<CenterLine><Coordinate X='0' Y='0' Z='0'/>{points}</CenterLine>");
+    let position = "<Position><Location X='0' Y='0' Z='0'/></Position>";
+    let plant = import(&format!(
+        "<PlantModel><PlantInformation SchemaVersion='4.0.1'/>\
+         <Equipment ID='T-1'>{position}</Equipment><Equipment ID='T-2'>{position}</Equipment><Equipment ID='T-3'>{position}</Equipment>\
+         <PipingNetworkSystem ID='L'><PipingNetworkSegment ID='S1'>{}<Connection FromID='T-1' ToID='T-2'/></PipingNetworkSegment>\
+         <PipingNetworkSegment ID='S2'><CenterLine><Coordinate X='{x}' Y='{y}' Z='0'/><Coordinate X='0' Y='0' Z='0'/></CenterLine>\
+         <Connection ToID='T-3'/></PipingNetworkSegment></PipingNetworkSystem></PlantModel>",
+        line("<Coordinate X='100' Y='0' Z='0'/>")
+    ));
+    edges(&graph(&plant), "may_be_connected_to")
+}
+
+#[test]
+fn an_open_end_on_the_line_of_another_run_may_be_connected_to_it() {
+    let both: BTreeSet<String> = ["S2-start > T-1", "S2-start > T-2"].map(str::to_owned).into();
+    for (x, y) in [("40", "0"), ("100", "0"), ("40", "0.005"), ("0.5", "0")] {
+        assert_eq!(edges_of_touching_end(x, y), both, "{x} {y}");
+    }
+    for (x, y) in [("40", "1"), ("101", "0"), ("40", "-0.5")] {
+        assert_eq!(edges_of_touching_end(x, y), BTreeSet::new(), "{x} {y}");
+    }
+}

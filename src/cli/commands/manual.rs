@@ -1,4 +1,4 @@
-//! Subcommand `pidq manual`: prints the generated pages of `docs/`. The template of the language page is
+//! Subcommand `pidq manual`: prints the page on P&IDs and the generated pages of `docs/`. The template of the language page is
 //! `manual/language.md`, that of the page on deployment `manual/deploy.md`.
 
 #[cfg(feature = "dashboard")]
@@ -14,6 +14,7 @@ use pidq::{Dialect, Function, Limits, Param};
 use crate::cli::failure::{Result, Status};
 
 const LANGUAGE_TEMPLATE: &str = include_str!("manual/language.md");
+const PID: &str = include_str!("../../../docs/pid.md");
 #[cfg(feature = "dashboard")]
 const DEPLOY_TEMPLATE: &str = include_str!("manual/deploy.md");
 
@@ -46,6 +47,8 @@ pub enum Page {
     /// Query language.
     #[default]
     Language,
+    /// Typical questions about P&IDs, and how their answers are to be read.
+    Pid,
     /// HTTP endpoints.
     #[cfg(feature = "server")]
     Http,
@@ -76,6 +79,7 @@ pub enum Page {
 pub fn run(page: Page) -> Result {
     let text = match page {
         Page::Language => language(),
+        Page::Pid => PID.to_owned(),
         #[cfg(feature = "server")]
         Page::Http => pidq_server::manual::http(),
         #[cfg(feature = "server")]

@@ -265,9 +265,10 @@ impl Param {
         self.option_specs().iter().map(|spec| spec.name)
     }
 
-    /// The options and the values that they take, in the words of the manual: `a query`, `a number of at least zero`.
+    /// The options with the values that they take and what they change, in the words of the manual: `a number of at least
+    /// zero: branches are followed no farther`.
     pub fn option_kinds(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
-        self.option_specs().iter().map(|spec| (spec.name, spec.expects()))
+        self.option_specs().iter().map(|spec| (spec.name, spec.description()))
     }
 
     fn option_specs(&self) -> &'static [OptionSpec] {

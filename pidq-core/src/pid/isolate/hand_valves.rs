@@ -10,6 +10,7 @@ use crate::graph::roles::{Role, TagLetters};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::pipe_ends;
+use crate::pid::valve_state::unread_texts::has_unread_text;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
     self, BlindPosition, Installation, actuation, blind_position, installation, is_declared, may_not_be_tight, phrases,
@@ -89,7 +90,10 @@ pub(super) fn separates(
     accepts_actuated: bool,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
-    if installation(drawing, node) != Installation::Installed || may_not_be_tight(drawing, node) {
+    if installation(drawing, node) != Installation::Installed
+        || may_not_be_tight(drawing, node)
+        || has_unread_text(drawing, node)
+    {
         return Ok(false);
     }
     let role = drawing.topology.roles[node as usize];

@@ -119,6 +119,8 @@ pub(crate) enum Cause {
     DeviceIsolated,
     /// A text or a mark of the device says that it does not act.
     DeviceOutOfAction,
+    /// A text of the device may say that it does not act, in words that no rule understands.
+    UnreadText,
     /// An open end that an import has added where the drawing has no end.
     EndNotDrawn,
     /// Equipment without a way out, or whose own relief or all ways out are closed or lead only back.
@@ -234,6 +236,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     ),
     (Cause::DeviceIsolated, "device_isolated", Effect::Unknown, "is marked as isolated, locked closed or bypassed"),
     (Cause::DeviceOutOfAction, "device_out_of_action", Effect::Unknown, "is said not to act"),
+    (Cause::UnreadText, "unread_text", Effect::Unknown, "has a text that may say that it does not act"),
     (Cause::DeviceNotInstalled, "device_not_installed", Effect::Closed, "is not installed"),
     (
         Cause::UnknownDeviceStatus,

@@ -66,6 +66,22 @@ pub(crate) fn names_other_item(text: &str, kind: TextKind) -> bool {
     clauses(text).iter().any(|clause| phrases(clause).iter().any(|phrase| is_named(clause, phrase, kind)))
 }
 
+/// Returns whether a word of a text that no phrase covers matches a condition on the word and on whether a number is beside
+/// it. Numbers and single letters are no words.
+pub(super) fn has_word_outside(text: &str, matches: impl Fn(&str, bool) -> bool) -> bool {
+    let is_number = |word: Option<&String>| word.is_some_and(|word| word.chars().all(char::is_numeric));
+    clauses(text).iter().any(|clause| {
+        let covered = phrases(clause);
+        let is_covered = |at: usize| covered.iter().any(|phrase| (phrase.at..phrase.at + phrase.words).contains(&at));
+        let is_beside_number =
+            |at: usize| is_number(clause.get(at + 1)) || at.checked_sub(1).is_some_and(|at| is_number(clause.get(at)));
+        clause.iter().enumerate().any(|(at, word)| {
+            let is_word = !is_number(Some(word)) && word.chars().nth(1).is_some();
+            is_word && !is_covered(at) && matches(word, is_beside_number(at))
+        })
+    })
+}
+
 /// Returns the clauses of a text that may name the item, in snake_case: without sizes, without what follows the word
 /// `valve`, and not those with a purpose, such as `bypass of control valve`.
 pub(crate) fn names_in(text: &str) -> impl Iterator<Item = String> {

@@ -52,6 +52,17 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (Nothing, &["old tag deleted", "old tag # deleted", "old tag * # deleted", "former tag * # deleted"]),
     (Nothing, &["not be blinded", "not to be blinded", "not be gagged", "not to be gagged", "never blinded"]),
     (Nothing, &["not be blanked", "not to be blanked", "not blinded", "not gagged", "not blanked"]),
+    (
+        Nothing,
+        &["flange drilled", "flanges drilled", "flanged drilled", "drilled to pn", "drilled to asme", "drilled pn"],
+    ),
+    (Nothing, &["drilled to ansi", "drilled to din", "drilled to en", "replaced gasket", "replaced packing"]),
+    // Cases for which relief devices are sized.
+    (Nothing, &["blocked outlet", "blocked outlets", "blocked discharge", "blocked in", "blocked flow", "failed open"]),
+    (
+        Nothing,
+        &["burst tube", "ruptured tube", "failed control valve", "uncontrolled reaction", "uncontrolled heating"],
+    ),
     // Where and by whom, not when.
     (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
     (Nothing, &["to be installed by vendor $", "to be installed by supplier $", "to be installed close to"]),

@@ -1,0 +1,88 @@
+//! Texts of an item that no rule understands in full, so that what they say about it is not known.
+//!
+//! The rules read words that they know, and a text can say the same in any other words: `spindle snapped`, `see note 4`. In
+//! the texts of a barrier, a word for a negation, a doubt or a condition, a participle in no list and a question mark are
+//! therefore doubtful, and in a remark any word in no list, as the name of a service or a place is seldom there.
+
+use super::phrases::{self, TextKind};
+use super::{all_texts, texts};
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::node_memo::Property;
+use crate::graph::roles;
+use crate::graph::vocabulary;
+use crate::pid::stated_values::stated_fields;
+
+/// Returns whether a text of a valve or a blind may say that it does not close, in words that no rule understands.
+pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let read = || {
+        all_texts(drawing, node).any(|(text, kind)| is_unread(drawing, text, kind)) || has_unread_type(drawing, node)
+    };
+    drawing.topology.memos.is_or_compute(Property::HasUnreadText, node, read)
+}
+
+/// Returns whether a description or a remark of a safeguard has a doubt, a negation or a participle that no rule understands.
+pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_doubtful_text = |text: &str| phrases::has_word_outside(text, |word, _| is_doubtful(word));
+    [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
+}
+
+/// Returns whether a field for the type of a valve has a word in no list: the types of hand valves are known.
+fn has_unread_type(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_type =
+        |name: &str| name.len() <= MAX_CLASS && vocabulary::contains_plain(vocabulary::VALVE_TYPE_FIELDS, name);
+    let is_unread_type = |text: &str| {
+        phrases::has_word_outside(text, |word, is_beside_number| !is_beside_number && !is_plain(drawing, word))
+    };
+    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+    fields.any(|(name, stated)| is_type(name.trim()) && stated.value.as_str().is_some_and(is_unread_type))
+}
+
+fn is_unread(drawing: &Drawing<'_>, text: &str, kind: TextKind) -> bool {
+    let is_unread_word = |word: &str, is_beside_number: bool| {
+        is_doubtful(word)
+            || kind == TextKind::Remark && !(is_beside_number && is_short(word)) && !is_plain(drawing, word)
+    };
+    phrases::has_word_outside(text, is_unread_word)
+        || text.contains('?')
+        || phrases::clauses(text).iter().any(|clause| refers_to_note(clause) || depends_on_other(clause))
+}
+
+/// Returns whether a word beside a number may be a part of a tag, or a unit: `PSV 101`, `25 mm`.
+fn is_short(word: &str) -> bool {
+    word.len() <= 4
+}
+
+/// Returns whether a word is a negation, a doubt, a condition or a state, or a participle in no list.
+fn is_doubtful(word: &str) -> bool {
+    vocabulary::DOUBTS.contains(&word)
+        || word.len() > 4
+            && word.ends_with("ed")
+            && !word.ends_with("eed")
+            && !vocabulary::PLAIN_PARTICIPLES.contains(&word)
+}
+
+/// Returns whether a word says nothing about whether an item is there and closes, or is one that other rules read.
+fn is_plain(drawing: &Drawing<'_>, word: &str) -> bool {
+    const LISTS: [&[&str]; 4] =
+        [vocabulary::PLAIN_WORDS, vocabulary::PLAIN_PARTICIPLES, vocabulary::LOCK_WORDS, vocabulary::LOCK_CODES];
+    let positions = [Names::Open, Names::Closed, Names::LockedOpen, Names::LockedClosed];
+    LISTS.iter().any(|known| known.contains(&word))
+        || roles::is_hand_valve_word(word)
+        || positions.iter().any(|names| drawing.topology.config.contains(*names, word))
+}
+
+/// Returns whether a clause refers to a note of the drawing, such as `note 4` or `see notes`.
+fn refers_to_note(clause: &[String]) -> bool {
+    clause.len() > 1 && clause.iter().any(|word| vocabulary::REFERENCES.contains(&word.as_str()))
+}
+
+/// Returns whether a clause says that an item is interlocked or linked with another one: both cannot be closed at a time,
+/// or only together.
+fn depends_on_other(clause: &[String]) -> bool {
+    let is_link = |word: &String| vocabulary::INTERLOCK_WORDS.contains(&word.as_str());
+    let is_other = |word: &String| vocabulary::COMPANION_WORDS.contains(&word.as_str());
+    let at = clause.iter().position(is_link);
+    at.is_some_and(|at| clause[at..].iter().any(is_other))
+}
