@@ -1718,12 +1718,21 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a remark that says nothing about it",
-        "T-1 → V-1(comment=see note 3) → P-1 → V-2 → T-2",
+        "T-1 → V-1(comment=see detail A) → P-1 → V-2 → T-2",
         r#""P-1""#,
         &["V-1", "V-2"],
         &[],
         YES,
         YES,
+    ),
+    row(
+        "a remark that refers to a note, which may say anything",
+        "T-1 → V-1(comment=see note 3) → P-1 → V-2 → T-2",
+        r#""P-1""#,
+        &["V-1", "V-2"],
+        &[],
+        YES,
+        NO,
     ),
     row(
         "a valve whose class says only that it is a valve",

@@ -1532,8 +1532,16 @@ const ROWS: &[Row] = &[
         "texts about something else that does not act",
         "D-1 → RV-1(remarks=bypassed during startup) → O-1; D-2 → RV-2(remarks=alarm disabled by HS-1) → O-2; \
          D-3 → RV-3(remarks=spare installed in store) → O-3; D-4 → RV-4(disabled=false) → O-4",
-        &["RV-1 open:", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
-        &[],
+        &["RV-1 unknown: unread_text", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
+        &["warning RV-1?"],
+    ),
+    row(
+        "a text of a device that may say that it does not act, in words that no rule reads",
+        "D-1 → RV-1(remarks=spindle not free) → O-1; D-2 → RV-2(description=relief valve until 2024) → O-2; \
+         D-3 → RV-3(description=Sized for fire case, blocked outlet and tube rupture) → O-3; \
+         D-4 → RV-4(remarks=Set pressure to vendor data) → O-4",
+        &["RV-1 unknown: unread_text", "RV-2 unknown: unread_text", "RV-3 open:", "RV-4 open:"],
+        &["warning RV-1?", "warning RV-2?"],
     ),
     row(
         "what is no lock in a field for locks",

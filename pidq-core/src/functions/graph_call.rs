@@ -11,6 +11,7 @@ use crate::eval::EvalContext;
 use crate::eval::option_spec::{OptionSpec, describe_value};
 use crate::eval::plan::{Constant, Fields, Plan};
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
@@ -217,7 +218,7 @@ impl<'a> GraphCall<'a> {
 
     /// Returns the item of a node that the flow passes.
     fn flow_node(&self, cx: &mut EvalContext<'a>, node: NodeId) -> Result<NodeId> {
-        if self.drawing.topology.roles[node as usize] != Role::Instrument {
+        if !matches!(self.drawing.topology.roles[node as usize], Role::Instrument | Role::None) {
             return Ok(node);
         }
         Ok(self.drawing.moved_valve(node, &mut |units| cx.charge(units))?.unwrap_or(node))
@@ -532,7 +533,8 @@ fn by_reference<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, reference: 
         return Ok(node);
     }
     let length = reference.as_str().map_or(0, str::len).min(MAX_TAG_LENGTH);
-    cx.charge(MAX_SEARCHED_TAGS.min(drawing.topology.node_count()) as u64 * (1 + length as u64 / 4))?;
+    let searched = drawing.topology.node_count().max(drawing.topology.edge_count()).min(MAX_SEARCHED_TAGS);
+    cx.charge(searched as u64 * (2 + length as u64 / 4))?;
     Err(unknown_node(drawing, reference))
 }
 
@@ -540,6 +542,9 @@ fn by_reference<'a>(cx: &mut EvalContext<'a>, drawing: &Drawing<'a>, reference: 
 fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
     let error = Error::new(Code::UnknownNode, format!("no node with id or tag {}", describe_value(reference)));
     let Some(tag_text) = reference.as_str().filter(|tag_text| tag_text.len() <= MAX_TAG_LENGTH) else { return error };
+    if let Some(help) = pipe_help(drawing, tag_text) {
+        return error.with_help(help);
+    }
     let alphanumeric =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
     let tags = || {
@@ -563,6 +568,21 @@ fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
     error
         .with_help(format!("did you mean {}?", quoted.join(", ")))
         .with_suggestions(similar.iter().map(|tag| String::from(*tag)).collect())
+}
+
+/// Returns the way out if a text names pipes: it is the id of one, or the line of some without a node of its own.
+fn pipe_help(drawing: &Drawing<'_>, text: &str) -> Option<String> {
+    let edges = || 0..drawing.topology.edge_count().min(MAX_SEARCHED_TAGS) as u32;
+    let is_called =
+        |edge: u32, names: Names| drawing.edge_field(edge, names).is_some_and(|value| value.as_str() == Some(text));
+    let quoted = format!("{text:?}");
+    if edges().any(|edge| is_called(edge, Names::EdgeId)) {
+        return Some(format!("{quoted} is an edge: `edges(.id == {quoted}) | first() | endpoints()` returns its ends"));
+    }
+    let is_line = |edge: u32| [Names::Line, Names::Segment].iter().any(|names| is_called(edge, *names));
+    edges().any(is_line).then(|| {
+        format!("{quoted} is a line without a node: `edges(.line == {quoted}) | map(endpoints())` returns what its pipes connect")
+    })
 }
 
 /// Returns the error for too many results. Options cannot raise the limit of the run.

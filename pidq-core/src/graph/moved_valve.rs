@@ -56,9 +56,14 @@ impl Drawing<'_> {
             let is_sensor = self.class_has(node, vocabulary::SENSORS);
             !is_sensor && arcs.any(|(_, edge)| topology.edge_flags[edge as usize].contains(EdgeFlags::ACTUATES))
         };
-        topology.roles[node as usize] == Role::Instrument
-            && topology.flow_degree(node) == 0
-            && (self.class_has(node, vocabulary::ACTUATORS) || refers())
+        let is_called_actuator = || self.class_has(node, vocabulary::ACTUATORS);
+        topology.flow_degree(node) == 0
+            && match topology.roles[node as usize] {
+                Role::Instrument => is_called_actuator() || refers(),
+                // A class such as `piping_component.actuator`.
+                Role::None => is_called_actuator(),
+                _ => false,
+            }
     }
 
     /// Returns whether an edge connects an actuator with the valve that it moves: a reference or a signal to it, or an

@@ -142,7 +142,7 @@ struct Isolation<'p, 'a> {
     /// Found as far as the search gets, and shared by all searches of an isolation.
     relief_paths: &'p RefCell<ReliefPaths>,
     /// Valves that are locked open or block a relief device, and that are used all the same.
-    used_last: &'p HashSet<NodeId>,
+    used_last: HashSet<NodeId>,
     steps: Vec<Step>,
     /// Nodes that a branch has reached.
     visited: HashSet<NodeId>,
@@ -190,64 +190,59 @@ pub(crate) fn isolate<'a, V: Visitor>(
 ) -> Result<Datum<'a>> {
     let found = targets::targets(drawing, targets, &mut |units| visitor.charge(units))?;
     let relief_paths = RefCell::default();
-    let mut used_last = HashSet::new();
-    let first = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
-    let mut needed = first.needed_last(visitor)?;
-    if needed.is_empty() {
-        return first.finish(&found, visitor)?.report(report, targets, &mut |units| visitor.charge(units));
-    }
-    while !needed.is_empty() {
+    let searches = Searches { drawing, targets: &found, options, relief_paths: &relief_paths };
+    let mut isolation = Isolation::search(&searches, HashSet::new(), visitor)?;
+    loop {
+        let needed = isolation.needed_last(visitor)?;
+        if needed.is_empty() {
+            break;
+        }
+        let mut used_last = std::mem::take(&mut isolation.used_last);
         used_last.extend(needed);
-        let next = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
-        needed = next.needed_last(visitor)?;
+        isolation = Isolation::search(&searches, used_last, visitor)?;
     }
-    remove_needless(drawing, &found, options, &relief_paths, &mut used_last, visitor)?;
-    let last = Isolation::search(drawing, &found, options, &relief_paths, &used_last, visitor)?;
-    last.finish(&found, visitor)?.report(report, targets, &mut |units| visitor.charge(units))
+    isolation.find_gaps(visitor)?;
+    let isolation = without_needless(&searches, isolation, visitor)?.finish(&found, visitor)?;
+    isolation.report(report, targets, &mut |units| visitor.charge(units))
 }
 
-/// Keeps valves open again that close no branch: another way to the same end stays open.
-fn remove_needless<V: Visitor>(
-    drawing: &Drawing<'_>,
-    targets: &Targets,
+/// What all searches of an isolation have in common.
+struct Searches<'p, 'a> {
+    drawing: &'p Drawing<'a>,
+    targets: &'p Targets,
     options: IsolateOptions,
-    relief_paths: &RefCell<ReliefPaths>,
-    used_last: &mut HashSet<NodeId>,
+    relief_paths: &'p RefCell<ReliefPaths>,
+}
+
+/// Returns the isolation without those of the valves used last that close no branch: another way to the same end stays
+/// open.
+fn without_needless<'p, 'a, V: Visitor>(
+    searches: &Searches<'p, 'a>,
+    mut isolation: Isolation<'p, 'a>,
     visitor: &mut V,
-) -> Result<()> {
-    let mut candidates: Vec<NodeId> = used_last.iter().copied().collect();
+) -> Result<Isolation<'p, 'a>> {
+    let mut candidates: Vec<NodeId> = isolation.used_last.iter().copied().collect();
     candidates.sort_unstable();
-    if candidates.is_empty() {
-        return Ok(());
-    }
-    // A valve that is needed leaves the number of open branches as it was before.
-    let search = |used_last: &HashSet<NodeId>, visitor: &mut V| {
-        let mut trial = Isolation::search(drawing, targets, options, relief_paths, used_last, visitor)?;
-        trial.find_gaps(visitor)?;
-        Ok(trial.open_count())
-    };
-    let mut open = search(used_last, visitor)?;
     for candidate in candidates {
+        let mut used_last = isolation.used_last.clone();
         used_last.remove(&candidate);
-        let without = search(used_last, visitor)?;
-        if without > open {
-            used_last.insert(candidate);
-        } else {
-            open = without;
+        let mut trial = Isolation::search(searches, used_last, visitor)?;
+        trial.find_gaps(visitor)?;
+        // Without a valve that is needed, more branches are open.
+        if trial.open_count() <= isolation.open_count() {
+            isolation = trial;
         }
     }
-    Ok(())
+    Ok(isolation)
 }
 
 impl<'p, 'a> Isolation<'p, 'a> {
     fn search<V: Visitor>(
-        drawing: &'p Drawing<'a>,
-        targets: &'p Targets,
-        options: IsolateOptions,
-        relief_paths: &'p RefCell<ReliefPaths>,
-        used_last: &'p HashSet<NodeId>,
+        searches: &Searches<'p, 'a>,
+        used_last: HashSet<NodeId>,
         visitor: &mut V,
     ) -> Result<Isolation<'p, 'a>> {
+        let Searches { drawing, targets, options, relief_paths } = *searches;
         let gap = |(kind, node): &(&'static str, NodeId)| DataGap { kind, at: *node, edge: NONE };
         let mut isolation = Isolation {
             drawing,
@@ -302,7 +297,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         Ok(isolation)
     }
 
-    /// Finds the gaps of the drawing at the volume: with the open ends, they are all that a trial search counts.
+    /// Finds the gaps of the drawing at the volume: with the open ends, they are all that two searches are compared by.
     fn find_gaps<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
         self.find_shared_nozzles(visitor)?;
         self.find_dangling(visitor)?;
@@ -310,11 +305,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_undrawn_segments(visitor)
     }
 
-    /// Finds the gaps of the drawing at the volume and what the result rests on, for a report.
+    /// Finds what the result rests on besides the gaps, for a report.
     fn finish<V: Visitor>(mut self, targets: &Targets, visitor: &mut V) -> Result<Isolation<'p, 'a>> {
         self.note_extract(&targets.items);
         self.find_other_sides(visitor)?;
-        self.find_gaps(visitor)?;
         self.note_unknown_owners(visitor)?;
         self.find_shared_ports(visitor)?;
         self.find_shared_ids(visitor)?;
@@ -381,7 +375,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             NodeEffect::Ends(kind) => {
                 if valve_state::may_not_be_tight(self.drawing, node) {
                     self.note("not_tight", node);
-                } else if has_unread_text(self.drawing, node) {
+                } else if self.is_barrier_certain(node) && has_unread_text(self.drawing, node) {
                     self.note("unread_text", node);
                 }
                 let ports = vec![self.steps[port as usize].node];

@@ -644,6 +644,13 @@ pub const PLAIN_WORDS: &[&str] = &[
     "noise",
     "safe",
     // Directions, forms and marks.
+    "see",
+    "refer",
+    "ii",
+    "iii",
+    "iv",
+    "vi",
+    "spade",
     "swing",
     "swung",
     "insert",
@@ -1074,7 +1081,7 @@ pub const DOUBTS: &[&str] = &[
 ];
 
 /// Words for notes of a drawing, which are elsewhere, in lower case.
-pub const REFERENCES: &[&str] = &["note", "notes", "anmerkung", "hinweis", "remarque", "siehe", "see", "refer", "voir"];
+pub const REFERENCES: &[&str] = &["note", "notes", "anmerkung", "hinweis", "remarque"];
 
 /// Words for an interlock or a linkage between two items, in lower case.
 pub const INTERLOCK_WORDS: &[&str] = &[

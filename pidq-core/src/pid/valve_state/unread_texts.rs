@@ -5,7 +5,7 @@
 //! therefore doubtful, and in a remark any word in no list, as the name of a service or a place is seldom there.
 
 use super::phrases::{self, TextKind};
-use super::{all_texts, texts};
+use super::texts;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -17,7 +17,12 @@ use crate::pid::stated_values::stated_fields;
 /// Returns whether a text of a valve or a blind may say that it does not close, in words that no rule understands.
 pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let read = || {
-        all_texts(drawing, node).any(|(text, kind)| is_unread(drawing, text, kind)) || has_unread_type(drawing, node)
+        let of = |names: Names, kind: TextKind| texts(drawing, node, names).map(move |text| (text, kind));
+        // The letters of a tag are read apart.
+        let titles = of(Names::Tag, TextKind::Description).filter(|(tag, _)| tag.contains(' '));
+        let descriptions = of(Names::Description, TextKind::Description).chain(titles);
+        let mut texts = descriptions.chain(of(Names::Remarks, TextKind::Remark));
+        texts.any(|(text, kind)| is_unread(drawing, text, kind)) || has_unread_type(drawing, node)
     };
     drawing.topology.memos.is_or_compute(Property::HasUnreadText, node, read)
 }

@@ -63,6 +63,9 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
         Nothing,
         &["burst tube", "ruptured tube", "failed control valve", "uncontrolled reaction", "uncontrolled heating"],
     ),
+    (Nothing, &["size to be confirmed", "size tbc", "rating to be confirmed", "tag to be confirmed", "tag tbc"]),
+    (Nothing, &["lock if required", "insulate if required", "paint if required", "support if required"]),
+    (Nothing, &["do not open", "not be opened", "alarm disabled", "alarm inhibited"]),
     // Where and by whom, not when.
     (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
     (Nothing, &["to be installed by vendor $", "to be installed by supplier $", "to be installed close to"]),
