@@ -110,7 +110,8 @@ fn functions_are_described() {
     assert_eq!(one["signature"], "groupBy(key)");
     let expand = String::from_utf8(pidq(&["functions", "expand"], "").stdout).expect("UTF-8");
     assert!(
-        expand.contains("\nOptions:\n") && expand.contains("\n  pass    \"none\", \"zone\" or \"any\"\n"),
+        expand.contains("\nOptions:\n")
+            && expand.contains("\n  pass    \"none\", \"zone\" or \"any\": other equipment"),
         "{expand}"
     );
     assert!(all["functions"].as_array().is_some_and(|rows| rows.contains(&one)));

@@ -461,6 +461,52 @@ fn a_tee_may_have_a_smaller_branch_that_is_drawn() {
 }
 
 #[test]
+fn a_smaller_branch_of_a_header_needs_no_reducer() {
+    let plant = |class: &str, sizes: [u32; 3]| {
+        let [inlet, outlet, branch] = sizes;
+        format!(
+            r#"{{"nodes": [{{"id": "a"}}, {{"id": "b"}}, {{"id": "c"}}, {{"id": "J", "class": "{class}"}}],
+            "edges": [{{"from": "a", "to": "J", "nominal_diameter": {inlet}}},
+            {{"from": "J", "to": "b", "nominal_diameter": {outlet}}}, {{"from": "J", "to": "c", "nominal_diameter": "{branch}"}}]}}"#
+        )
+    };
+    let sizes = r#"validate({rules: "P104"}) | map(.ids)"#;
+    for class in ["pipe_tee", "branch", "weldolet", "desuperheater"] {
+        check_document(&plant(class, [150, 150, 25]), sizes, "[]");
+        check_document(&plant(class, [150, 150, 200]), sizes, r#"[["J"]]"#);
+        check_document(&plant(class, [150, 80, 25]), sizes, r#"[["J"]]"#);
+    }
+    check_document(&plant("three_way_valve", [150, 150, 25]), sizes, r#"[["J"]]"#);
+}
+
+#[test]
+fn what_has_signals_or_a_shaft_instead_of_pipes_is_connected() {
+    let nodes =
+        r#"{"id": "I-1", "class": "instrument"}, {"id": "P-1", "class": "pump"}, {"id": "T-1", "class": "tank"}"#;
+    let plant = |class: &str, edge: &str| {
+        format!(
+            r#"{{"nodes": [{nodes}, {{"id": "X", "class": "{class}"}}], "edges": [{{"from": "P-1", "to": "T-1"}}, {edge}]}}"#
+        )
+    };
+    let found = r#"validate({rules: "P102"}) | map(.ids)"#;
+    let signal = r#"{"from": "I-1", "to": "X", "edge_type": "signal"}"#;
+    let drives = r#"{"from": "X", "to": "P-1", "edge_classification": "association.drives", "edge_type": "drives"}"#;
+    for (class, edge) in [
+        ("solenoid_valve", signal),
+        ("instrument.solenoid_valve", signal),
+        ("equipment.electric_motor", drives),
+        ("equipment.steam_turbine", drives),
+        ("off_page_connector", signal),
+    ] {
+        check_document(&plant(class, edge), found, "[]");
+    }
+    let member = r#"{"from": "P-1", "to": "X", "edge_type": "has_a"}"#;
+    for (class, edge) in [("ball_valve", signal), ("solenoid_valve", member), ("off_page_connector", member)] {
+        check_document(&plant(class, edge), found, r#"[["X"]]"#);
+    }
+}
+
+#[test]
 fn sizes_are_compared_as_numbers() {
     let plant = |size: &str| {
         format!(

@@ -997,6 +997,13 @@ const ROWS: &[Row] = &[
         &[],
     ),
     row(
+        "a three-way valve that a remark calls a change-over valve, and one of which it says more",
+        "D-1 → TW-1(node_classification=piping_component.three_way_valve, remarks=change-over valve) → RV-1 → O-1; TW-1 → RV-2 → O-2; \
+         D-3 → TW-3(node_classification=piping_component.three_way_valve, remarks=see change-over valve TW-1) → RV-3 → O-3; TW-3 → RV-4 → O-4",
+        &["RV-1 open:", "RV-2 open:", "RV-3 unknown: several_ways TW-3", "RV-4 unknown: several_ways TW-3"],
+        &["warning TW-3", "warning TW-3"],
+    ),
+    row(
         "change-over valves on both sides that are not linked",
         "D-1 → TW-1(node_classification=piping_component.changeover_valve) → RV-1 → TW-2(node_classification=piping_component.changeover_valve) → O-1; TW-1 → RV-2 → TW-2",
         &["RV-1 unknown: several_ways TW-2", "RV-2 unknown: several_ways TW-2"],
@@ -1534,6 +1541,40 @@ const ROWS: &[Row] = &[
          D-3 → RV-3(remarks=spare installed in store) → O-3; D-4 → RV-4(disabled=false) → O-4",
         &["RV-1 unknown: unread_text", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
         &["warning RV-1?"],
+    ),
+    row(
+        "a cover that opens to the air where it is needs no outlet",
+        "D-1 → RV-1(node_classification=equipment.emergency_relief_hatch); D-2 → RV-2(node_classification=weighted_hatch); \
+         D-3 → RV-3(node_classification=pressure_relief_manhole); D-4 → RV-4(node_classification=bursting_panel)",
+        &["RV-1 open:", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
+        &[],
+    ),
+    row(
+        "the letters beside a valve are its position and its lock",
+        "D-1 → V-1(label=LC) → RV-1 → O-1; D-2 → V-2(remarks=N.C.) → RV-2 → O-2; D-3 → V-3(label=LO) → RV-3 → O-3; \
+         D-4 → V-4(description=normally closed) → RV-4 → O-4; D-5 → V-5(open, label=NC) → RV-5 → O-5",
+        &[
+            "RV-1 blocked: locked_closed V-1",
+            "RV-2 blocked: closed_valve V-2",
+            "RV-3 open: locked_open V-3",
+            "RV-4 blocked: closed_valve V-4",
+            "RV-5 unknown: unknown_position V-5",
+        ],
+        &["error V-1", "error V-2", "info V-3", "error V-4", "warning V-5?"],
+    ),
+    row(
+        "how a valve is to be installed says that it is there, and when that it may not be",
+        "D-1 → V-1(lock=LO, remarks=to be installed with stem horizontal) → RV-1 → O-1; \
+         D-2 → V-2(lock=LO, remarks=to be installed in horizontal line at grade) → RV-2 → O-2; \
+         D-3 → V-3(lock=LO, remarks=to be installed at next turnaround) → RV-3 → O-3; \
+         D-4 → V-4(lock=LO, remarks=to be installed in phase 2) → RV-4 → O-4",
+        &[
+            "RV-1 open: locked_open V-1",
+            "RV-2 open: locked_open V-2",
+            "RV-3 unknown: unknown_status V-3",
+            "RV-4 unknown: unknown_status V-4",
+        ],
+        &["info V-1", "info V-2", "warning V-3?", "warning V-4?"],
     ),
     row(
         "a text of a device that may say that it does not act, in words that no rule reads",

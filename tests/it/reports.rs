@@ -1249,3 +1249,45 @@ fn special_items_are_neither_valves_nor_fittings() {
     check(plant, r#"specialItemList("mesh") | map(.mesh)"#, json!([null]));
     check("", "specialItemList()", json!([]));
 }
+
+#[test]
+fn a_passive_safeguard_that_is_removed_is_significant() {
+    let plant = |class: &str| {
+        format!("V-1 equipment.vessel\nX-1 piping_component.{class}\nV-2 equipment.vessel\nV-1 > X-1\nX-1 > V-2")
+    };
+    let without = "V-1 equipment.vessel\nV-2 equipment.vessel\nV-1 > V-2";
+    for (class, significance) in
+        [("excess_flow_valve", "high"), ("flame_arrester", "high"), ("backflow_preventer", "high"), ("strainer", "low")]
+    {
+        let removed = r#"rankDiff(.0, .1) | filter(.change == "removed" and .id == "X-1") | map(.significance)"#;
+        check_revisions(&plant(class), without, removed, json!([significance]));
+    }
+}
+
+#[test]
+fn a_drawing_with_new_ids_differs_only_in_what_changed() {
+    let plant = |prefix: &str, size: u32| {
+        let id = |name: &str| format!("{prefix}{name}");
+        json!({
+            "nodes": [
+                {"id": id("1"), "tag": "V-1", "class": "vessel"}, {"id": id("2"), "tag": "N1", "class": "nozzle"},
+                {"id": id("3"), "tag": "V-2", "class": "vessel"}, {"id": id("4"), "tag": "N1", "class": "nozzle"},
+                {"id": id("5"), "tag": "XV-1", "class": "shutdown_valve"}
+            ],
+            "edges": [
+                {"id": id("6"), "from": id("1"), "to": id("2"), "edge_type": "physically_has_a"},
+                {"id": id("7"), "from": id("3"), "to": id("4"), "edge_type": "physically_has_a"},
+                {"id": id("8"), "from": id("2"), "to": id("5"), "edge_type": "physically_connected_to", "nominal_diameter": size},
+                {"id": id("9"), "from": id("5"), "to": id("4"), "edge_type": "physically_connected_to"}
+            ]
+        })
+        .to_string()
+    };
+    let found = |new: String| {
+        let query =
+            r#"rankDiff(.0, .1) | filter(.change != "renamed" and .field != "id") | map([.change, .ends, .field])"#;
+        evaluate(&format!("[{}, {new}]", plant("a", 50)), query)
+    };
+    assert_eq!(found(plant("b", 50)), json!([]));
+    assert_eq!(found(plant("b", 80)), json!([["changed", ["V-1-N1", "XV-1"], "nominal_diameter"]]));
+}

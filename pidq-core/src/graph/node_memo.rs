@@ -17,6 +17,7 @@ pub(crate) enum Property {
     IsContradicted,
     MayNotBeTight,
     HasUnreadText,
+    HasPositionLabel,
     IsSaidTwoSided,
 }
 

@@ -844,6 +844,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["burst_cap", "bursting_cap", "frangible_cap", "blow_off_cap"]),
             Has(&["relief", "breather", "vacuum_breaker"]),
             Has(&["conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pressure_vacuum"]),
+            Last(&["emergency_pressure_vent", "bursting_panel", "rupture_panel", "vent_panel", "weighted_hatch"]),
             Last(&["psv", "prv", "tsv", "pvsv", "pvrv", "prd", "overflow_valve"]),
             // Not the valve of a truck that is unloaded.
             Is(&["unloading_valve"]),

@@ -1,7 +1,7 @@
 //! Comparison of two revisions of a drawing.
 //!
-//! Nodes are paired by identity: a persistent id, else the id, else tag and class if unique on both sides; nodes
-//! without any of these if they are identical. Nothing else is guessed.
+//! Nodes are paired by identity: a persistent id, else the id, else tag and class if unique on both sides, else the tag
+//! of a nozzle behind that of its equipment; nodes without any of these if they are identical. Nothing else is guessed.
 
 use std::collections::VecDeque;
 
@@ -233,6 +233,7 @@ fn is_empty(found: &Datum<'_>) -> bool {
 enum Identity<'a> {
     Key(Key<'a>),
     TagAndClass(&'a str, &'a str),
+    QualifiedTagAndClass(String, &'a str),
 }
 
 /// Function that returns the identity of a node.
@@ -244,6 +245,9 @@ const IDENTITIES: &[(&str, Identify)] = &[
     }),
     ("id", |drawing, node| Key::from_value(drawing.id(node)).map(Identity::Key)),
     ("tag", |drawing, node| Some(Identity::TagAndClass(drawing.tag(node)?, drawing.class(node).unwrap_or("")))),
+    ("tag", |drawing, node| {
+        Some(Identity::QualifiedTagAndClass(drawing.qualified_tag(node)?, drawing.class(node).unwrap_or("")))
+    }),
 ];
 
 /// Returns whether there is an identity with a name.

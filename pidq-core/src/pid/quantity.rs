@@ -91,6 +91,10 @@ const TEMPERATURE_UNITS: &[(&[&str], f64, f64)] = &[
     (&["f", "°f", "degf", "fahrenheit", "°fahrenheit", "degreefahrenheit", "degreesfahrenheit"], 5.0 / 9.0, 32.0),
 ];
 
+/// Design pressures of what is open to the atmosphere, such as a storage tank: no gauge pressure.
+const ATMOSPHERIC: &[&str] =
+    &["atm", "atmos", "atmospheric", "atmosphericpressure", "atmosphärisch", "drucklos", "atmosphérique"];
+
 /// Limit in bytes of the name of a unit.
 const MAX_UNIT: usize = 32;
 
@@ -219,6 +223,9 @@ fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Opt
         return Ok((number, unit));
     }
     let Value::String(text) = value else { return Err(Unreadable::NotANumber) };
+    if ATMOSPHERIC.contains(&plain(text.trim()).as_str()) {
+        return Ok((0.0, Some("barg")));
+    }
     let (text, unit_behind) = without_vacuum(without_condition(text.trim()));
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
     let (digits, rest) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
@@ -375,6 +382,10 @@ mod tests {
             ("FV/40 barg @ -20/120 °C", (40.0, Some("gauge"))),
             ("-0,5 barg", (-0.5, Some("gauge"))),
             ("5 at", (4.90332_5, None)),
+            ("ATM", (0.0, Some("gauge"))),
+            ("Atm.", (0.0, Some("gauge"))),
+            ("atmospheric", (0.0, Some("gauge"))),
+            ("drucklos", (0.0, Some("gauge"))),
         ] {
             assert_eq!(bar(text), Some(expected), "{text}");
         }
@@ -416,7 +427,6 @@ mod tests {
             "16 mPa",
             "16 furlong",
             "",
-            "ATM",
             "5 - 6 bar",
             "1e3",
         ] {

@@ -297,14 +297,42 @@ pub(crate) enum BlindPosition {
     Unknown,
 }
 
-/// Returns the normal position of a valve, as drawn.
+/// Returns the normal position of a valve, as drawn: by its field, or by letters beside its symbol.
 pub(crate) fn position<'a>(drawing: &Drawing<'a>, node: NodeId) -> Option<Value<'a>> {
-    state(drawing, node, Names::NormalPosition)
+    let by_label = || label_of(drawing, node, [Names::Open, Names::Closed]);
+    state(drawing, node, Names::NormalPosition).or_else(by_label)
 }
 
-/// Returns the lock or seal of a valve, as drawn.
+/// Returns the lock or seal of a valve, as drawn: by its field, or by letters beside its symbol.
 pub(crate) fn lock<'a>(drawing: &Drawing<'a>, node: NodeId) -> Option<Value<'a>> {
-    state(drawing, node, Names::Lock)
+    let position = state(drawing, node, Names::NormalPosition);
+    // A label that contradicts the field for the position is no statement alone.
+    let contradicts = |label: &Value<'_>| {
+        [(Names::LockedOpen, Names::Closed), (Names::LockedClosed, Names::Open)]
+            .iter()
+            .any(|(locked, other)| is_in(drawing, Some(*label), *locked) && is_in(drawing, position, *other))
+    };
+    let by_label =
+        || label_of(drawing, node, [Names::LockedOpen, Names::LockedClosed]).filter(|label| !contradicts(label));
+    state(drawing, node, Names::Lock).or_else(by_label)
+}
+
+/// Returns the label, the description or the remark of a valve that is nothing but a word of one of two lists: `NC`, `LO`.
+fn label_of<'a>(drawing: &Drawing<'a>, node: NodeId, lists: [Names; 2]) -> Option<Value<'a>> {
+    if !drawing.topology.roles[node as usize].closes() {
+        return None;
+    }
+    let has_label = || {
+        let all = [Names::Open, Names::Closed, Names::LockedOpen, Names::LockedClosed];
+        labels(drawing, node).any(|label| all.iter().any(|names| is_in(drawing, Some(label), *names)))
+    };
+    let has_label = drawing.topology.memos.is_or_compute(Property::HasPositionLabel, node, has_label);
+    let is_word = |label: &Value<'a>| lists.iter().any(|names| is_in(drawing, Some(*label), *names));
+    has_label.then(|| labels(drawing, node).find(is_word)).flatten()
+}
+
+fn labels<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = Value<'a>> {
+    [Names::Description, Names::Remarks].into_iter().flat_map(move |names| states(drawing, node, names))
 }
 
 /// Returns whether the drawing gives a valve a position, or a lock that holds it in one. That a valve is not locked says

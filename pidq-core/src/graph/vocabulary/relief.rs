@@ -7,8 +7,25 @@ pub const RUPTURE_DISCS: &[&str] = &["rupture", "bursting"];
 pub const RELIEF_LETTERS: &[&str] = &["PSV", "TSV", "PSE", "SRV", "PSRV", "PVSV", "PVRV", "VRV", "VSV"];
 
 /// Parts of the classes of relief devices that discharge to the atmosphere where they are, and need no pipe for it.
-pub const ATMOSPHERIC_RELIEF: &[&str] =
-    &["breather", "vacuum", "conservation_vent", "emergency_vent", "explosion_vent", "explosion_panel", "pvsv", "pvrv"];
+pub const ATMOSPHERIC_RELIEF: &[&str] = &[
+    "breather",
+    "vacuum",
+    "conservation_vent",
+    "emergency_vent",
+    "emergency_pressure_vent",
+    "emergency_relief_vent",
+    "explosion_vent",
+    "explosion_panel",
+    "bursting_panel",
+    "rupture_panel",
+    "vent_panel",
+    "pressure_relief_manhole",
+    "relief_cover",
+    "relief_hatch",
+    "weighted_hatch",
+    "pvsv",
+    "pvrv",
+];
 
 /// Parts of the classes of relief devices that let air in.
 pub const VACUUM_RELIEF: &[&str] = &["breather", "vacuum", "conservation_vent", "pvsv", "pvrv"];

@@ -966,7 +966,7 @@ pub const PLAIN_PARTICIPLES: &[&str] = &[
 ];
 
 /// Words that make a text about an item doubtful, in lower case: negations, conditions, possibilities, and states that no list has.
-pub const DOUBTS: &[&str] = &[
+pub const UNCERTAIN_WORDS: &[&str] = &[
     // Negations.
     "aucun",
     "aucune",

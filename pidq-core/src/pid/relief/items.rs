@@ -575,7 +575,17 @@ pub(super) fn is_changeover(drawing: &Drawing<'_>, node: NodeId) -> bool {
         vocabulary::CHANGEOVER.iter().any(|word| text.contains(word))
     };
     let texts = [Names::Description, Names::ComponentName].map(|names| valve_state::texts(drawing, node, names));
-    drawing.class_has(node, vocabulary::CHANGEOVER) || texts.into_iter().flatten().any(names_changeover)
+    // A remark may be about another valve, unless it says nothing else.
+    let is_changeover_alone = |text: &str| {
+        let text = snake_case(text.trim());
+        vocabulary::CHANGEOVER.contains(&text.strip_suffix("_valve").unwrap_or(&text))
+            || vocabulary::CHANGEOVER.contains(&text.as_str())
+    };
+    drawing.class_has(node, vocabulary::CHANGEOVER)
+        || texts.into_iter().flatten().any(names_changeover)
+        || [Names::Remarks, Names::Service]
+            .into_iter()
+            .any(|names| valve_state::texts(drawing, node, names).any(is_changeover_alone))
 }
 
 /// Returns whether another way of a valve leads, past nothing that is closed or unknown, to another relief device, or

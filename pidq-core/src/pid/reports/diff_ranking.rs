@@ -12,6 +12,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::EdgeFlags;
+use crate::graph::vocabulary;
 use crate::pid::diff::{self, Change, DiffOptions};
 use crate::pid::relief::devices;
 use crate::pid::stated_values::is_called;
@@ -25,8 +26,19 @@ pub(crate) const SIGNIFICANCE: &[&str] = &["critical", "high", "medium", "low", 
 pub(crate) const CHANGES: &[&str] = &["removed", "added", "changed", "rewired", "retagged", "renamed", "moved"];
 
 /// Subjects besides the roles of nodes.
-const OTHER_SUBJECTS: &[&str] =
-    &["trip", "relief_path", "line", "segment", "loop", "pipe", "signal", "edge", "actuator", "valve_part"];
+const OTHER_SUBJECTS: &[&str] = &[
+    "trip",
+    "relief_path",
+    "safeguard",
+    "line",
+    "segment",
+    "loop",
+    "pipe",
+    "signal",
+    "edge",
+    "actuator",
+    "valve_part",
+];
 
 const ROW: &[&str] = &["significance", "reason", "change", "id", "tag", "class", "ends", "field", "before", "after"];
 const RULE: &[&str] = &["subjects", "changes", "fields", "classes", "significance", "reason"];
@@ -74,32 +86,27 @@ const TRIP_FIELDS: &[&str] = &[
 const POSITION_FIELDS: &[&str] = &["normal_position", "lock", "blind_position"];
 /// Fields that state whether an item is installed.
 const INSTALLED_FIELDS: &[&str] = &["status", "removed", "installed"];
-/// Marks of a closed pipe, valve or item in a pipe.
-const CLOSED_MARKS: &[&str] = &[
-    "blanked",
-    "is_blanked",
-    "blinded",
-    "is_blinded",
-    "closed",
-    "is_closed",
-    "isolated",
-    "is_isolated",
-    "spaded",
-    "normally_closed",
-    "is_normally_closed",
-    "locked_closed",
-    "is_locked_closed",
-    "sealed_closed",
-    "car_sealed_closed",
-    "valve_status",
-    "operating_position",
-    "operating_state",
-    "valve_operating_position",
-    "current_position",
-    "actual_position",
-    "valve_normal_position",
-    "lock_type",
-];
+/// Marks of a closed pipe, valve or item in a pipe, and further fields with a position of a valve.
+const CLOSED_MARKS: &[&str] = &joined::<MARK_COUNT>(MARKS);
+const MARKS: &[&[&str]] =
+    &[vocabulary::CLOSED_MARKS, vocabulary::VALVE_CLOSED_MARKS, vocabulary::VALVE_POSITION_FIELDS];
+const MARK_COUNT: usize = MARKS[0].len() + MARKS[1].len() + MARKS[2].len();
+
+/// Joins lists of words.
+const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let mut words = [""; N];
+    let (mut list, mut at, mut count) = (0, 0, 0);
+    while count < N {
+        if at == lists[list].len() {
+            (list, at) = (list + 1, 0);
+        } else {
+            words[count] = lists[list][at];
+            (at, count) = (at + 1, count + 1);
+        }
+    }
+    words
+}
+
 /// Texts that may say what state an item is in, or that it is not there.
 const TEXT_FIELDS: &[&str] = &["description", "remarks", "component_name"];
 /// Fields that state how a valve is moved, and how many pipes it joins.
@@ -154,6 +161,14 @@ const BUILT_IN: &[BuiltInRule] = &[
     (&["trip"], &["added", "changed", "retagged"], &[], "high", "part of a trip added or changed"),
     (&["one_way"], REMOVED, &[], "high", "check valve removed"),
     (&["one_way"], REWIRED, &[], "high", "connections of a check valve changed: it may be turned"),
+    (&["safeguard"], REMOVED, &[], "high", "flame arrester, excess flow valve or backflow preventer removed"),
+    (
+        &["safeguard"],
+        &["changed", "rewired"],
+        &[],
+        "high",
+        "flame arrester, excess flow valve or backflow preventer changed",
+    ),
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
     (&[], CHANGED, POSITION_FIELDS, "high", "position or lock changed"),
     (STOPPING, CHANGED, INSTALLED_FIELDS, "high", "status of a valve or blind changed"),
@@ -196,7 +211,10 @@ const BUILT_IN: &[BuiltInRule] = &[
 
 /// Returns the built-in rules.
 pub(crate) fn built_in_rules() -> Vec<RankingRule> {
-    let owned = |words: &[&str]| words.iter().map(|word| String::from(*word)).collect();
+    let owned = |words: &[&str]| {
+        let mut seen = HashSet::new();
+        words.iter().filter(|word| seen.insert(**word)).map(|word| String::from(*word)).collect()
+    };
     let rule = |(subjects, changes, fields, significance, reason): &BuiltInRule| RankingRule {
         subjects: owned(subjects),
         changes: owned(changes),
@@ -272,6 +290,8 @@ impl<'r, 'a> Revision<'r, 'a> {
         subjects.extend(devices::is_device_by_tag(self.drawing, node).then_some(Role::Relief.name()));
         subjects.extend(trips::trip_reason(self.drawing, node).map(|_| "trip"));
         subjects.extend(self.path.contains(&node).then_some("relief_path"));
+        let mut passive = vocabulary::PASSIVE_SAFEGUARDS.iter();
+        subjects.extend(passive.any(|(word, _)| self.drawing.class_has(node, &[word])).then_some("safeguard"));
         let moves_valve = self.drawing.moved_valve(node, charge)?.is_some_and(|valve| self.stops(valve));
         subjects.extend((moves_valve || self.is_part_of_valve(node)).then_some("actuator"));
         Ok(subjects)

@@ -61,7 +61,7 @@ fn is_short(word: &str) -> bool {
 
 /// Returns whether a word is a negation, a doubt, a condition or a state, or a participle in no list.
 fn is_doubtful(word: &str) -> bool {
-    vocabulary::DOUBTS.contains(&word)
+    vocabulary::UNCERTAIN_WORDS.contains(&word)
         || word.len() > 4
             && word.ends_with("ed")
             && !word.ends_with("eed")

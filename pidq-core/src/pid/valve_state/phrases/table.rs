@@ -39,6 +39,7 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
         MayBeAbsent,
         &["to be verified on site", "to be verified in field", "not found", "only on drawing", "not on site"],
     ),
+    (MayBeAbsent, &["at later", "at a later", "in next", "next shutdown", "next turnaround", "next outage"]),
     (MayBeAbsent, &["to be deleted", "delete valve", "valve on hold"]),
     (MayBeAbsent, &["not existing", "no longer installed", "no longer exists", "does not exist", "for demolition"]),
     (MayBeAbsent, &["not yet installed", "to be installed", "to be added", "to be built", "to be fitted"]),
@@ -71,7 +72,8 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (Nothing, &["to be installed by vendor $", "to be installed by supplier $", "to be installed close to"]),
     (Nothing, &["to be installed near", "to be installed next to", "to be installed adjacent to"]),
     (Nothing, &["to be installed as close as", "to be installed horizontally", "to be installed vertically"]),
-    (Nothing, &["to be installed in horizontal", "to be installed in vertical", "to be installed upstream of"]),
+    (Nothing, &["to be installed in", "to be installed with", "to be installed at", "to be installed on"]),
+    (Nothing, &["to be installed upstream of", "to be installed between", "to be installed inside"]),
     (Nothing, &["to be installed downstream of", "to be installed above", "to be installed below"]),
     // The valve is there for what is not.
     (Nothing, &["for future tie in", "for future tie ins", "for future connection", "for future connections"]),
