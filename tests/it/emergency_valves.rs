@@ -299,6 +299,14 @@ fn a_shutdown_valve_with_a_way_around_it_limits_no_section() {
     let rows = "inventorySections() | map([.equipment | map(.id), .esd_valves | map(.id), .uncertain | map([.reason, .at.id])])";
     for (plant, expected) in [
         ("T-1 → SDV-1 → T-2; T-1 → V-1 → T-2", json!([[["T-1", "T-2"], ["SDV-1"], [["bypassed", "SDV-1"]]]])),
+        (
+            "T-1 → SDV-1 → T-2; T-1 → V-1 → T-2; T-1 → V-9(normal_position=closed) → T-3",
+            json!([[["T-1", "T-2", "T-3"], ["SDV-1"], [["closed_item", "V-9"], ["bypassed", "SDV-1"]]]]),
+        ),
+        (
+            "T-1 → SDV-1 → T-2; T-1 → V-1(normal_position=closed) → T-2",
+            json!([[["T-1", "T-2"], ["SDV-1"], [["closed_item", "V-1"]]]]),
+        ),
         ("T-1 → SDV-1 → T-2", json!([[["T-1"], ["SDV-1"], []], [["T-2"], ["SDV-1"], []]])),
     ] {
         let graph = pidq::Graph::from_json(drawing(plant)).expect("a drawing is JSON");

@@ -444,3 +444,93 @@ fn a_valve_that_a_text_calls_locked_open_is_used_last() {
     }
     assert_eq!(kept_open(json!({"remarks": "NO"})), json!([]));
 }
+
+#[test]
+fn two_valves_in_series_at_a_drain_are_a_double_block() {
+    for (class, description) in [
+        ("off_page_connector", "closed drain header"),
+        ("off_page_connector", "to HP flare header"),
+        ("open_end", "drain to funnel"),
+        ("drain_funnel", ""),
+    ] {
+        let nodes = json!([
+            {"id": "HV-2", "tag": "HV-2", "class": "gate_valve"}, {"id": "HV-3", "tag": "HV-3", "class": "globe_valve"},
+            {"id": "O-1", "class": class, "description": description}
+        ]);
+        let edges = json!([{"id": "x1", "from": "V-1", "to": "HV-2"}, {"id": "x2", "from": "HV-2", "to": "HV-3"},
+            {"id": "x3", "from": "HV-3", "to": "O-1"}]);
+        let document = plant(&json!({}), &nodes, &edges);
+        let methods = r#"isolate("V-1").barriers | filter(.node.id == "HV-2") | map(.method)"#;
+        assert_eq!(answer(&document, methods), json!(["double_block"]), "{class} {description}");
+    }
+}
+
+#[test]
+fn a_valve_that_only_an_option_accepts_makes_no_double_block() {
+    for (class, expected) in [("gate_valve", "double_block"), ("control_valve", "single"), ("check_valve", "single")] {
+        let nodes = json!([
+            {"id": "HV-2", "tag": "HV-2", "class": "gate_valve"}, {"id": "X-2", "tag": "X-2", "class": class, "fail_action": "open"},
+            {"id": "O-1", "class": "off_page_connector"}
+        ]);
+        let edges = json!([{"id": "x1", "from": "V-1", "to": "HV-2"}, {"id": "x2", "from": "HV-2", "to": "X-2"},
+            {"id": "x3", "from": "X-2", "to": "O-1"}]);
+        let document = plant(&json!({}), &nodes, &edges);
+        let query = r#"isolate("V-1", {acceptConditional: true, acceptOneWay: true}).barriers
+            | filter(.node.id == "HV-2") | map(.method)"#;
+        // A field for the fail position makes a hand valve an actuated one.
+        let document = json!({"nodes": document["nodes"].as_array().map(|nodes| nodes.iter().map(|node| {
+            let mut node = node.clone();
+            if class == "gate_valve" { node.as_object_mut().map(|node| node.remove("fail_action")); }
+            node
+        }).collect::<Vec<_>>()), "edges": document["edges"]});
+        assert_eq!(answer(&document, query), json!([expected]), "{class}");
+    }
+}
+
+#[test]
+fn a_relief_device_is_not_cut_off_behind_the_outlet_of_another_one() {
+    let nodes = json!([
+        {"id": "H-1", "class": "gate_valve", "lock": "LO"}, {"id": "PSV-1", "tag": "PSV-1", "class": "safety_valve"},
+        {"id": "H-2", "class": "gate_valve", "lock": "LO"}, {"id": "H-3", "class": "gate_valve", "lock": "LO"},
+        {"id": "PSV-2", "tag": "PSV-2", "class": "safety_valve"}, {"id": "H-4", "class": "gate_valve", "lock": "LO"},
+        {"id": "T-1", "class": "tee"}, {"id": "F-1", "class": "flare"}
+    ]);
+    let ends = [
+        ("V-1", "H-1"),
+        ("H-1", "PSV-1"),
+        ("PSV-1", "H-2"),
+        ("H-2", "T-1"),
+        ("V-1", "H-3"),
+        ("H-3", "PSV-2"),
+        ("PSV-2", "H-4"),
+        ("H-4", "T-1"),
+        ("T-1", "F-1"),
+    ];
+    let edges: Vec<Value> = ends
+        .iter()
+        .enumerate()
+        .map(|(at, (from, to))| json!({"id": format!("x{at}"), "from": from, "to": to}))
+        .collect();
+    let document = plant(&json!({}), &nodes, &json!(edges));
+    let cut_off = r#"isolate("PSV-1") | .barriers | map([.node.id, .cuts_off | map(.id)])"#;
+    assert_eq!(answer(&document, cut_off), json!([["H-1", ["PSV-1"]], ["H-2", ["PSV-1"]]]));
+}
+
+#[test]
+fn the_bypass_of_a_valve_in_its_text_is_no_other_item() {
+    for text in [
+        "wedge gate, pressure seal bonnet, with 1\" bypass HV-1104A",
+        "gate valve c/w warm-up bypass",
+        "with by-pass DN25",
+        "main steam stop valve, 1\" bypass",
+        "slab gate, with equalizing bypass valve HV-2",
+        "with equalizing line",
+        "gate valve, bypass NO",
+        "gate valve w/ 1\" bypass",
+    ] {
+        assert!(!is_isolated(&valve(&json!({ "description": text }))), "{text}");
+    }
+    for text in ["bypass of control valve", "gate valve without bypass", "check valve bypass", "bypass valve"] {
+        assert!(is_isolated(&valve(&json!({ "description": text }))), "{text}");
+    }
+}

@@ -845,3 +845,37 @@ fn a_master_valve_with_an_actuator_is_conditional() {
     let query = r#"isolate("T-1") | [.isolated, .conditional | map(.node.id)]"#;
     assert_eq!(answer(&graph, query), json!(["no", ["MV-1"]]));
 }
+
+#[test]
+fn a_valve_that_leads_to_the_nozzle_of_another_vessel_is_no_bleed() {
+    for (kind, is_reversed) in [
+        ("has_a", false),
+        ("contains", false),
+        ("physically_has_a", false),
+        ("part_of", true),
+        ("member_of", true),
+        ("belongs_to", true),
+        ("label_of", true),
+    ] {
+        let ends = if is_reversed { ["N8", "V-2"] } else { ["V-2", "N8"] };
+        let graph = vessel(
+            vec![
+                node("V-2", "equipment.vessel"),
+                node("N8", "equipment_component.nozzle"),
+                node("HV-2", "gate_valve"),
+                node("N2", "equipment_component.nozzle"),
+            ],
+            vec![
+                edge("V-1", "N2", "physically_has_a"),
+                edge(ends[0], ends[1], kind),
+                pipe("N2", "HV-2"),
+                pipe("HV-2", "N8"),
+            ],
+        );
+        let methods = r#"isolate("V-1").barriers | filter(.node.id == "HV-2") | map(.method)"#;
+        assert_eq!(answer(&graph, methods), json!(["single"]), "{kind}");
+        let opened = r#"isolationPlan("V-1").steps | filter(.action == "open_bleed") | map(.node.id)"#;
+        assert_eq!(answer(&graph, opened), json!([]), "{kind}");
+        assert_eq!(answer(&graph, r#"[bleeds("V-1"), deadEnds()]"#), json!([[], []]), "{kind}");
+    }
+}

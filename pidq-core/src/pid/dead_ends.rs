@@ -46,12 +46,18 @@ pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Ve
     let mut found = Vec::new();
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
-        let is_end = topology.flow_degree(node) == 1 && !topology.is_equipment(node);
+        let is_end = topology.flow_degree(node) == 1 && !is_vessel(topology, node);
         if is_end && !topology.is_sheet_end(node) {
             found.extend(branch_to(topology, node, charge)?);
         }
     }
     Ok(found)
+}
+
+/// Returns whether a pipe at a node leads into equipment: a nozzle belongs to some, even if the drawing ties it by an edge
+/// that is not for nozzles, or not at all.
+fn is_vessel(topology: &Topology, node: NodeId) -> bool {
+    topology.is_equipment(node) || topology.roles[node as usize] == Role::Port
 }
 
 /// Returns the branch that ends at a node. `None` if it is the other end of a dead end that is listed already.
@@ -67,7 +73,7 @@ fn branch_to(topology: &Topology, end: NodeId, charge: ChargeFn<'_>) -> Result<O
             items.reverse();
             return Ok(is_first.then_some(Branch { at: NONE, items }));
         };
-        let is_branching = table.degree(next) > 2 || topology.is_equipment(next);
+        let is_branching = table.degree(next) > 2 || is_vessel(topology, next);
         let is_stop = is_branching || topology.is_sheet_end(next);
         if is_stop || items.len() > topology.node_count() {
             items.reverse();
@@ -220,7 +226,7 @@ fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: Charge
     let topology = &drawing.topology;
     let items = only_branch(drawing, [before, valve], |_| false, charge)?;
     let end = items.as_deref().and_then(<[NodeId]>::last).copied();
-    Ok(end.is_some_and(|end| !topology.is_equipment(end) && topology.roles[end as usize] != Role::OffPage))
+    Ok(end.is_some_and(|end| !is_vessel(topology, end) && topology.roles[end as usize] != Role::OffPage))
 }
 
 /// Returns the items behind a valve, from the valve to the last one or to one at which the branch ends. `None` if they
@@ -242,7 +248,7 @@ pub(crate) fn only_branch(
             (Some(only), None) => only,
             _ => return Ok(None),
         };
-        let is_other_end = topology.roles[only as usize] == Role::Relief || topology.is_equipment(only);
+        let is_other_end = topology.roles[only as usize] == Role::Relief || is_vessel(topology, only);
         if is_other_end && !ends_at(only) || items.len() == MAX_ITEMS {
             return Ok(None);
         }

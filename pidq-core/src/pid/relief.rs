@@ -19,7 +19,7 @@ mod reasons;
 mod receivers;
 mod shared_inlets;
 mod side_search;
-mod sides;
+pub(crate) mod sides;
 pub(crate) mod tails;
 mod uncertainties;
 mod way_out;

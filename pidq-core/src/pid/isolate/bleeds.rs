@@ -45,8 +45,16 @@ pub(super) fn behind(
     let (mut node, mut before) = (barrier, before);
     let mut found = Behind::default();
     for _ in 0..MAX_STEPS {
+        let mut all = neighbors(drawing, node, charge)?;
+        all.retain(|next| *next != before);
+        // The second valve of a drain is in series, and none that branches off.
+        let is_in_series = all.len() == 1;
         let mut rest = Vec::new();
-        for next in neighbors(drawing, node, charge)?.into_iter().filter(|next| *next != before) {
+        for next in all {
+            if is_in_series {
+                rest.push(next);
+                continue;
+            }
             match installed_bleed(drawing, next, node, charge)? {
                 Some(end) => found.add_bleed(next, end),
                 None => rest.push(next),

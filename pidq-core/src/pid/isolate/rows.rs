@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::bleeds::{BleedEnd, bleed_at, bleed_end, neighbors};
+use super::bleeds::{self, BleedEnd, bleed_at, bleed_end, neighbors};
 use super::relief_lost::Protection;
 use super::{Barrier, DataGap, Isolation, OpenBranch, Step, Uncertainty};
 use crate::error::Result;
@@ -10,6 +10,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::pid::relief::sides::SideKind;
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed, is_locked_open};
@@ -231,8 +232,9 @@ impl<'a> Isolation<'_, 'a> {
         if barrier.kind == "positive_barrier" || self.drawing.topology.roles[node as usize] == Role::PositiveBarrier {
             return Ok("positive");
         }
-        let behind = self.behind(node, self.node_at(from), charge)?;
-        Ok(match (behind.second, behind.bleed, self.bleed_before(from, node, charge)?) {
+        let behind = bleeds::behind(self.drawing, [self.node_at(from), node], false, charge)?;
+        let is_second = |second: &NodeId| !self.barrier_of.contains_key(second);
+        Ok(match (behind.second.filter(is_second), behind.bleed, self.bleed_before(from, node, charge)?) {
             (Some(_), Some(_), _) => "double_block_bleed",
             (Some(_), None, _) => "double_block",
             // A bleed on the side of the pressure proves nothing.
@@ -263,7 +265,7 @@ impl<'a> Isolation<'_, 'a> {
                 blocked.iter().map(|found| device(*found, relief_paths.path_from(node, *found))).collect();
             for (found, rest) in self.devices_behind(node, charge)? {
                 let is_cut_off = !is_inside.contains(&found) && !blocked.contains(&found);
-                if is_cut_off && !self.keeps_own_suction(found, rest.last_chunk(), charge)? {
+                if is_cut_off && self.depends_on(found, node, rest.last_chunk(), charge)? {
                     devices.push(device(found, rest));
                 }
             }
@@ -277,19 +279,27 @@ impl<'a> Isolation<'_, 'a> {
         Ok(all)
     }
 
-    /// Returns whether a device is reached from its outlet, which returns to the suction of the machine that alone it
-    /// protects, past no barrier: what is before the suction takes in nothing of it.
-    fn keeps_own_suction(&self, device: NodeId, end: Option<&[NodeId; 2]>, charge: ChargeFn<'_>) -> Result<bool> {
+    /// Returns whether a device behind a barrier loses its inlet or its outlet by it. Reached from its outlet, it does only if
+    /// all that it discharges passes the barrier, and not if it returns to the suction of the machine that alone it
+    /// protects: what is before the suction takes in nothing of it.
+    fn depends_on(
+        &self,
+        device: NodeId,
+        barrier: NodeId,
+        end: Option<&[NodeId; 2]>,
+        charge: ChargeFn<'_>,
+    ) -> Result<bool> {
         let topology = &self.drawing.topology;
-        let Some([before, _]) = end else { return Ok(false) };
+        let before = end.map_or(barrier, |[before, _]| *before);
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
         charge(table.degree(device) as u64)?;
-        let mut pipes = table.arcs(device).filter(|(next, _)| next == before).map(|(_, pipe)| pipe);
+        let mut pipes = table.arcs(device).filter(|(next, _)| *next == before).map(|(_, pipe)| pipe);
         if !pipes.all(|pipe| topology.flow_ends(pipe)[0] == device && !topology.is_assumed(pipe)) {
-            return Ok(false);
+            return Ok(true);
         }
         let path = ReliefPath::find(self.drawing, device, &mut Tails::default(), charge)?;
-        Ok(path.returns_to_suction() && path.state == PathState::Open)
+        let keeps_own_suction = path.returns_to_suction() && path.state == PathState::Open;
+        Ok(!keeps_own_suction && !path.valves(SideKind::Outlet, |valve| valve == barrier).is_empty())
     }
 
     /// Returns the relief devices behind a barrier, up to the next valve or equipment, with the paths to them.

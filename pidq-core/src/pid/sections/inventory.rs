@@ -198,9 +198,9 @@ fn collect(
         add_openings(drawing, section, &openings, charge)?;
         add_different_pipes(drawing, section, charge)?;
     }
-    add_closed_items(drawing, &mut sections, ends, charge)?;
+    let mut as_drawn = add_closed_items(drawing, &mut sections, ends, charge)?;
     for section in &mut sections {
-        add_bypassed(drawing, section, charge)?;
+        add_bypassed(drawing, section, as_drawn.as_mut(), charge)?;
     }
     Ok(sections)
 }
@@ -220,36 +220,46 @@ fn add_mounted_ends(
     Ok(())
 }
 
-/// Adds the shutdown valves with both sides in a section: another way leads around them, so that they limit nothing. One
-/// that is drawn closed is listed as such.
-fn add_bypassed(drawing: &Drawing<'_>, section: &mut Section, charge: ChargeFn<'_>) -> Result<()> {
-    charge((section.ends.len() + section.uncertainties.len()) as u64)?;
-    if section.uncertainties.iter().any(|(reason, ..)| *reason == "closed_item") {
-        return Ok(());
-    }
+/// Adds the shutdown valves with both sides in a section: another way leads around them, so that they limit nothing. A way
+/// past an item that is drawn closed, by the partition that it ends, is none.
+fn add_bypassed(
+    drawing: &Drawing<'_>,
+    section: &mut Section,
+    mut as_drawn: Option<&mut Partition>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    charge(section.ends.len() as u64)?;
     let mut pipes: HashMap<NodeId, usize> = HashMap::new();
     for (_, node) in section.ends.iter().filter(|(end, _)| *end == End::Shutdown) {
         *pipes.entry(*node).or_default() += 1;
     }
     let is_inside = |(node, count): &(NodeId, usize)| *count > 1 && *count >= drawing.topology.flow_degree(*node);
-    let inside = sorted(pipes.into_iter().filter(is_inside).map(|(node, _)| node));
+    let mut inside = sorted(pipes.into_iter().filter(is_inside).map(|(node, _)| node));
+    if let Some(partition) = as_drawn.as_mut() {
+        let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+        inside.retain(|node| {
+            let sides = sorted(table.nodes(*node).iter().map(|other| partition.root_of(drawing, *other)));
+            sides.len() == 1
+        });
+    }
     section.uncertainties.extend(inside.into_iter().map(|node| ("bypassed", node, NONE)));
     Ok(())
 }
 
 /// Adds the items that are drawn closed between equipment or devices of one section: these are not connected as drawn.
+/// Returns the partition of the drawing that closed items end too; `None` if there are none.
 fn add_closed_items(
     drawing: &Drawing<'_>,
     sections: &mut [Section],
     ends: &HashMap<NodeId, End>,
     charge: ChargeFn<'_>,
-) -> Result<()> {
+) -> Result<Option<Partition>> {
     let topology = &drawing.topology;
     charge(sections.iter().map(|section| section.items.len() as u64).sum())?;
     let items = sections.iter().flat_map(|section| &section.items).copied();
     let closed: HashSet<NodeId> = items.filter(|node| inner_valves::may_be_drawn_closed(drawing, *node)).collect();
     if closed.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     charge((ends.len() + closed.len()) as u64)?;
     let cuts = ends.iter().map(|(node, end)| (*node, *end)).chain(closed.iter().map(|node| (*node, End::Shutdown)));
@@ -284,7 +294,7 @@ fn add_closed_items(
             }
         }
     }
-    Ok(())
+    Ok(Some(partition))
 }
 
 /// Adds nozzles that may be on the side of equipment that is in a section, or on another one: they state no side. Stated

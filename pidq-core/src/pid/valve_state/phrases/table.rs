@@ -120,6 +120,10 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
             "integral bypass",
         ],
     ),
+    (MayNotClose, &["with # bypass", "with # # bypass", "with # in bypass", "with * bypass", "with by pass"]),
+    (MayNotClose, &["with # by pass", "w # bypass", "w bypass", "c w bypass", "c w # bypass", "c w * bypass"]),
+    (MayNotClose, &["c w * * bypass", "w * bypass", "equalizing bypass", "equalising bypass", "with equalizing line"]),
+    (MayNotClose, &["with equalising line", "warm up bypass", "warming up bypass", "mit bypass", "avec bypass"]),
     (MayNotClose, &["built in bypass", "schließt nicht", "nicht dicht", "nicht absperrbar", "gebrochen", "fuit"]),
     (Nothing, &["without bypass", "no seat leakage", "zero seat leakage", "not broken", "seat leakage class #"]),
     (Nothing, &["seat leakage class", "seat leakage rate", "seat leak test"]),
@@ -162,6 +166,7 @@ pub(super) const WHOLE_CLAUSES: &[(Meaning, &[&str])] = &[
     (MayBeAbsent, &["if needed", "if necessary", "in store", "in workshop", "sent to workshop", "taken out"]),
     (OtherValve, &["3 2", "4 2", "5 2", "4 3", "5 3"]),
     (MayNotClose, &["drilled", "tapped", "vented", "loose", "with # hole", "with # # hole", "with # mm hole"]),
+    (MayNotClose, &["# bypass", "# # bypass", "# in bypass", "bypass no", "bypass lo", "bypass open", "# by pass"]),
     (MayNotClose, &["open only", "throttling only", "not isolating"]),
 ];
 
