@@ -534,3 +534,55 @@ fn the_bypass_of_a_valve_in_its_text_is_no_other_item() {
         assert!(is_isolated(&valve(&json!({ "description": text }))), "{text}");
     }
 }
+
+#[test]
+fn valves_of_wells_and_fire_water_rings_are_hand_valves_with_their_usual_tags() {
+    for (class, tag) in [
+        ("swab_valve", "SV-18"),
+        ("lower_master_valve", "LMV-18"),
+        ("annulus_wing_valve", "AV-18"),
+        ("annulus_wing_valve", "AWV-18"),
+        ("kill_wing_valve", "KWV-18"),
+        ("post_indicator_valve", "PIV-3"),
+        ("os_and_y_gate_valve", "HV-3"),
+        ("tank_bottom_valve", "HV-3"),
+    ] {
+        assert!(is_isolated(&valve(&json!({"class": class, "tag": tag}))), "{class} {tag}");
+    }
+    for (class, tag) in [("ball_valve", "SV-18"), ("ball_valve", "LMV-18"), ("swab_valve", "XV-18")] {
+        assert!(!is_isolated(&valve(&json!({"class": class, "tag": tag}))), "{class} {tag}");
+    }
+}
+
+/// Returns the answer for a vessel with a further nozzle, and a branch from it to an item.
+fn with_branch(nozzle: &Value, item: Option<&str>) -> Value {
+    let mut nodes = vec![json!({"id": "N2", "class": "nozzle", "parent_id": "V-1"})];
+    for (name, value) in nozzle.as_object().into_iter().flatten() {
+        nodes[0][name] = value.clone();
+    }
+    nodes.extend(item.map(|class| json!({"id": "X-1", "class": class})));
+    let edges = item.map_or(json!([]), |_| json!([{"id": "x1", "from": "N2", "to": "X-1"}]));
+    answer(&plant(&json!({}), &json!(nodes), &edges), r#"isolate("V-1").isolated"#)
+}
+
+#[test]
+fn a_closed_vessel_or_probe_with_one_connection_ends_a_branch() {
+    for class in ["pulsation_dampener", "bladder_accumulator", "air_chamber", "corrosion_probe", "coupon_holder"] {
+        assert_eq!(with_branch(&json!({}), Some(class)), json!("yes"), "{class}");
+    }
+    for class in ["loading_arm", "calibration_cylinder", "strainer"] {
+        assert_ne!(with_branch(&json!({}), Some(class)), json!("yes"), "{class}");
+    }
+}
+
+#[test]
+fn a_nozzle_with_a_cover_or_a_blind_is_closed() {
+    for service in
+        ["manhole", "hand hole", "inspection door", "quick opening closure", "clean-out", "spare (blinded)", "blanked"]
+    {
+        assert_eq!(with_branch(&json!({ "service": service }), None), json!("yes"), "{service}");
+    }
+    for service in ["spare", "not blinded", "to be blinded", "PSV", "utility connection"] {
+        assert_eq!(with_branch(&json!({ "service": service }), None), json!("unknown"), "{service}");
+    }
+}

@@ -501,7 +501,9 @@ const PASSED: &[Words] = &[
     ]),
     Last(&["rotameter", "pitot_tube", "annubar", "olet", "weldolet", "threadolet", "sockolet", "wye", "y_piece"]),
     Last(&["siphon", "drip_leg", "drip_pot", "drip_ring", "condensate_pot", "desuperheater", "attemperator"]),
-    Last(&["header", "pulsation_dampener", "detonation_arrester", "spark_arrester", "injection_quill", "muffler"]),
+    Last(&["header", "detonation_arrester", "spark_arrester", "injection_quill", "muffler", "manifold", "eductor"]),
+    Last(&["ystrainer", "tstrainer", "suction_screen", "ubend", "flow_straightener", "flow_conditioner", "diffuser"]),
+    Last(&["molecular_seal", "loop_seal"]),
     Has(&["insulation_break", "class_break"]),
     Last(FIXED_CHOKES),
     InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),
@@ -511,6 +513,9 @@ const PASSED: &[Words] = &[
 const ENDING: &[Words] = &[
     Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell"]),
     Last(&["threaded_plug", "screwed_plug", "hex_plug", "bull_plug"]),
+    // Closed vessels and probes with one connection.
+    Last(&["pulsation_dampener", "pulsation_damper", "surge_suppressor", "bladder_accumulator", "air_chamber"]),
+    Last(&["hydraulic_accumulator", "corrosion_probe", "corrosion_coupon", "coupon_holder"]),
 ];
 
 /// Passage of items of a class without a role.
@@ -998,7 +1003,15 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "kill",
             ]),
             Is(other_languages::HAND_VALVES),
-            Last(&["stopcock", "stop_cock", "plug_cock", "flush_bottom_valve"]),
+            Last(&["stopcock", "stop_cock", "plug_cock", "flush_bottom_valve", "tank_bottom_valve"]),
+            // Valves of fire water rings: outside screw and yoke, and with a post that shows the position.
+            Last(&[
+                "post_indicator_valve",
+                "os_and_y_valve",
+                "os_and_y_gate_valve",
+                "os_y_gate_valve",
+                "osy_gate_valve",
+            ]),
             Is(&["drain_cock", "vent_cock", "gauge_cock", "test_cock", "isolating_cock"]),
             // A plug or a needle alone is not a valve.
             Is(&["ball", "gate", "globe", "butterfly"]),
@@ -1008,7 +1021,10 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Is(&["valve_ball", "valve_gate", "valve_globe", "valve_plug", "valve_butterfly", "valve_needle"]),
         ],
     ),
-    (Role::Junction, &[Last(&["tee", "branch"]), Is(&["cross"]), Has(&["pipe_cross", "pipe_tee"])]),
+    (
+        Role::Junction,
+        &[Last(&["tee", "branch", "tpiece", "t_piece", "tee_piece"]), Is(&["cross"]), Has(&["pipe_cross", "pipe_tee"])],
+    ),
     (Role::SizeBreak, &[Has(&["reducer", "diameter_change"])]),
     // Items in a pipe are not its end.
     (

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::dead_ends::{DeadEnd, dead_ends, has_instrument, has_sensor, is_manhole};
+use super::dead_ends::{DeadEnd, dead_ends, has_instrument, has_sensor, is_covered};
 use super::isolate::expected_pipe_count;
 use super::lists::{EdgeField, distinct_values, is_component, is_property_break, may_change, normalized};
 use super::loop_parts::{self, Gap, LoopParts};
@@ -298,7 +298,7 @@ pub(crate) fn is_unconnected(drawing: &Drawing<'_>, node: NodeId) -> bool {
         return false;
     }
     if topology.owner(node).is_some() || role == Role::Port {
-        return !is_manhole(drawing, node) && !has_instrument(drawing, node);
+        return !is_covered(drawing, node) && !has_instrument(drawing, node);
     }
     match role {
         Role::Instrument => false,

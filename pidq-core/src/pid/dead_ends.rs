@@ -151,10 +151,13 @@ pub(crate) fn names_supply(drawing: &Drawing<'_>, node: NodeId) -> bool {
     has(vocabulary::INWARD_WORDS) || has(vocabulary::SUPPLY_WORDS) && !has(vocabulary::BLEED_WORDS)
 }
 
-/// Returns whether a nozzle is a manhole or handhole.
-pub(crate) fn is_manhole(drawing: &Drawing<'_>, node: NodeId) -> bool {
+/// Returns whether a nozzle is closed without a pipe: an opening with a cover, or one that is stated to be blinded.
+pub(crate) fn is_covered(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
-    ["manhole", "manway", "handhole", "access_nozzle"].iter().any(|word| words.contains(word))
+    let has_word = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening))
+        || has_word(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
+            && !has_word(&["not", "to", "un", "if", "nicht", "non"])
 }
 
 /// Returns whether a nozzle without a pipe has no instrument either and is not a manhole: its connection may be missing.
@@ -163,7 +166,7 @@ pub(crate) fn is_unused_port(drawing: &Drawing<'_>, port: NodeId) -> bool {
     let topology = &drawing.topology;
     let is_end = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && topology.flow_degree(*node) == 0;
     let mut connected = topology.table(EdgeFilter::All, Direction::Both).nodes(port).iter();
-    !is_manhole(drawing, port) && !connected.any(is_end)
+    !is_covered(drawing, port) && !connected.any(is_end)
 }
 
 /// Returns whether an instrument is connected to an item, or is the item.

@@ -466,3 +466,27 @@ pub const CLOSED_EQUIPMENT: &[&str] = &[
     "tank",
     "sealed",
 ];
+
+/// Openings of equipment that a cover closes, as parts of the class, the tag or a text of a nozzle in snake_case.
+pub const COVERED_OPENINGS: &[&str] = &[
+    "manhole",
+    "man_hole",
+    "manway",
+    "handhole",
+    "hand_hole",
+    "access_nozzle",
+    "access_door",
+    "access_opening",
+    "inspection_door",
+    "inspection_nozzle",
+    "inspection_opening",
+    "inspection_hole",
+    "closure_door",
+    "quick_opening_closure",
+    "quick_closure",
+    "cleanout",
+    "clean_out",
+    "mannloch",
+    "handloch",
+    "trou_d_homme",
+];

@@ -352,5 +352,15 @@ pub const CLOSED_OFF_ATTRIBUTES: &[&str] = &[
 pub const RESTRICTIONS: &[&str] =
     &["orifice", "restriction", "restrictor", "flow_nozzle", "venturi", "flame_arrest", "detonation_arrest"];
 
+/// Words in the classes of hand valves, with the letters of their tags, which are those of actuated or other valves
+/// elsewhere: the valves of a well, and post indicator valves of fire water.
+pub const HAND_VALVE_TAGS: &[(&[&str], &[&str])] = &[
+    (
+        &["master", "wing", "swab", "kill", "crown"],
+        &["SV", "AV", "AWV", "AMV", "LMV", "MMV", "MV", "WV", "PWV", "KV", "KWV", "NAWV"],
+    ),
+    (&["post_indicator_valve"], &["PIV"]),
+];
+
 /// Parts of the classes and descriptions of valves of several ways of which one is always open.
 pub const CHANGEOVER: &[&str] = &["changeover", "change_over", "transfer_valve", "selector_valve", "switching_valve"];

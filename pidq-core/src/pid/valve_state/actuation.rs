@@ -174,6 +174,12 @@ fn remarks_name_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// `ESD-V-1` and `U2-FV-101`.
 pub(crate) fn tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
     let Some(text) = drawing.tag(node) else { return TagLetters::HandValve };
+    let has_letters =
+        |known: &[&str]| Tag::parse_letters(text).is_some_and(|tag| known.contains(&tag.letters.as_str()));
+    let mut own_letters = vocabulary::HAND_VALVE_TAGS.iter();
+    if own_letters.any(|(words, letters)| drawing.class_has_word(node, words) && has_letters(letters)) {
+        return TagLetters::HandValve;
+    }
     let by_loop = |tag: Tag| roles::tag_letters_behind(&tag.prefix, &tag.letters);
     match Tag::parse_letters(text).map_or(TagLetters::HandValve, by_loop) {
         TagLetters::HandValve if roles::names_self_acting_valve(text) => TagLetters::SelfActing,
