@@ -101,7 +101,7 @@ fn blinds_and_spools_need_an_action() {
     check("SP-1(removable=true)", r#"[[["SP-1","remove",null]],[]]"#);
     check("SP-1", "[[],[]]");
     check("B-1(open)", r#"[[["B-1","close","open"]],[["open_blind_flange","B-1"]]]"#);
-    check("TW-1", r#"[[["TW-1","set",null]],[]]"#);
+    check("TW-1", r#"[[["TW-1","set",null]],[["missing_pipe","TW-1"]]]"#);
     check("Z-1", r#"[[],[["unknown_class","Z-1"]]]"#);
 }
 

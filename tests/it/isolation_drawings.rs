@@ -352,7 +352,7 @@ const ROWS: &[Row] = &[
         &["V-2"],
         &["equipment:T-1"],
         NO,
-        YES,
+        NO,
     ),
     row(
         "an open blind flange at the end of a pipe",
@@ -1209,7 +1209,7 @@ const ROWS: &[Row] = &[
         &["V-2"],
         &["equipment:T-1"],
         NO,
-        YES,
+        NO,
     ),
     row(
         "two ways by a field of a ball valve",
@@ -1407,7 +1407,7 @@ const ROWS: &[Row] = &[
         &["V-2"],
         &["equipment:T-1"],
         NO,
-        YES,
+        NO,
     ),
     row(
         "a side of equipment that is not stated",
@@ -1678,7 +1678,7 @@ const ROWS: &[Row] = &[
         &["V-2"],
         &["equipment:T-1"],
         NO,
-        YES,
+        NO,
     ),
     row(
         "a symbol of a check valve",

@@ -586,3 +586,108 @@ fn a_nozzle_with_a_cover_or_a_blind_is_closed() {
         assert_eq!(with_branch(&json!({ "service": service }), None), json!("unknown"), "{service}");
     }
 }
+
+#[test]
+fn a_valve_with_more_ways_than_pipes_lacks_a_pipe() {
+    let branch = |class: &str, fields: &str| {
+        let mut item = json!({"id": "X-1", "class": class});
+        let more: Value = serde_json::from_str(fields).expect("JSON");
+        more.as_object().into_iter().flatten().for_each(|(name, value)| item[name] = value.clone());
+        let nodes = json!([item, {"id": "HV-2", "class": "gate_valve"}, {"id": "O-1", "class": "off_page_connector"}]);
+        let edges = json!([{"id": "x1", "from": "V-1", "to": "X-1"}, {"id": "x2", "from": "X-1", "to": "HV-2"},
+            {"id": "x3", "from": "HV-2", "to": "O-1"}]);
+        answer(&plant(&json!({}), &nodes, &edges), r#"isolate("V-1") | [.isolated, .uncertain | map(.reason)]"#)
+    };
+    for (class, fields) in [
+        ("three_way_valve", "{}"),
+        ("three_way_control_valve", "{}"),
+        ("control_valve", r#"{"number_of_ports": 3}"#),
+        ("four_way_valve", "{}"),
+        ("pipe_cross", "{}"),
+    ] {
+        let found = branch(class, fields);
+        assert_eq!(found[0], json!("unknown"), "{class} {fields}");
+        assert_eq!(found[1][0], json!("missing_pipe"), "{class} {fields}");
+    }
+    assert_eq!(branch("strainer", "{}"), json!(["yes", []]));
+}
+
+#[test]
+fn an_item_at_the_start_of_a_pipe_with_the_tag_of_a_nozzle_may_be_one() {
+    let document = |class: &str, tag: &str| {
+        let nodes = json!([{"id": "X-1", "class": class, "tag": tag}, {"id": "O-1", "class": "off_page_connector"}]);
+        plant(&json!({}), &nodes, &json!([{"id": "x1", "from": "X-1", "to": "O-1"}]))
+    };
+    for (class, tag) in [
+        ("piping_component.nozzle", "V-1/N5"),
+        ("nozzle", "V-1/N5"),
+        ("flange", "V-1-N5"),
+        ("weld_neck_flange", "V-1/N5"),
+    ] {
+        assert!(!is_isolated(&document(class, tag)), "{class} {tag}");
+    }
+    for (class, tag) in [("piping_component.nozzle", "V-9/N5"), ("flange", "F-12")] {
+        assert!(is_isolated(&document(class, tag)), "{class} {tag}");
+    }
+}
+
+#[test]
+fn a_valve_with_an_actuator_is_passed_whatever_its_texts_say() {
+    let nodes = json!([
+        {"id": "X-1", "class": "globe_valve", "operation": "pneumatic", "description": "mixing valve"},
+        {"id": "HV-2", "class": "gate_valve"}, {"id": "O-1", "class": "off_page_connector"}
+    ]);
+    let edges = json!([{"id": "x1", "from": "V-1", "to": "X-1"}, {"id": "x2", "from": "X-1", "to": "HV-2"},
+        {"id": "x3", "from": "HV-2", "to": "O-1"}]);
+    let document = plant(&json!({}), &nodes, &edges);
+    assert!(is_isolated(&document));
+    assert_eq!(answer(&document, r#"isolate("V-1", {acceptConditional: true}).isolated"#), json!("unknown"));
+}
+
+#[test]
+fn a_text_that_something_else_moves_a_valve_makes_it_no_certain_barrier() {
+    for text in [
+        "spring return to open",
+        "spring to close",
+        "pilot operated",
+        "pressure controlled",
+        "mechanical stop at 20% open",
+        "min. flow stop 10%",
+        "self closing",
+        "operated from PLC",
+        "closed by ESD",
+        "closes on low level",
+        "float operated",
+        "regulating",
+        "rotork",
+        "SDNR",
+        "excess flow",
+        "spool in place of valve",
+        "weep hole 3 mm",
+        "F.O.",
+    ] {
+        for name in ["remarks", "description"] {
+            assert!(!is_isolated(&valve(&json!({ name: text }))), "{name} {text}");
+        }
+    }
+    for text in [
+        "heat traced",
+        "spec break",
+        "battery limit valve",
+        "with limit switches",
+        "low emission packing",
+        "ext. stem",
+        "self draining",
+        "locate at grade",
+        "PWHT",
+        "for PSV testing",
+        "install with stem horizontal",
+        "reuse existing",
+        "supplied loose",
+        "existing valve reused",
+    ] {
+        for name in ["remarks", "description"] {
+            assert!(is_isolated(&valve(&json!({ name: text }))), "{name} {text}");
+        }
+    }
+}

@@ -663,7 +663,7 @@ fn marks_are_read_as_numbers_and_in_lists() {
         assert_eq!(judged(&fields), json!(["yes", []]), "{fields}");
     }
     let by_type = json!({"attributes": [{"name": "ValveType", "value": "three-way"}]});
-    assert_eq!(judged(&by_type), json!(["no", []]));
+    assert_eq!(judged(&by_type), json!(["no", ["missing_pipe"]]));
 }
 
 #[test]

@@ -44,6 +44,7 @@ impl Drawing<'_> {
         let nozzles = ports.iter().filter(|port| topology.roles[**port as usize] == Role::Port).count();
         let is_exchanger = || {
             self.class_has(equipment, vocabulary::EXCHANGERS) && !self.class_has(equipment, vocabulary::SINGLE_SIDED)
+                || self.class_has(equipment, vocabulary::FIRED)
         };
         Ok(count > 1
             && (self.is_of_unknown_kind(equipment)

@@ -434,6 +434,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 self.note(reason, node);
             }
         }
+        if degree > 1 && degree < stated_way_count(self.drawing, node) {
+            self.note("missing_pipe", node);
+        }
         // The third pipe of a tee may be missing on the drawing.
         if degree == 2 && self.drawing.topology.roles[node as usize] == Role::Junction {
             self.note("junction_with_two_pipes", node);
@@ -571,6 +574,18 @@ pub(crate) fn pipe_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
         _ => false,
     };
     expected_pipe_count(drawing, node).max(if is_through { 2 } else { 0 })
+}
+
+/// Returns the number of ways of a valve of several ways or of a cross by its class or its fields; zero for other items.
+fn stated_way_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
+    let role = drawing.topology.roles[node as usize];
+    let is_valve = matches!(role, Role::MultiWay | Role::Barrier | Role::Control);
+    match () {
+        () if is_valve && drawing.class_has(node, vocabulary::FOUR_WAYS) => 4,
+        () if role == Role::MultiWay || is_valve && valve_state::has_several_ways(drawing, node) => 3,
+        () if role == Role::Junction && drawing.class_ends_with_word(node, &["cross"]) => 4,
+        () => 0,
+    }
 }
 
 /// Returns whether an item with the class of an instrument is a fitting of one that is not drawn, such as a manifold.

@@ -490,3 +490,16 @@ pub const COVERED_OPENINGS: &[&str] = &[
     "handloch",
     "trou_d_homme",
 ];
+
+/// Parts of the classes of equipment that burns fuel around tubes: the fuel and the flue gas are not on the side of what is
+/// heated.
+pub const FIRED: &[&str] = &[
+    "boiler",
+    "fired_heater",
+    "furnace",
+    "reformer",
+    "steam_generator",
+    "steam_superheater",
+    "thermal_oxidizer",
+    "waste_heat",
+];

@@ -364,3 +364,6 @@ pub const HAND_VALVE_TAGS: &[(&[&str], &[&str])] = &[
 
 /// Parts of the classes and descriptions of valves of several ways of which one is always open.
 pub const CHANGEOVER: &[&str] = &["changeover", "change_over", "transfer_valve", "selector_valve", "switching_valve"];
+
+/// Parts of the classes of valves with four ways.
+pub const FOUR_WAYS: &[&str] = &["four_way", "4_way", "four_port", "4_port"];

@@ -7,8 +7,10 @@ use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::walk::Visitor;
+use crate::pid::ChargeFn;
 use crate::pid::dead_ends::pipe_ends;
 use crate::pid::relief::devices::may_open_inwards;
+use crate::pid::valve_state::actuation::is_actuated;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
     self, BlindPosition, Installation, Spool, blind_position, is_closed, is_declared, is_locked_open,
@@ -81,7 +83,11 @@ impl Isolation<'_, '_> {
             HandValve::Certain => self.valve_effect(node, "barrier"),
             HandValve::Actuated => self.conditional_effect(node, step, "close", is_accepted),
             HandValve::ContradictoryClass => {
-                self.note("contradictory_class", node);
+                let charge: ChargeFn<'_> = &mut |units| visitor.charge(units);
+                // Without the option, a valve with an actuator is passed whatever else it is.
+                if is_accepted || !is_actuated(self.drawing, node, charge)? {
+                    self.note("contradictory_class", node);
+                }
                 self.conditional_effect(node, step, "close", false)
             }
             HandValve::ActuatedByTag => {

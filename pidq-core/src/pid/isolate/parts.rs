@@ -62,7 +62,7 @@ impl Parts {
                     None => {}
                 }
             }
-            if topology.roles[node as usize] == Role::Port && !found.wholes.contains_key(&node) {
+            if may_be_nozzle(drawing, node) && !found.wholes.contains_key(&node) {
                 let tags = match &tags {
                     Some(tags) => tags,
                     None => tags.insert(EquipmentTags::collect(drawing, charge)?),
@@ -243,6 +243,17 @@ impl Parts {
     /// Returns whether a nozzle belongs to its equipment only by its tag.
     pub fn is_by_tag(&self, node: NodeId) -> bool {
         self.by_tag.contains(&node)
+    }
+}
+
+/// Returns whether an item is a nozzle, or an item at the start of a pipe whose class leaves it open, such as
+/// `piping_component.nozzle`: with the tag of a nozzle, it is one.
+fn may_be_nozzle(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    match topology.roles[node as usize] {
+        Role::Port => true,
+        Role::None => topology.flow_degree(node) == 1 && drawing.class_has_word(node, &["nozzle", "flange"]),
+        _ => false,
     }
 }
 

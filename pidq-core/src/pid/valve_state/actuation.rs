@@ -138,6 +138,7 @@ pub(super) fn is_described_as_actuated(drawing: &Drawing<'_>, node: NodeId) -> b
         })
         || described_roles(drawing, node).any(|role| role == Role::Control)
         || remarks_name_drive(drawing, node)
+        || texts(drawing, node, Names::Remarks).any(is_mark)
 }
 
 /// Returns whether a text is nothing but marks beside a symbol, one of them of a position on failure, or the mark of a
