@@ -70,6 +70,10 @@ fn a_section_is_uncertain_where_a_text_or_a_field_says_that_its_shutdown_valve_m
         (json!({"operation": "handwheel"}), "operated_by_hand"),
         (json!({"actuated": false}), "operated_by_hand"),
         (json!({"fail_action": "FO"}), "fails_open"),
+        (json!({"remarks": "pinned open"}), "unread_text"),
+        (json!({"remarks": "solenoid not connected"}), "unread_text"),
+        (json!({"description": "ESD valve, seat damaged"}), "unread_text"),
+        (json!({"remarks": "kept open by chain block"}), "unread_text"),
     ] {
         assert_eq!(uncertain([&fields, &json!({})], [], []), json!([[reason, "ESDV-1"]]), "{fields}");
     }

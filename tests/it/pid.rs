@@ -432,7 +432,7 @@ fn a_valve_to_an_instrument_is_not_open() {
 #[test]
 fn a_control_valve_is_not_an_instrument_connection() {
     let classes = "deadEnds() | map([.end.id, .class])";
-    check_graph("T-1 → CV-1 → O-1; I-1 ⇢ CV-1", classes, r#"[["O-1","plugged"]]"#);
+    check_graph("T-1 → CV-1 → O-1; I-1 ⇢ CV-1", classes, r#"[["O-1","open"]]"#);
     check_graph("T-1 → V-1 → B-1 ⇢ I-1", classes, r#"[["B-1","instrument_connection"]]"#);
 }
 

@@ -1539,8 +1539,14 @@ const ROWS: &[Row] = &[
         "texts about something else that does not act",
         "D-1 → RV-1(remarks=bypassed during startup) → O-1; D-2 → RV-2(remarks=alarm disabled by HS-1) → O-2; \
          D-3 → RV-3(remarks=spare installed in store) → O-3; D-4 → RV-4(disabled=false) → O-4",
-        &["RV-1 unknown: unread_text", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
-        &["warning RV-1?"],
+        &["RV-1 open:", "RV-2 open:", "RV-3 open:", "RV-4 open:"],
+        &[],
+    ),
+    row(
+        "an excess flow check valve passes a flow back and closes when a device opens",
+        "D-1 → X-1(node_classification=piping_component.excess_flow_check_valve) → RV-1 → O-1",
+        &["RV-1 unknown: excess_flow_valve X-1"],
+        &["warning X-1?"],
     ),
     row(
         "a cover that opens to the air where it is needs no outlet",

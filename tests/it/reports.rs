@@ -102,7 +102,7 @@ fn a_trip_links_its_sensor_to_valves_motors_and_alarms() {
         json!([
             ["LT-1", "SDV-1", "trip", "valve", "2oo3"],
             ["LT-1", "P-1", "trip", "equipment", "2oo3"],
-            ["LT-1", "LAL-1", "trip", "alarm", "2oo3"]
+            ["LT-1", "LAL-1", "alarm", "alarm", "2oo3"]
         ]),
     );
     check(
@@ -118,7 +118,7 @@ fn a_trip_links_its_sensor_to_valves_motors_and_alarms() {
     check(
         TRIP,
         "causeAndEffect().matrix",
-        json!([{"initiator": "LT-1", "SDV-1": "2oo3", "P-1": "2oo3", "LAL-1": "2oo3"}]),
+        json!([{"initiator": "LT-1", "SDV-1": "2oo3", "P-1": "2oo3", "LAL-1": "alarm"}]),
     );
 }
 
@@ -1290,4 +1290,52 @@ fn a_drawing_with_new_ids_differs_only_in_what_changed() {
     };
     assert_eq!(found(plant("b", 50)), json!([]));
     assert_eq!(found(plant("b", 80)), json!([["changed", ["V-1-N1", "XV-1"], "nominal_diameter"]]));
+}
+
+#[test]
+fn an_initiator_that_only_raises_alarms_has_no_effect() {
+    let plant = "
+        D-1 equipment.vessel
+        LSHH-1 instrument.switch
+        I-1 instrument.interlock
+        XA-1 instrument.annunciator
+        LSHH-1 @ D-1
+        LSHH-1 ~ I-1
+        I-1 ~ XA-1
+    ";
+    check(plant, LINKS, json!([["LSHH-1", "XA-1", "alarm", "alarm", null]]));
+    check(plant, "causeAndEffect().without_effect | map(.id)", json!(["LSHH-1"]));
+}
+
+#[test]
+fn a_function_with_the_letter_of_an_alarm_that_sends_a_signal_is_no_end_of_it() {
+    let plant = "
+        D-1 equipment.vessel
+        LT-1 instrument.level_transmitter
+        LZAHH-1 instrument.function
+        XV-1 piping_component.ball_valve
+        D-1 > XV-1
+        LT-1 @ D-1
+        LT-1 ~ LZAHH-1
+        LZAHH-1 ~ XV-1
+    ";
+    check(plant, LINKS, json!([["LT-1", "XV-1", "trip", "valve", null]]));
+}
+
+#[test]
+fn a_pipe_that_ends_in_the_open_air_is_not_plugged() {
+    let classes = |end: &str| {
+        format!(
+            "V-1 equipment.vessel\nT-1 piping_component.pipe_tee\nX-1 {end}\nV-2 equipment.vessel\nV-1 > T-1\nT-1 > V-2\nT-1 > X-1"
+        )
+    };
+    for (end, class) in [
+        ("reference.open_end", "open"),
+        ("piping_component.gooseneck", "open"),
+        ("piping_component.bird_screen", "open"),
+        ("piping_component.blind_flange", "plugged"),
+        ("piping_component.pipe_cap", "plugged"),
+    ] {
+        check(&classes(end), "deadEnds() | map(.class)", json!([class]));
+    }
 }

@@ -703,7 +703,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "automatic_drain",
                 "auto_drain",
             ]),
-            Ends(&["excess_flow_valve", "excess_flow_safety_valve"]),
+            Ends(&["excess_flow_valve", "excess_flow_safety_valve", "excess_flow_check_valve", "excess_flow_check"]),
         ],
     ),
     (Role::None, &[Last(FIXED_CHOKES)]),

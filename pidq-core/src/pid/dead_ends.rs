@@ -99,8 +99,14 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
         () if has_word(|word| matches!(word, "vent" | "vents" | "venting" | "vented" | "ventilation")) => "vent",
         () if is_measured => "instrument_connection",
         () if has_valve && !is_blind => "drain_or_vent",
+        () if items.last().is_some_and(|end| is_open(drawing, *end)) => "open",
         () => "plugged",
     }
+}
+
+/// Returns whether a pipe ends in the open air at an item.
+fn is_open(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    drawing.topology.roles[end as usize] == Role::OpenEnd || drawing.class_ends_with_word(end, vocabulary::AIR_ENDS)
 }
 
 /// Returns the service of an item, such as "low point drain".

@@ -19,6 +19,7 @@ use crate::pid::loops::signals;
 use crate::pid::stated_values::stated_values;
 use crate::pid::valve_state::out_of_action::is_out_of_action;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
+use crate::pid::valve_state::unread_texts::has_doubtful_text;
 use crate::pid::valve_state::{fail_action, installation, texts};
 use crate::pid::{Budget, ChargeFn, Datum, push_row};
 use crate::value::{Value, convert};
@@ -26,6 +27,8 @@ use crate::value::{Value, convert};
 const RESULT: &[&str] = &["links", "matrix", "without_effect", "without_cause", "not_followed"];
 const LINK: &[&str] =
     &["initiator", "final_element", "kind", "effect", "fail_action", "voting", "trip_item", "basis", "path", "signals"];
+/// Effect of a signal that only raises an alarm, and the kind of its link.
+const ALARM: &str = "alarm";
 const NOT_FOLLOWED: &[&str] = &["item", "edge", "reason"];
 
 /// Returns the cause-and-effect table: links through trips and interlocks, or with `all` also those of control loops.
@@ -54,6 +57,8 @@ struct Link<'a> {
     initiator: NodeId,
     final_element: NodeId,
     voting: Option<String>,
+    /// The signal only raises an alarm there.
+    is_alarm: bool,
     row: Vec<Datum<'a>>,
 }
 
@@ -167,7 +172,8 @@ impl<'d, 'a> Report<'d, 'a> {
             return Ok(());
         }
         self.effects.extend(ends.iter().map(|at| steps[*at].node));
-        if ends.is_empty() && (self.all || steps.iter().any(|step| step.is_trip)) {
+        let acts = ends.iter().any(|at| steps[*at].effect != Some(ALARM));
+        if !acts && (self.all || steps.iter().any(|step| step.is_trip)) {
             self.without_effect.push(initiator);
         }
         for at in ends {
@@ -189,7 +195,9 @@ impl<'d, 'a> Report<'d, 'a> {
             budget.charge(1)?;
             let unknown = || signals::is_of_unknown_class(self.drawing, *node).then_some("unknown_class");
             let disabled = || is_out_of_action(self.drawing, *node).then_some("out_of_action");
-            if let Some(reason) = installation(self.drawing, *node).uncertainty().or_else(unknown).or_else(disabled) {
+            let unread = || has_doubtful_text(self.drawing, *node).then_some("unread_text");
+            let by_status = installation(self.drawing, *node).uncertainty();
+            if let Some(reason) = by_status.or_else(unknown).or_else(disabled).or_else(unread) {
                 self.add_not_followed(*node, NONE, reason, budget)?;
             }
             if *via != NONE
@@ -276,7 +284,8 @@ impl<'d, 'a> Report<'d, 'a> {
             return Ok(Some(Some("valve")));
         }
         match role {
-            Role::Instrument => Ok(Some(trips::is_alarm(drawing, node).then_some("alarm"))),
+            // A function that passes a signal on is no end of it, whatever its letters.
+            Role::Instrument => Ok(Some((trips::is_alarm(drawing, node) && !self.sends_signal(node)).then_some(ALARM))),
             Role::Equipment => {
                 let reason = match (instrument_class::is_driven(drawing, node), instrument_class::senses(drawing, from))
                 {
@@ -305,15 +314,20 @@ impl<'d, 'a> Report<'d, 'a> {
         }
     }
 
+    /// Returns whether a signal with a stated direction leaves an item.
+    fn sends_signal(&self, node: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        let mut arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
+        arcs.any(|(other, edge)| other != node && self.is_signal(edge) && !topology.is_assumed(edge))
+    }
+
     /// Returns whether a valve only passes a signal on, such as a solenoid valve: it has no pipe, and a signal leaves it,
     /// or its pipe is the air to an actuator.
     fn is_pilot(&self, node: NodeId) -> bool {
         let topology = &self.drawing.topology;
-        let mut arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
-        let mut sends =
-            || arcs.any(|(other, edge)| other != node && self.is_signal(edge) && !topology.is_assumed(edge));
         topology.roles[node as usize].closes()
-            && (topology.flow_degree(node) == 0 && sends() || !air_lines::actuators(self.drawing, node).is_empty())
+            && (topology.flow_degree(node) == 0 && self.sends_signal(node)
+                || !air_lines::actuators(self.drawing, node).is_empty())
     }
 
     /// Returns whether an actuator moves an item in a pipe. An item that a sensor refers to is its sensing element.
@@ -425,7 +439,11 @@ impl<'d, 'a> Report<'d, 'a> {
         let row = vec![
             Datum::Node(initiator),
             Datum::Node(final_element),
-            Datum::Word(if step.is_trip { "trip" } else { "control" }),
+            Datum::Word(match (step.effect, step.is_trip) {
+                (Some(ALARM), _) => ALARM,
+                (_, true) => "trip",
+                (_, false) => "control",
+            }),
             word(step.effect),
             Datum::value(fail_action),
             Datum::string(voting.clone()),
@@ -434,7 +452,7 @@ impl<'d, 'a> Report<'d, 'a> {
             Datum::Nodes(path.iter().map(|step| step.node).collect()),
             Datum::Edges(path.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect()),
         ];
-        Ok(Link { initiator, final_element, voting, row })
+        Ok(Link { initiator, final_element, voting, is_alarm: step.effect == Some(ALARM), row })
     }
 
     /// Returns the voting that the items of a path state, such as `2oo3`.
@@ -482,7 +500,8 @@ impl<'d, 'a> Report<'d, 'a> {
         ))
     }
 
-    /// Returns one flat row per initiator with a column per final element: the voting, or `X`.
+    /// Returns one flat row per initiator with a column per final element: the voting, `X`, or
+    /// `alarm` where the signal only raises one.
     fn matrix(&self, budget: &mut dyn Budget) -> Result<Datum<'a>> {
         let mut columns: Vec<NodeId> = self.links.iter().map(|link| link.final_element).collect();
         columns.sort_unstable();
@@ -498,7 +517,11 @@ impl<'d, 'a> Report<'d, 'a> {
             for (column, title) in columns.iter().zip(&titles) {
                 let is_cell = |link: &&Link<'a>| link.initiator == first && link.final_element == *column;
                 let cell = links.next_if(is_cell);
-                let mark = |link: &Link<'a>| link.voting.clone().unwrap_or_else(|| "X".into());
+                let mark = |link: &Link<'a>| match (link.is_alarm, &link.voting) {
+                    (true, _) => ALARM.to_owned(),
+                    (false, Some(voting)) => voting.clone(),
+                    (false, None) => "X".to_owned(),
+                };
                 row.push((title.clone(), Datum::String(cell.map(mark).unwrap_or_default())));
             }
             rows.push(Datum::Map(row));

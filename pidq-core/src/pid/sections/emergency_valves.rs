@@ -17,6 +17,7 @@ use crate::pid::valve_state::actuators::{actuators, is_drive, parts};
 use crate::pid::valve_state::closed_texts::says_locked;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action_in_texts, fail_actions};
 use crate::pid::valve_state::out_of_action::is_out_of_action;
+use crate::pid::valve_state::unread_texts::has_doubtful_text;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
     all_texts, has_several_ways, installation, is_locked_closed, is_locked_open, may_not_be_tight, phrases, texts,
@@ -114,6 +115,7 @@ pub(super) fn relief_hindrance(drawing: &Drawing<'_>, node: NodeId) -> Option<Hi
 fn common_hindrance(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<Hindrance>> {
     let reason = match () {
         () if is_out_of_action(drawing, node) => Some("out_of_action"),
+        () if has_doubtful_text(drawing, node) => Some("unread_text"),
         () if is_called_other(drawing, node) => Some("contradictory_class"),
         () if is_stated_as_manual(drawing, node, charge)? => Some("operated_by_hand"),
         () => None,

@@ -4,6 +4,7 @@
 //! about another time, and `alarm disabled by HS-1`, which is about another item, do not.
 
 use super::phrases::{clauses, says_not_tight};
+use super::unread_texts::has_doubtful_text;
 use super::{all_texts, is_in, position, texts, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
@@ -298,6 +299,7 @@ pub(crate) fn may_pass_back(drawing: &Drawing<'_>, valve: NodeId) -> bool {
         || is_in(drawing, position(drawing, valve), Names::LockedOpen)
         || holds_open(Names::Lock)
         || is_out_of_action(drawing, valve)
+        || has_doubtful_text(drawing, valve)
 }
 
 fn is_open_lock(drawing: &Drawing<'_>, text: &str) -> bool {

@@ -29,7 +29,8 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a description or a remark of a safeguard has a doubt, a negation or a participle that no rule understands.
 pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let is_doubtful_text = |text: &str| phrases::has_word_outside(text, |word, _| is_doubtful(word));
+    let is_doubtful_word = |word: &str| is_doubtful(word) && !vocabulary::TRIP_PARTICIPLES.contains(&word);
+    let is_doubtful_text = |text: &str| phrases::has_word_outside(text, |word, _| is_doubtful_word(word));
     [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
 }
 
@@ -47,6 +48,7 @@ fn has_unread_type(drawing: &Drawing<'_>, node: NodeId) -> bool {
 fn is_unread(drawing: &Drawing<'_>, text: &str, kind: TextKind) -> bool {
     let is_unread_word = |word: &str, is_beside_number: bool| {
         is_doubtful(word)
+            || vocabulary::MOVED_WORDS.contains(&word)
             || kind == TextKind::Remark && !(is_beside_number && is_short(word)) && !is_plain(drawing, word)
     };
     phrases::has_word_outside(text, is_unread_word)

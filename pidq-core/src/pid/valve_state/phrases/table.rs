@@ -66,6 +66,12 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     ),
     (Nothing, &["size to be confirmed", "size tbc", "rating to be confirmed", "tag to be confirmed", "tag tbc"]),
     (Nothing, &["lock if required", "insulate if required", "paint if required", "support if required"]),
+    (
+        Nothing,
+        &["not to be bypassed", "not be bypassed", "never bypassed", "not to be overridden", "not be overridden"],
+    ),
+    (Nothing, &["bypassed during startup", "bypassed during start up", "may be bypassed during start up"]),
+    (Nothing, &["may be overridden during start up", "may be overridden during startup"]),
     (Nothing, &["do not open", "not be opened", "alarm disabled", "alarm inhibited"]),
     // Where and by whom, not when.
     (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
