@@ -691,3 +691,127 @@ fn a_text_that_something_else_moves_a_valve_makes_it_no_certain_barrier() {
         }
     }
 }
+
+#[test]
+fn a_pipe_from_a_line_or_from_a_pipe_branches_off_somewhere_in_it() {
+    let document = |nodes: Value, edge: Value| {
+        let mut all = json!([{"id": "O-9", "class": "off_page_connector"}, {"id": "F-1", "class": "strainer"}, {"id": "HV-2", "class": "gate_valve"}]);
+        all.as_array_mut().map(|all| all.extend(nodes.as_array().into_iter().flatten().cloned()));
+        let edges = json!([{"id": "p1", "from": "V-1", "to": "F-1", "line": "L1"}, {"id": "p2", "from": "F-1", "to": "HV-2", "line": "L1"},
+            {"id": "p3", "from": "HV-2", "to": "V-2"}, edge]);
+        plant(&json!({}), &all, &edges)
+    };
+    let line = json!([{"id": "L1", "tag": "L1", "node_type": "pipe_line"}]);
+    let system = json!([{"id": "L1", "tag": "L1", "node_type": "piping_network_system"}]);
+    for (nodes, edge) in [
+        (line.clone(), json!({"id": "x", "from": "L1", "to": "O-9"})),
+        (line, json!({"id": "x", "from": "O-9", "to": "L1"})),
+        (system, json!({"id": "x", "from": "L1", "to": "O-9"})),
+        (json!([]), json!({"id": "x", "from": "L1", "to": "O-9"})),
+        (json!([]), json!({"id": "x", "from": "p1", "to": "O-9"})),
+    ] {
+        assert!(!is_isolated(&document(nodes.clone(), edge.clone())), "{nodes} {edge}");
+    }
+    let other = json!([{"id": "L2", "tag": "L2", "node_type": "piping_network_system"}]);
+    assert!(is_isolated(&document(other, json!({"id": "x", "from": "L2", "to": "O-9"}))));
+}
+
+#[test]
+fn a_valve_or_a_connection_on_a_vessel_without_a_pipe_is_a_gap() {
+    for class in ["gate_valve", "control_valve", "check_valve", "off_page_connector"] {
+        for owner in ["V-1", "N1"] {
+            let nodes = json!([{"id": "HV-2", "tag": "HV-2", "class": class, "parent_id": owner}]);
+            let found = is_isolated(&plant(&json!({}), &nodes, &json!([])));
+            assert!(!found || owner == "N1", "{class} {owner}");
+        }
+    }
+}
+
+#[test]
+fn a_blind_or_a_cap_with_a_valve_in_its_text_is_no_certain_end() {
+    for class in ["blind_flange", "pipe_cap", "pipe_plug"] {
+        for text in [
+            "with 3/4\" vent valve",
+            "c/w bleed valve",
+            "with hose connection",
+            "with drain hole",
+            "with tapped connection",
+        ] {
+            for name in ["remarks", "description"] {
+                let nodes = json!([{"id": "N2", "class": "nozzle", "parent_id": "V-1"}, {"id": "X-1", "class": class, name: text}]);
+                let edges = json!([{"id": "x1", "from": "N2", "to": "X-1"}]);
+                assert!(!is_isolated(&plant(&json!({}), &nodes, &edges)), "{class} {name} {text}");
+            }
+        }
+        let nodes = json!([{"id": "N2", "class": "nozzle", "parent_id": "V-1"}, {"id": "X-1", "class": class, "remarks": "with gasket"}]);
+        let edges = json!([{"id": "x1", "from": "N2", "to": "X-1"}]);
+        assert!(is_isolated(&plant(&json!({}), &nodes, &edges)), "{class}");
+    }
+}
+
+#[test]
+fn a_blind_that_is_open_by_its_status_is_no_barrier() {
+    for status in ["open", "swung open"] {
+        let fields = json!({"class": "spectacle_blind", "blind_position": "closed", "status": status});
+        assert!(!is_isolated(&valve(&fields)), "{status}");
+    }
+    assert!(is_isolated(&valve(
+        &json!({"class": "spectacle_blind", "blind_position": "closed", "status": "installed"})
+    )));
+}
+
+#[test]
+fn a_breather_is_an_open_vent_and_no_relief_device() {
+    for class in ["desiccant_breather", "air_breather", "breather_cap"] {
+        let nodes = json!([{"id": "N2", "class": "nozzle", "parent_id": "V-1"}, {"id": "X-1", "class": class}]);
+        let document = plant(&json!({}), &nodes, &json!([{"id": "x1", "from": "N2", "to": "X-1"}]));
+        assert_eq!(answer(&document, "reliefList()"), json!([]), "{class}");
+        assert!(!is_isolated(&document), "{class}");
+    }
+}
+
+#[test]
+fn a_branch_whose_text_names_another_purpose_is_no_bleed() {
+    let opened = |text: &str, at: &str| {
+        let mut nodes = json!([
+            {"id": "T-1", "class": "tee"}, {"id": "HV-2", "tag": "HV-2", "class": "gate_valve"},
+            {"id": "HV-3", "tag": "HV-3", "class": "gate_valve", "normal_position": "closed"}, {"id": "O-1", "class": "open_end"}
+        ]);
+        for node in nodes.as_array_mut().into_iter().flatten().filter(|node| node["id"] == at) {
+            node["description"] = json!(text);
+        }
+        let edges = json!([{"id": "x1", "from": "V-1", "to": "T-1"}, {"id": "x2", "from": "T-1", "to": "HV-2"},
+            {"id": "x3", "from": "HV-2", "to": "V-2"}, {"id": "x4", "from": "T-1", "to": "HV-3"}, {"id": "x5", "from": "HV-3", "to": "O-1"}]);
+        let query = r#"isolationPlan("V-1").steps | filter(.action == "open_bleed") | map(.node.id)"#;
+        answer(&plant(&json!({}), &nodes, &edges), query)
+    };
+    for text in [
+        "steam out",
+        "priming connection",
+        "fire water",
+        "wash water",
+        "kill line",
+        "make-up",
+        "methanol",
+        "tie-in",
+        "vacuum",
+    ] {
+        for at in ["HV-3", "O-1"] {
+            assert_eq!(opened(text, at), json!([]), "{text} {at}");
+        }
+    }
+    for text in [
+        "",
+        "drain",
+        "low point drain",
+        "high point vent",
+        "gate valve, DN 25",
+        "NC",
+        "bleed valve",
+        "vent to atmosphere",
+    ] {
+        for at in ["HV-3", "O-1"] {
+            assert_eq!(opened(text, at), json!(["HV-3"]), "{text} {at}");
+        }
+    }
+}

@@ -637,7 +637,11 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     // Caps against rain and dust are no closures.
     (
         Role::OpenEnd,
-        &[Has(&["open_end"]), Last(&["rain_cap", "vent_cap", "vented_cap", "weather_cap", "dust_cap", "open_cap"])],
+        &[
+            Has(&["open_end"]),
+            Last(&["desiccant_breather", "air_breather", "breather", "breather_cap", "tank_breather"]),
+            Last(&["rain_cap", "vent_cap", "vented_cap", "weather_cap", "dust_cap", "open_cap"]),
+        ],
     ),
     (Role::None, &[Is(&["reference.signal_end"])]),
     // References to another sheet, whatever the rest of their class.

@@ -4,12 +4,12 @@
 
 use hashbrown::HashSet;
 
-use super::{ChargeFn, Datum};
+use super::{ChargeFn, Datum, valve_state};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
+use crate::graph::roles::{self, Role};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, Topology};
 use crate::graph::vocabulary;
@@ -155,6 +155,21 @@ pub(crate) fn names_supply(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let texts = words_of(drawing, node) + &service_of(drawing, node);
     let has = |known: &[&str]| texts.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
     has(vocabulary::INWARD_WORDS) || has(vocabulary::SUPPLY_WORDS) && !has(vocabulary::BLEED_WORDS)
+}
+
+/// Returns whether a text of an item names something that is neither a drain nor a vent nor a part of one, such as
+/// `steam out` or `wash water`: the branch may be a supply.
+pub(crate) fn names_other_purpose(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let names = [Names::Description, Names::Service, Names::Remarks];
+    let texts = names.iter().flat_map(|names| valve_state::texts(drawing, node, *names));
+    let text: String = texts.map(|text| format!(" {}", snake_case(text))).collect();
+    let is_neutral = |word: &str| {
+        word.len() < 3
+            || word.chars().any(|c| c.is_ascii_digit())
+            || roles::is_hand_valve_word(word) && word != "kill"
+            || vocabulary::BLEED_NEUTRAL_WORDS.contains(&word)
+    };
+    !names_bleed(drawing, node) && text.split(|c: char| !c.is_alphanumeric()).any(|word| !is_neutral(word))
 }
 
 /// Returns whether a nozzle is closed without a pipe: an opening with a cover, or one that is stated to be blinded.

@@ -302,6 +302,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_shared_nozzles(visitor)?;
         self.find_dangling(visitor)?;
         self.find_unknown_connections(visitor)?;
+        self.find_branches_of_lines(visitor)?;
         self.find_undrawn_segments(visitor)
     }
 
@@ -430,6 +431,11 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.open.push(OpenBranch { step, kind: "free_port", at: node });
         } else if degree < 2 {
             self.dead_ends.push(node);
+            // A cap, or a plug.
+            let closes_end = self.drawing.passage(node) == Some(Passage::End);
+            if closes_end && has_unread_text(self.drawing, node) {
+                self.note("unread_text", node);
+            }
             if let Some(reason) = instrument_ends::uncertainty(self.drawing, node) {
                 self.note(reason, node);
             }

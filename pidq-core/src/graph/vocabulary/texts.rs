@@ -1166,3 +1166,68 @@ pub const COMPANION_WORDS: &[&str] = &["with", "to", "against", "mit", "gegen", 
 
 /// Fields for the type of a valve, in snake_case.
 pub const VALVE_TYPE_FIELDS: &[&str] = &["sub_class", "valve_type", "type_of_valve"];
+
+/// Words before a fitting that a blind or a cap has, in lower case.
+pub const FITTED_WORDS: &[&str] = &["with", "w", "c", "complete", "incl", "including", "mit", "avec"];
+
+/// Words for an opening in a blind or a cap, in lower case.
+pub const OPENING_WORDS: &[&str] = &[
+    "valve",
+    "valves",
+    "hose",
+    "connection",
+    "connections",
+    "drain",
+    "vent",
+    "bleed",
+    "bleeder",
+    "hole",
+    "tapping",
+    "tapped",
+    "nipple",
+    "cock",
+    "ventil",
+    "hahn",
+    "robinet",
+    "vanne",
+];
+
+/// Words of texts of a bleed that say nothing about where it leads, in lower case, besides those for hand valves.
+pub const BLEED_NEUTRAL_WORDS: &[&str] = &[
+    "point",
+    "low",
+    "high",
+    "lp",
+    "hp",
+    "normally",
+    "connection",
+    "blind",
+    "flange",
+    "cap",
+    "capped",
+    "plug",
+    "plugged",
+    "line",
+    "pipe",
+    "piping",
+    "with",
+    "and",
+    "to",
+    "the",
+    "at",
+    "of",
+    "on",
+    "open",
+    "end",
+    "ended",
+    "atmosphere",
+    "local",
+    "lpd",
+    "hpv",
+    "nc",
+    "lc",
+    "class",
+    "rating",
+    "valve",
+    "valves",
+];

@@ -10,7 +10,7 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 pub(super) use crate::pid::dead_ends::neighbors;
-use crate::pid::dead_ends::{has_sensor, names_bleed, names_supply, only_branch};
+use crate::pid::dead_ends::{has_sensor, names_bleed, names_other_purpose, names_supply, only_branch};
 use crate::pid::valve_state::pipes::{PipeState, state_between};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::unread_texts::has_unread_text;
@@ -152,7 +152,9 @@ pub(super) fn bleed_end(
         }
     }
     let [.., end] = items.as_slice() else { return Ok(None) };
-    if items.iter().any(|item| names_supply(drawing, *item)) {
+    let drains = items.iter().any(|item| names_bleed(drawing, *item));
+    let is_supply = |item: &NodeId| names_supply(drawing, *item) || !drains && names_other_purpose(drawing, *item);
+    if items.iter().any(is_supply) {
         return Ok(None);
     }
     let before = items.iter().rev().nth(1).copied().unwrap_or(before);

@@ -7,6 +7,7 @@ use super::parts::open_ends;
 use super::{DataGap, Isolation, Uncertainty};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::index::Key;
 use crate::graph::roles::Role;
@@ -46,11 +47,42 @@ impl Isolation<'_, '_> {
             return Ok(names);
         }
         visitor.charge(self.inside.len() as u64)?;
+        let table = self.drawing.topology.table(EdgeFilter::Flow, Direction::Both);
         for node in self.inside.iter().copied() {
-            let texts = [self.drawing.id(node).as_str(), self.drawing.tag(node)];
-            names.extend(texts.into_iter().flatten().map(|text| (text.trim().to_lowercase(), node)));
+            let own = [self.drawing.id(node).as_str(), self.drawing.tag(node)];
+            visitor.charge(table.degree(node) as u64)?;
+            let of_pipes = table.edges(node).iter().flat_map(|edge| names_of_pipe(self.drawing, *edge));
+            let texts = own.into_iter().flatten().chain(of_pipes.filter_map(Value::as_str));
+            for text in texts {
+                names.entry(text.trim().to_lowercase()).or_insert(node);
+            }
         }
         Ok(names)
+    }
+
+    /// Finds pipes from a line or a segment of the volume instead of an item of it: where they branch off is not known.
+    pub(super) fn find_branches_of_lines<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let drawing = self.drawing;
+        let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        for node in self.inside.iter().copied() {
+            visitor.charge(1 + table.degree(node) as u64)?;
+            for name in table.edges(node).iter().flat_map(|edge| groups_of_pipe(drawing, *edge)) {
+                if !Key::from_value(name).is_some_and(|key| seen.insert(key)) {
+                    continue;
+                }
+                visitor.charge(1)?;
+                let group = drawing.by_id(name).or_else(|| drawing.first_by_tag(name.as_str()?));
+                let branch = group
+                    .filter(|group| !inside.contains(group) && drawing.topology.roles[*group as usize] == Role::None);
+                let edge = branch.and_then(|group| table.edges(group).first().copied());
+                found.extend(edge.map(|edge| DataGap { kind: "unknown_connection", at: node, edge }));
+            }
+        }
+        self.gaps.extend(found);
+        Ok(())
     }
 
     /// Returns the barrier at an end of a pipe to nowhere, if it has two other pipes: the third one may be on the side of
@@ -203,4 +235,14 @@ fn port_of(drawing: &Drawing<'_>, edge: EdgeId, node: NodeId) -> Option<String> 
     let is_source = drawing.topology.ends[edge as usize][0] == node;
     let port = drawing.edge(edge).as_object()?.get(if is_source { "from_port" } else { "to_port" })?;
     (!port.is_null()).then(|| write::to_string(port))
+}
+
+/// Returns the id of a pipe, and the line and the segment that it names.
+fn names_of_pipe<'a>(drawing: &Drawing<'a>, edge: EdgeId) -> impl Iterator<Item = Value<'a>> {
+    drawing.edge_field(edge, Names::EdgeId).into_iter().chain(groups_of_pipe(drawing, edge))
+}
+
+/// Returns the line and the segment that a pipe names.
+fn groups_of_pipe<'a>(drawing: &Drawing<'a>, edge: EdgeId) -> impl Iterator<Item = Value<'a>> {
+    [Names::Line, Names::Segment].into_iter().filter_map(move |names| drawing.edge_field(edge, names))
 }

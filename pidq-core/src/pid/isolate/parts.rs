@@ -32,7 +32,7 @@ pub(crate) struct Parts {
     /// By equipment: valves and other items of pipes that belong to it and have one pipe.
     mounted: HashMap<NodeId, Vec<NodeId>>,
     all_mounted: HashSet<NodeId>,
-    /// By equipment: relief devices and open ends that belong to it and have no pipe.
+    /// By equipment: relief devices, open ends, valves and connections that belong to it and have no pipe.
     unpiped: HashMap<NodeId, Vec<NodeId>>,
     /// Nozzles that name an owner that the drawing lacks.
     unknown_owner: Vec<NodeId>,
@@ -123,7 +123,7 @@ impl Parts {
         self.mounted.get(&equipment).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the relief devices and open ends without a pipe that belong to equipment.
+    /// Returns the relief devices, open ends, valves and connections without a pipe that belong to equipment.
     pub fn unpiped_on(&self, equipment: NodeId) -> &[NodeId] {
         self.unpiped.get(&equipment).map_or(&[], Vec::as_slice)
     }
@@ -317,10 +317,15 @@ fn is_mounted(drawing: &Drawing<'_>, whole: NodeId, part: NodeId) -> bool {
         && !drawing.class_has_word(whole, vocabulary::PRIME_MOVERS)
 }
 
-/// Returns whether a relief device or an open end without a pipe belongs to equipment.
+/// Returns whether an item without a pipe that lets something out belongs to equipment: a relief device, an open end, a valve,
+/// a connection to another sheet.
 fn lets_out(drawing: &Drawing<'_>, whole: NodeId, part: NodeId) -> bool {
+    let is_outlet = matches!(
+        drawing.topology.roles[part as usize],
+        Role::Relief | Role::OpenEnd | Role::Barrier | Role::Control | Role::MultiWay | Role::OneWay | Role::OffPage
+    );
     drawing.topology.flow_degree(part) == 0
-        && matches!(drawing.topology.roles[part as usize], Role::Relief | Role::OpenEnd)
+        && is_outlet
         && !drawing.class_has_word(whole, vocabulary::ASSEMBLIES)
         && !drawing.class_has_word(whole, vocabulary::PRIME_MOVERS)
 }

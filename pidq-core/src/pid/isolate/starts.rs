@@ -233,8 +233,8 @@ impl Isolation<'_, '_> {
         Ok(())
     }
 
-    /// Adds a relief device or an open end on equipment inside the volume of which no pipe is drawn: where it leads is not
-    /// known, and an open end is open.
+    /// Adds a relief device, a valve or an open end on equipment inside the volume of which no pipe is drawn: where it leads is
+    /// not known, and an open end is open.
     fn add_unpiped(&mut self, item: NodeId) {
         if !self.visited.insert(item) {
             return;
@@ -242,9 +242,9 @@ impl Isolation<'_, '_> {
         let step = self.begin_branch(item);
         match self.drawing.topology.roles[item as usize] {
             Role::OpenEnd => self.open.push(OpenBranch { step, kind: "open_end", at: item }),
-            _ => {
+            role => {
                 self.inside.push(item);
-                self.relief.push(step);
+                self.relief.extend((role == Role::Relief).then_some(step));
                 self.gaps.push(DataGap { kind: "free_port", at: item, edge: NONE });
             }
         }

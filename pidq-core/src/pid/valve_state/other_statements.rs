@@ -2,7 +2,7 @@
 //! such as `closed: false`. They may contradict the field.
 
 use super::phrases::clauses;
-use super::{all_texts, is_word_of, truth};
+use super::{all_texts, is_word_of, texts, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -44,6 +44,7 @@ pub(super) fn say_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     };
     let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
     all_texts(drawing, node).any(|(text, _)| says_open(text))
+        || texts(drawing, node, Names::Status).any(says_open)
         || fields.any(|(name, stated)| name.len() <= MAX_CLASS && is_open_field(name, stated.value))
 }
 

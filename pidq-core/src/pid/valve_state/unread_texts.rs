@@ -10,7 +10,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
-use crate::graph::roles;
+use crate::graph::roles::{self, Role};
 use crate::graph::vocabulary;
 use crate::pid::stated_values::stated_fields;
 
@@ -22,7 +22,9 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let titles = of(Names::Tag, TextKind::Description).filter(|(tag, _)| tag.contains(' '));
         let descriptions = of(Names::Description, TextKind::Description).chain(titles);
         let mut texts = descriptions.chain(of(Names::Remarks, TextKind::Remark));
-        texts.any(|(text, kind)| is_unread(drawing, text, kind)) || has_unread_type(drawing, node)
+        let closes_end = !matches!(drawing.topology.roles[node as usize], Role::Barrier | Role::Control);
+        texts.any(|(text, kind)| is_unread(drawing, text, kind) || closes_end && names_opening(text))
+            || has_unread_type(drawing, node)
     };
     drawing.topology.memos.is_or_compute(Property::HasUnreadText, node, read)
 }
@@ -92,4 +94,13 @@ fn depends_on_other(clause: &[String]) -> bool {
     let is_other = |word: &String| vocabulary::COMPANION_WORDS.contains(&word.as_str());
     let at = clause.iter().position(is_link);
     at.is_some_and(|at| clause[at..].iter().any(is_other))
+}
+
+/// Returns whether a text of a blind or a cap says that it has a valve or a connection: `with 3/4" drain valve`.
+fn names_opening(text: &str) -> bool {
+    let is_in = |word: &String, known: &[&str]| known.contains(&word.as_str());
+    phrases::clauses(text).iter().any(|clause| {
+        let with = clause.iter().position(|word| is_in(word, vocabulary::FITTED_WORDS));
+        with.is_some_and(|at| clause[at..].iter().any(|word| is_in(word, vocabulary::OPENING_WORDS)))
+    })
 }
