@@ -156,10 +156,29 @@ impl Operation {
             Operation::Subtract => pairs.for_each(|(a, b)| *a -= b),
             Operation::Multiply => pairs.for_each(|(a, b)| *a *= b),
             Operation::Divide => pairs.for_each(|(a, b)| *a /= b),
-            Operation::Remainder => pairs.for_each(|(a, b)| *a %= b),
+            Operation::Remainder => pairs.for_each(|(a, b)| *a = remainder(*a, b)),
             Operation::Power => pairs.for_each(|(a, b)| *a = power(*a, b)),
         }
     }
+}
+
+/// Returns the remainder of a division, as `%` does: with the sign of the dividend, and exact.
+///
+/// Hot: the function of the platform takes several times as long. With a small integer as divisor, the product with the
+/// quotient is exact, and with the right quotient the difference too. A quotient that was rounded up is one too large.
+#[inline]
+pub(crate) fn remainder(dividend: f64, divisor: f64) -> f64 {
+    const DIVISOR_LIMIT: f64 = (1 << 21) as f64;
+    const QUOTIENT_LIMIT: f64 = (1_u32 << 31) as f64;
+    let is_small_integer = divisor > 0.0 && divisor <= DIVISOR_LIMIT && f64::from(divisor as i32) == divisor;
+    let quotient = dividend / divisor;
+    if is_small_integer && dividend >= 0.0 && quotient < QUOTIENT_LIMIT {
+        let rest = dividend - f64::from(quotient as i32) * divisor;
+        if rest >= 0.0 && rest < divisor {
+            return rest;
+        }
+    }
+    dividend % divisor
 }
 
 /// Returns `base` to the power of `exponent`.
@@ -179,7 +198,44 @@ pub(crate) fn power(base: f64, exponent: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::power;
+    use super::{power, remainder};
+
+    /// Asserts that a remainder has the same bits as that of the platform, or is NaN like it.
+    fn check_remainder(dividend: f64, divisor: f64) {
+        let (ours, expected) = (remainder(dividend, divisor), dividend % divisor);
+        let is_same = ours.to_bits() == expected.to_bits() || (ours.is_nan() && expected.is_nan());
+        assert!(is_same, "{dividend:?} % {divisor:?}: {ours:?} instead of {expected:?}");
+    }
+
+    #[test]
+    fn remainders_are_those_of_the_platform() {
+        let divisors =
+            [1.0, 2.0, 3.0, 7.0, 10.0, 360.0, 2_097_151.0, 2_097_152.0, 2_097_153.0, 1e9, 0.1, 2.5, 1e-300, 1e300];
+        let special = [0.0, f64::MIN_POSITIVE, 5e-324, 0.1, f64::MAX, f64::INFINITY, f64::NAN, 9_007_199_254_740_993.0];
+        let around = |number: f64| [number.next_down(), number, number.next_up()];
+        for divisor in divisors.into_iter().chain(special).flat_map(|divisor| [divisor, -divisor]) {
+            let multiples =
+                [1.0, 2.0, 3.0, 5.0, 97.0, 1e6, 2_147_483_647.0, 2_147_483_648.0, 1e15].map(|n| n * divisor);
+            for dividend in special.into_iter().chain(multiples).flat_map(around) {
+                check_remainder(dividend, divisor);
+                check_remainder(-dividend, divisor);
+            }
+        }
+    }
+
+    #[test]
+    fn remainders_of_random_numbers_are_those_of_the_platform() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 11
+        };
+        for _ in 0..200_000 {
+            let (dividend, divisor) = (random() as f64 / 1e6, (random() % 3_000_000) as f64);
+            check_remainder(dividend, divisor);
+            check_remainder((random() % 1_000_000) as f64 / 10.0, (random() % 400) as f64);
+        }
+    }
 
     #[test]
     fn squares_are_rounded_as_in_javascript() {

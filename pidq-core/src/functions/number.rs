@@ -6,7 +6,7 @@ use super::array;
 use crate::arena::{Arena, Cell};
 use crate::error::Result;
 use crate::eval::EvalContext;
-use crate::eval::arithmetic::power;
+use crate::eval::arithmetic;
 use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, FoldBody, Function, Param};
 use crate::value::{Array, Value, convert, js_number_format};
@@ -141,11 +141,11 @@ fn divide<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>>
 }
 
 fn remainder<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    calculate(cx, args, |a, b| a % b)
+    calculate(cx, args, arithmetic::remainder)
 }
 
 fn pow<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    calculate(cx, args, power)
+    calculate(cx, args, arithmetic::power)
 }
 
 fn calculate<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], combine: fn(f64, f64) -> f64) -> Result<Value<'a>> {
