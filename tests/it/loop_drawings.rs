@@ -845,6 +845,30 @@ fn a_trip_over_a_signal_that_is_not_there_is_not_certain() {
 }
 
 #[test]
+fn a_trip_whose_sensor_is_shut_off_is_not_certain() {
+    let query = r#"[(loops() | map(.certain)), (causeAndEffect().not_followed | map([.item.id, .reason])),
+        (hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq())]"#;
+    let trip = "T-1:tank → _v:shutdown_valve → T-2:tank; LSHH-1 ⇢ I-1:interlock ⇢ _v";
+    for (lines, shut_off) in [
+        ("T-1 → HV-9:gate_valve → LSHH-1", None),
+        ("T-1 → HV-9:gate_valve(normal_position=open) → LSHH-1", None),
+        ("T-1 → HV-9:gate_valve(normal_position=closed) → LSHH-1", Some("HV-9")),
+        ("T-1 → HV-9:gate_valve(remarks=LC) → LSHH-1", Some("HV-9")),
+        ("T-1 → HV-9:spectacle_blind(position=closed) → LSHH-1", Some("HV-9")),
+        ("T-1 → HV-9:gate_valve(normal_position=closed) ⇢ LSHH-1", Some("HV-9")),
+        // The second line of a level switch, and a drain or a vent beside the open line.
+        ("T-1 → HV-8:gate_valve → LSHH-1; T-1 → HV-9:gate_valve(normal_position=closed) → LSHH-1", Some("HV-9")),
+        ("T-1 → HV-8:gate_valve → LSHH-1; LSHH-1 → HV-9:gate_valve(normal_position=closed)", None),
+        ("T-1 → HV-8:gate_valve → _t:tee → LSHH-1; _t → HV-9:gate_valve(normal_position=closed)", None),
+        ("T-1 ⇢ LSHH-1; LSHH-1 → HV-9:gate_valve(normal_position=closed)", None),
+    ] {
+        let reasons: Vec<Value> = shut_off.iter().map(|valve| json!([valve, "sensor_shut_off"])).collect();
+        let expected = json!([[shut_off.is_none()], reasons, [shut_off.is_none()]]);
+        assert_eq!(evaluate(&document(&format!("{trip}; {lines}")), query), expected, "{lines}");
+    }
+}
+
+#[test]
 fn a_section_that_a_shutdown_valve_may_not_close_is_not_certain() {
     let reasons = |valve: &str, rest: &str| {
         let plant =

@@ -4,6 +4,8 @@
 //! is a sensor of each loop whose functions it feeds, but it does not connect these loops: what the functions of one
 //! loop move is no final element of the other.
 
+pub(crate) mod root_valves;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::instrument_class::{self, LoopFunction, air_lines};
@@ -95,6 +97,8 @@ pub(crate) struct LoopParts {
     has_absent_signal: bool,
     /// A sensor or a final element has no signal: only its number says that it belongs to the loop.
     has_part_by_number: bool,
+    /// A sensor of a trip is shut off from the process.
+    has_shut_off_sensor: bool,
 }
 
 impl LoopParts {
@@ -132,6 +136,7 @@ impl LoopParts {
         // A loop that is not closed is known to be open, whatever has no signal.
         let has_part_by_number = connection != Connection::None
             && has_part_without_signal(drawing, sensors.iter().chain(&final_elements).copied(), charge)?;
+        let has_shut_off_sensor = search.is_protective() && has_shut_off(drawing, &sensors, charge)?;
         Ok(LoopParts {
             sensors,
             functions,
@@ -145,6 +150,7 @@ impl LoopParts {
             leaves_sheet,
             has_absent_signal,
             has_part_by_number,
+            has_shut_off_sensor,
         })
     }
 
@@ -174,7 +180,7 @@ impl LoopParts {
     }
 
     /// Returns whether the drawing states what the loop does: its sensors, its final elements and what is between them are
-    /// installed and, in a trip, not said not to act, its signals are there, the class of each item between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
+    /// installed and, in a trip, not said not to act, no sensor of one is shut off, its signals are there, the class of each item between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
     /// direction.
     pub fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
         let mut items = self.items();
@@ -184,6 +190,7 @@ impl LoopParts {
         let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
         !is_assumed
             && !self.has_absent_signal
+            && !self.has_shut_off_sensor
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
             && (!is_trip || !self.items().any(may_not_act))
             && !self.between.iter().any(|node| signals::is_of_unknown_class(drawing, *node))
@@ -212,6 +219,16 @@ fn has_absent_signal(drawing: &Drawing<'_>, items: impl Iterator<Item = NodeId>,
             items.contains(next) && topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
         });
         if signals.any(|(_, edge)| pipe_state(drawing, edge) != PipeState::Open) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether one of some sensors is shut off from the process.
+fn has_shut_off(drawing: &Drawing<'_>, sensors: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
+    for sensor in sensors {
+        if root_valves::shut_off_at(drawing, *sensor, charge)?.is_some() {
             return Ok(true);
         }
     }

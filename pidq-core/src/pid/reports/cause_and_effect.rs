@@ -14,6 +14,7 @@ use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::instrument_class::{self, air_lines};
+use crate::pid::loop_parts::root_valves;
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::loops::signals;
 use crate::pid::stated_values::stated_values;
@@ -175,6 +176,12 @@ impl<'d, 'a> Report<'d, 'a> {
         let acts = ends.iter().any(|at| steps[*at].effect != Some(ALARM));
         if !acts && (self.all || steps.iter().any(|step| step.is_trip)) {
             self.without_effect.push(initiator);
+        }
+        let is_linked = ends.iter().any(|at| self.all || steps[*at].is_trip);
+        if is_linked
+            && let Some(valve) = root_valves::shut_off_at(self.drawing, initiator, &mut |units| budget.charge(units))?
+        {
+            self.add_not_followed(valve, NONE, "sensor_shut_off", budget)?;
         }
         for at in ends {
             if self.all || steps[at].is_trip {
