@@ -601,6 +601,42 @@ fn design_limits_are_compared_with_their_units() {
 }
 
 #[test]
+fn design_limits_of_pipes_and_of_all_names_count() {
+    let check = |first: &str, pipe: &str, last: &str, expected: &str| {
+        let plant = format!(
+            r#"{{"nodes": [{{"id": "T-1", "class": "tank"{first}}}, {{"id": "T-2", "class": "tank"{last}}}],
+            "edges": [{{"from": "T-1", "to": "T-2"{pipe}}}]}}"#
+        );
+        check_document(&plant, "hazopNodes() | map(.design_limits)", &format!("[{expected}]"));
+    };
+    let attributes = |name: &str, value: &str| format!(r#", "attributes": [{{"name": "{name}", "value": "{value}"}}]"#);
+    let pressure = |value: &str| format!(r#", "design_pressure": "{value}""#);
+    check(&pressure("16 barg"), &pressure("6 barg"), &pressure("10 barg"), r#"{"design_pressure":6}"#);
+    check("", &pressure("6 barg"), "", r#"{"design_pressure":6}"#);
+    let by_attribute = attributes("DesignPressure", "6 barg");
+    check(&pressure("16 barg"), &by_attribute, "", r#"{"design_pressure":6,"DesignPressure":6}"#);
+    let temperature = |value: &str| format!(r#", "design_temperature": "{value}""#);
+    check(&temperature("150 °C"), &temperature("80 °C"), "", r#"{"design_temperature":80}"#);
+    // Several names of one quantity have one limit.
+    for name in ["UpperLimitDesignPressure", "design_pressure_max", "mawp"] {
+        let other = format!(r#", "{name}": 6"#);
+        let expected = format!(r#"{{"{name}":6,"design_pressure":6}}"#);
+        check(&other, "", r#", "design_pressure": 50"#, &expected);
+    }
+    let upper = attributes("UpperLimitDesignTemperature", "80 °C");
+    let expected = r#"{"UpperLimitDesignTemperature":80,"design_temperature":80}"#;
+    check(&upper, "", &temperature("150 °C"), expected);
+    // A lower limit is another one.
+    check(r#", "min_design_pressure": -1"#, "", &pressure("6"), r#"{"min_design_pressure":-1,"design_pressure":6}"#);
+    // A text with two values is no limit.
+    for text in ["40 barg (shell) / 10 barg (tube)", "40 barg @ 20 °C / 10 barg @ 300 °C"] {
+        check(&pressure(text), "", "", "{}");
+        check(&pressure(text), "", &pressure("50 barg"), r#"{"design_pressure":null}"#);
+    }
+    check(&pressure("40 barg @ 20 °C"), "", "", r#"{"design_pressure":40}"#);
+}
+
+#[test]
 fn the_head_of_a_pump_is_not_a_design_limit() {
     let pump = r#"{"nodes": [{"id": "P", "class": "pump", "attributes": [{"name": "DesignPressureHead", "value": "40"},
         {"name": "UpperLimitDesignPressure", "value": "16"}]}, {"id": "V", "class": "ball_valve"}], "edges": [{"from": "P", "to": "V"}]}"#;

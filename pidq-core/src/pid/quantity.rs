@@ -253,7 +253,10 @@ fn decimal(digits: &str) -> Option<f64> {
 
 /// Returns a value without the condition for which it holds: `40 barg` of `40 barg @ 120 °C`.
 fn without_condition(text: &str) -> &str {
-    let is_condition = |behind: &str| behind.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    // `40 barg @ 20 °C / 10 barg @ 300 °C` are two values.
+    let is_condition = |behind: &str| {
+        behind.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !behind.contains(['/', '@'])
+    };
     let found = ["@", " at "].into_iter().find_map(|mark| text.split_once(mark));
     match found {
         Some((value, condition)) if is_condition(condition) => value.trim_end(),

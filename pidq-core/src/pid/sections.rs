@@ -631,6 +631,7 @@ fn section_row<'a>(
     let limits = design_limits(
         drawing,
         items.iter().chain(&equipment).copied().chain(nodes_with_design_limits(drawing, &nodes, edges)),
+        edges,
         charge,
     )?;
     let mut lines = pipe_lines::lines_of(drawing, edges.iter().copied());

@@ -3,51 +3,98 @@
 use hashbrown::HashMap;
 
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
-use crate::graph::config::MAX_CLASS;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
-use crate::pid::quantity::{Comparison, PressureDefaults, Stated, number_and_unit, pressure, temperature};
+use crate::pid::quantity::{Comparison, PressureDefaults, Stated, is_unit, number_and_unit, pressure, temperature};
 use crate::pid::stated_values::stated_fields;
 use crate::pid::{ChargeFn, Datum};
 
-/// Returns the limits by field name. A limit is a number if all items state it in the same unit, or without one, and else
-/// a record of value and unit. It is null if the values cannot be compared: a text that is no number, values with and
-/// without a unit, gauge and absolute pressures.
+/// Returns the limits of items and pipes by field name. A limit is a number if all state it in the same unit, or without
+/// one, and else a record of value and unit. It is null if the values cannot be compared: a text that is no number, values
+/// with and without a unit, gauge and absolute pressures. The names of one quantity, such as `design_pressure` and
+/// `UpperLimitDesignPressure`, have one limit, which is listed under each of them.
 pub(super) fn design_limits<'a>(
     drawing: &Drawing<'a>,
     items: impl Iterator<Item = NodeId>,
+    pipes: &[EdgeId],
     charge: ChargeFn<'_>,
 ) -> Result<Datum<'a>> {
-    let mut limits: Vec<(String, Limit)> = Vec::new();
-    let mut indices: HashMap<String, usize> = HashMap::new();
-    for item in items {
-        let Some(object) = drawing.node(item).as_object() else { continue };
+    let mut limits = Limits::default();
+    let holders = items.map(|item| drawing.node(item)).chain(pipes.iter().map(|pipe| drawing.edge(*pipe)));
+    for object in holders.filter_map(|holder| holder.as_object()) {
         let mut pressures = Vec::new();
         for (name, stated) in stated_fields(object) {
             charge(1 + name.len() as u64 / 8)?;
             let Some(quantity) = Quantity::of(name) else { continue };
-            pressures.extend((quantity.is_pressure && !quantity.is_lower).then(|| name.to_owned()));
-            match indices.get(name) {
-                Some(index) => limits[*index].1.add(&stated),
-                None => {
-                    indices.insert(name.to_owned(), limits.len());
-                    limits.push((name.to_owned(), Limit::new(quantity, &stated)));
-                }
-            }
+            let index = limits.add(drawing, name, quantity, &stated);
+            pressures.extend((quantity.is_pressure && !quantity.is_lower).then_some(index));
         }
-        // The lower one of the design pressure and the allowable working pressure limits.
-        for (_, stated) in stated_fields(object).filter(|(name, _)| is_allowable_pressure(name)) {
-            charge(1)?;
-            for index in pressures.iter().filter_map(|name| indices.get(name)) {
-                limits[*index].1.add(&stated);
-            }
+        // The lower one of the design pressure and the allowable working pressure limits, also if a side states the former.
+        pressures.sort_unstable();
+        pressures.dedup();
+        for (name, stated) in stated_fields(object).filter(|(name, _)| is_allowable_pressure(name)) {
+            charge(1 + pressures.len() as u64)?;
+            let own = limits.index_of(drawing, name);
+            pressures.iter().filter(|index| Some(**index) != own).for_each(|index| limits.limits[*index].add(&stated));
         }
     }
-    // A field without any number, such as a pressure class, is no limit.
-    let limits = limits.into_iter().filter(|(_, limit)| limit.has_number);
-    Ok(Datum::Map(limits.map(|(name, limit)| (name, limit.result())).collect()))
+    Ok(limits.into_datum())
+}
+
+/// Limits of a section.
+#[derive(Default)]
+struct Limits {
+    /// Field names in the order of the drawing, and the index of their limit.
+    names: Vec<(String, usize)>,
+    limits: Vec<Limit>,
+    /// By field name, or by the quantity of several ones.
+    indices: HashMap<String, usize>,
+}
+
+impl Limits {
+    /// Adds a value and returns the index of its limit.
+    fn add(&mut self, drawing: &Drawing<'_>, name: &str, quantity: Quantity, stated: &Stated<'_>) -> usize {
+        let index = match self.index_of(drawing, name) {
+            Some(index) => {
+                self.limits[index].add(stated);
+                index
+            }
+            None => {
+                self.indices.insert(key_of(drawing, name).to_owned(), self.limits.len());
+                self.limits.push(Limit::new(quantity, stated));
+                self.limits.len() - 1
+            }
+        };
+        if !self.names.iter().any(|(known, _)| known == name) {
+            self.names.push((name.to_owned(), index));
+        }
+        index
+    }
+
+    fn index_of(&self, drawing: &Drawing<'_>, name: &str) -> Option<usize> {
+        self.indices.get(key_of(drawing, name)).copied()
+    }
+
+    /// Returns the limits by name. A field without any number, such as a pressure class, is no limit.
+    fn into_datum<'a>(self) -> Datum<'a> {
+        let limits = self.limits;
+        let names = self.names.into_iter().filter(|(_, index)| limits[*index].has_number);
+        Datum::Map(names.map(|(name, index)| (name, limits[index].result())).collect())
+    }
+}
+
+/// Returns the name under which the values of a field are collected: one for all names of the upper limit of a quantity.
+fn key_of<'n>(drawing: &Drawing<'_>, name: &'n str) -> &'n str {
+    let word = snake_case(name);
+    let is_listed = |names: Names| drawing.topology.config.words_of(names).iter().any(|known| **known == *word);
+    match () {
+        () if is_allowable_pressure(name) || is_listed(Names::DesignPressure) => "design_pressure",
+        () if is_listed(Names::DesignTemperature) => "design_temperature",
+        () => name,
+    }
 }
 
 /// Returns whether a field has the maximum allowable working pressure.
@@ -68,6 +115,9 @@ struct Quantity {
 
 impl Quantity {
     fn of(name: &str) -> Option<Quantity> {
+        if is_allowable_pressure(name) {
+            return Some(Quantity { is_pressure: true, is_lower: false });
+        }
         let name = snake_case(name);
         let is_pressure = name.contains("pressure");
         // The head of a pump is not a limit, and the unit of one has no value.
@@ -105,20 +155,24 @@ impl Limit {
         });
     }
 
-    fn result<'a>(self) -> Datum<'a> {
-        match self.tightest {
+    fn result<'a>(&self) -> Datum<'a> {
+        match &self.tightest {
             Some((value, Some(unit))) if self.has_several_units => {
-                Datum::Record(LIMIT, vec![Datum::Number(value), Datum::String(unit)])
+                Datum::Record(LIMIT, vec![Datum::Number(*value), Datum::String(unit.clone())])
             }
-            Some((value, _)) => Datum::Number(value),
+            Some((value, _)) => Datum::Number(*value),
             None => Datum::Null,
         }
     }
 }
 
-/// Returns the number and the unit of a stated value.
+/// Returns the number and the unit of a stated value. A text with further numbers, such as those of two sides, has none.
 fn read(stated: &Stated<'_>) -> Option<(f64, Option<String>)> {
     let (number, unit) = number_and_unit(stated).ok()?;
+    let has_number = |unit: &str| unit.split([' ', '/']).any(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+    if unit.is_some_and(|unit| has_number(unit) && !is_unit(unit)) {
+        return None;
+    }
     Some((number, unit.map(str::to_owned)))
 }
 
