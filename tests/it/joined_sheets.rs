@@ -54,6 +54,44 @@ fn two(from: Value, to: Value) -> [Value; 2] {
 }
 
 #[test]
+fn each_sheet_keeps_the_roles_of_its_classes() {
+    let with_roles = |mut sheet: Value, roles: Value| {
+        sheet["pid_graph"]["metadata"]["topology"] = json!({"roles": roles});
+        sheet
+    };
+    let with_class = |mut sheet: Value, id: &str, class: &str| {
+        let nodes = sheet["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+        let node = nodes.iter_mut().find(|node| node["id"] == id).expect("the item");
+        let keys: Vec<String> = node.as_object().expect("an object").keys().cloned().collect();
+        let key = keys.iter().find(|key| key.contains("class")).expect("a class").clone();
+        node[key] = class.into();
+        sheet
+    };
+    let first = || sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L")]);
+    let second = || sheet("B", "X-2 → V-2 → T-2", &[("X-2", "A", "L")]);
+    let barriers = r#"isolate("A#T-1") | [.isolated, (.barriers | map(.node.id))]"#;
+    // Each sheet has a class of its own; both orders.
+    let own = [
+        with_roles(with_class(first(), "V-1", "gizmo"), json!([{"role": "none", "match": "^gizmo$"}])),
+        with_roles(with_class(second(), "V-2", "widget"), json!([{"role": "barrier", "match": "^widget$"}])),
+    ];
+    check(&own, barriers, json!(["yes", ["B#V-2"]]));
+    let [a, b] = own;
+    check(&[b, a], barriers, json!(["yes", ["B#V-2"]]));
+    // One class with two roles.
+    let class =
+        first()["pid_graph"]["nodes"].as_array().expect("nodes").iter().find(|node| node["id"] == "V-1").cloned();
+    let class =
+        class.and_then(|node| node.as_object()?.iter().find(|(key, _)| key.contains("class")).map(|(_, v)| v.clone()));
+    let other = with_roles(second(), json!([{"role": "none", "match": class.expect("a class")}]));
+    for sheets in [[first(), other.clone()], [other, first()]] {
+        let graphs = sheets.map(|sheet| Graph::from_json(sheet.to_string()).expect("JSON"));
+        let error = join_sheets(&[&graphs[0], &graphs[1]], JoinBy::Any, Limits::default()).expect_err("two roles");
+        assert!(error.to_string().contains("different roles"), "{error}");
+    }
+}
+
+#[test]
 fn three_sheets_in_a_chain_are_one_plant() {
     let sheets = [
         sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L1")]),

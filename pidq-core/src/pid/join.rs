@@ -3,6 +3,8 @@
 //! Connectors are paired if they reference each other; connectors with several candidates or none are listed, and
 //! nothing is guessed. Pairs of different pipes and partners that a sheet lacks are listed too.
 
+mod role_rules;
+
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
@@ -350,7 +352,8 @@ impl<'a> Pairing<'_, 'a> {
 }
 
 /// Returns the metadata of the joined drawing: the required fields of a stored graph, the sheets, and the pairing of
-/// their connectors. The topology of the first sheet that defines one applies to all.
+/// their connectors. The topology of the first sheet that defines one applies to all, with the roles that the others give to
+/// their own classes.
 fn metadata<'a>(
     sheets: &[Drawing<'a>],
     names: &[String],
@@ -373,11 +376,20 @@ fn metadata<'a>(
     ];
     let mut topologies = sheets.iter().map(own_topology);
     if let Some(first) = topologies.find_map(|own| own) {
-        let entries_without_paths = first.iter().filter(|(key, _)| *key != "paths");
-        entries.push((
-            "topology",
-            Datum::Map(entries_without_paths.map(|(key, value)| (key.into(), Datum::Value(value))).collect()),
-        ));
+        let config = sheets.iter().find(|sheet| own_topology(sheet).is_some()).map(|sheet| &sheet.topology.config);
+        let own_rules = || first.get("roles").and_then(Value::as_array).into_iter().flat_map(|rules| rules.iter());
+        let mut rules = match config {
+            Some(config) => role_rules::additional_rules(sheets, names, config, own_rules().count(), &mut *charge)?,
+            None => Vec::new(),
+        };
+        let is_own = |(key, _): &(&str, Value<'_>)| *key != "paths" && (*key != "roles" || rules.is_empty());
+        let mut topology: Vec<(String, Datum<'a>)> =
+            first.iter().filter(is_own).map(|(key, value)| (key.into(), Datum::Value(value))).collect();
+        if !rules.is_empty() {
+            rules.extend(own_rules().map(Datum::Value));
+            topology.push(("roles".into(), Datum::Array(rules)));
+        }
+        entries.push(("topology", Datum::Map(topology)));
         let mut differing = Vec::new();
         for (sheet, name) in sheets.iter().zip(names) {
             let own = own_topology(sheet).map_or(Value::Null, Value::Object);
