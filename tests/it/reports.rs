@@ -99,11 +99,12 @@ fn a_trip_links_its_sensor_to_valves_motors_and_alarms() {
     check(
         TRIP,
         LINKS,
-        json!([
-            ["LT-1", "SDV-1", "trip", "valve", "2oo3"],
-            ["LT-1", "P-1", "trip", "equipment", "2oo3"],
-            ["LT-1", "LAL-1", "alarm", "alarm", "2oo3"]
-        ]),
+        json!([["LT-1", "SDV-1", "trip", "valve", "2oo3"], ["LT-1", "P-1", "trip", "equipment", "2oo3"]]),
+    );
+    check(
+        TRIP,
+        "causeAndEffect().alarms | map([.initiator.id, .final_element.id, .kind, .effect])",
+        json!([["LT-1", "LAL-1", "alarm", "alarm"]]),
     );
     check(
         TRIP,
@@ -115,11 +116,7 @@ fn a_trip_links_its_sensor_to_valves_motors_and_alarms() {
         "causeAndEffect().links | first() | [.fail_action, .trip_item.id, .basis, .path | map(.id), .signals | map(.id)]",
         json!(["closed", "LZ-1", "tag", ["LT-1", "LZ-1", "SDV-1"], ["e4", "e5"]]),
     );
-    check(
-        TRIP,
-        "causeAndEffect().matrix",
-        json!([{"initiator": "LT-1", "SDV-1": "2oo3", "P-1": "2oo3", "LAL-1": "alarm"}]),
-    );
+    check(TRIP, "causeAndEffect().matrix", json!([{"initiator": "LT-1", "SDV-1": "2oo3", "P-1": "2oo3"}]));
 }
 
 #[test]
@@ -231,13 +228,59 @@ fn a_switch_that_overrides_or_resets_a_trip_is_no_cause() {
         r#"instrument.function {"description": "override switch"}"#,
         r#"instrument.function {"label": "MOS"}"#,
         r#"instrument.function {"service": "start-up bypass"}"#,
+        r#"instrument.function {"description": "auto/manual selector"}"#,
+        r#"instrument.function {"description": "start push button"}"#,
+        r#"instrument.function {"remarks": "lamp test"}"#,
+        r#"instrument.function {"service": "alarm acknowledge"}"#,
         "instrument.bypass_switch",
         "instrument.reset_switch",
     ] {
         check(&plant(switch), query, prevents.clone());
     }
-    let trips = r#"instrument.function {"description": "emergency stop"}"#;
-    check(&plant(trips), query, json!([["PSHH-1", "HS-1"], []]));
+    for trips in ["emergency stop", "start/stop", "local push button", "manual trip"] {
+        let switch = format!(r#"instrument.function {{"description": "{trips}"}}"#);
+        check(&plant(&switch), query, json!([["PSHH-1", "HS-1"], []]));
+    }
+}
+
+#[test]
+fn a_switch_that_only_alarms_trips_nothing() {
+    let query = "causeAndEffect() | [(.links | size()), (.matrix | size()), (.alarms | map(.final_element.id)), (.without_effect | map(.id))]";
+    let plant = |signals: &str, alarm: &str| {
+        format!(
+            "V-1 equipment.vessel\nLSHH-1 instrument.level_switch\nI-1 instrument.interlock\n{alarm}\nLSHH-1 @ V-1\n{signals}"
+        )
+    };
+    let by_logic = "LSHH-1 ~ I-1\nI-1 ~ XA-1";
+    for alarm in ["instrument.annunciator", "instrument.horn", "instrument.function", "instrument.pressure_indicator"] {
+        check(&plant(by_logic, &format!("XA-1 {alarm}")), query, json!([0, 0, ["XA-1"], ["LSHH-1"]]));
+    }
+    check(&plant("LSHH-1 ~ LAHH-1", "LAHH-1 instrument.alarm"), query, json!([0, 0, ["LAHH-1"], ["LSHH-1"]]));
+    // A function that alarms and trips is no alarm.
+    for function in ["LZAHH-1", "LIZA-1"] {
+        let trip = format!("{function} instrument.function\nSDV-1 piping_component.ball_valve\nV-1 > SDV-1");
+        check(&plant(&format!("LSHH-1 ~ {function}\n{function} ~ SDV-1"), &trip), query, json!([1, 1, [], []]));
+    }
+}
+
+#[test]
+fn a_controller_trips_no_valve_by_the_letters_of_its_tag() {
+    let kinds = |controller: &str, valve: &str| {
+        format!(
+            "FT-1 instrument.transmitter\n{controller} instrument.function\n{valve}\nFT-1 ~ {controller}\n{controller} ~ XV-1"
+        )
+    };
+    for valve in ["control_valve", "globe_valve", "ball_valve"] {
+        let valve = format!("XV-1 piping_component.{valve}");
+        check(&kinds("FIC-1", &valve), LINKS, json!([]));
+        check(&kinds("FZ-1", &valve), LINKS, json!([["FT-1", "XV-1", "trip", "valve", null]]));
+    }
+    // Its class says that a trip closes it.
+    check(
+        &kinds("FIC-1", "XV-1 piping_component.shutdown_valve"),
+        LINKS,
+        json!([["FT-1", "XV-1", "trip", "valve", null]]),
+    );
 }
 
 #[test]
@@ -294,7 +337,7 @@ fn a_drawing_without_trips_has_an_empty_table() {
     check(
         "",
         "causeAndEffect()",
-        json!({"links": [], "matrix": [], "without_effect": [], "without_cause": [], "not_followed": []}),
+        json!({"links": [], "matrix": [], "alarms": [], "without_effect": [], "without_cause": [], "not_followed": []}),
     );
     let control = "FT-1 instrument.transmitter\nFIC-1 instrument.controller\nFV-1 piping_component.control_valve\nFT-1 ~ FIC-1\nFIC-1 ~ FV-1";
     check(control, LINKS, json!([]));
@@ -1290,21 +1333,6 @@ fn a_drawing_with_new_ids_differs_only_in_what_changed() {
     };
     assert_eq!(found(plant("b", 50)), json!([]));
     assert_eq!(found(plant("b", 80)), json!([["changed", ["V-1-N1", "XV-1"], "nominal_diameter"]]));
-}
-
-#[test]
-fn an_initiator_that_only_raises_alarms_has_no_effect() {
-    let plant = "
-        D-1 equipment.vessel
-        LSHH-1 instrument.switch
-        I-1 instrument.interlock
-        XA-1 instrument.annunciator
-        LSHH-1 @ D-1
-        LSHH-1 ~ I-1
-        I-1 ~ XA-1
-    ";
-    check(plant, LINKS, json!([["LSHH-1", "XA-1", "alarm", "alarm", null]]));
-    check(plant, "causeAndEffect().without_effect | map(.id)", json!(["LSHH-1"]));
 }
 
 #[test]

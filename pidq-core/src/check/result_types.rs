@@ -293,25 +293,24 @@ const SECTION: Fields = &[
     ("design_limits", OBJECT),
 ];
 const CAUSES_AND_EFFECTS: Fields = &[
-    (
-        "links",
-        ResultType::Table(&[
-            ("initiator", ResultType::Node),
-            ("final_element", ResultType::Node),
-            ("kind", STRING),
-            ("effect", STRING_OR_NULL),
-            ("fail_action", ANY),
-            ("voting", STRING_OR_NULL),
-            ("trip_item", ResultType::Node),
-            ("basis", STRING_OR_NULL),
-            ("path", ResultType::Nodes),
-            ("signals", ResultType::Edges),
-        ]),
-    ),
+    ("links", ResultType::Table(LINKS)),
     ("matrix", ARRAY),
+    ("alarms", ResultType::Table(LINKS)),
     ("without_effect", ResultType::Nodes),
     ("without_cause", ResultType::Nodes),
     ("not_followed", ResultType::Table(&[("item", ResultType::Node), ("edge", ANY), ("reason", STRING)])),
+];
+const LINKS: Fields = &[
+    ("initiator", ResultType::Node),
+    ("final_element", ResultType::Node),
+    ("kind", STRING),
+    ("effect", STRING_OR_NULL),
+    ("fail_action", ANY),
+    ("voting", STRING_OR_NULL),
+    ("trip_item", ResultType::Node),
+    ("basis", STRING_OR_NULL),
+    ("path", ResultType::Nodes),
+    ("signals", ResultType::Edges),
 ];
 const CIRCUIT: Fields = &[
     ("circuit", STRING),

@@ -78,6 +78,13 @@ pub(crate) fn stage(drawing: &Drawing<'_>, node: NodeId) -> Stage {
     if is_logic { Stage::Logic } else { Stage::Function }
 }
 
+/// Returns whether an instrument is a controller, by its class or the letter C of its tag.
+pub(crate) fn is_controller(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let has_letter = |tag: Tag| !tag.is_position() && tag.split().1.contains(&'C');
+    drawing.class_has_word(node, vocabulary::CONTROLLERS)
+        || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(has_letter)
+}
+
 /// Returns whether the letters or the class of an instrument state that it is operated by hand.
 pub(crate) fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'))

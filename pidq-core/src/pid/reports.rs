@@ -6,6 +6,7 @@
 pub(crate) mod cause_and_effect;
 pub(crate) mod corrosion_circuits;
 pub(crate) mod diff_ranking;
+mod hand_switches;
 pub(crate) mod material_list;
 pub(crate) mod numbering;
 pub(crate) mod pressure_interfaces;

@@ -5,30 +5,31 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::trips;
+use super::{hand_switches, trips};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::trip_words::EmergencyValve;
 use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loop_parts::root_valves;
 use crate::pid::loops::position_feedback::{self, Feedback};
+use crate::pid::loops::protection;
 use crate::pid::loops::signals;
 use crate::pid::stated_values::stated_values;
 use crate::pid::valve_state::out_of_action::is_out_of_action;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::unread_texts::has_doubtful_text;
-use crate::pid::valve_state::{fail_action, installation, texts};
+use crate::pid::valve_state::{fail_action, installation};
 use crate::pid::{Budget, ChargeFn, Datum, push_row};
 use crate::value::{Value, convert};
 
-const RESULT: &[&str] = &["links", "matrix", "without_effect", "without_cause", "not_followed"];
+const RESULT: &[&str] = &["links", "matrix", "alarms", "without_effect", "without_cause", "not_followed"];
 const LINK: &[&str] =
     &["initiator", "final_element", "kind", "effect", "fail_action", "voting", "trip_item", "basis", "path", "signals"];
-/// Effect of a signal that only raises an alarm, and the kind of its link.
+/// Effect of a link to an alarm.
 const ALARM: &str = "alarm";
 const NOT_FOLLOWED: &[&str] = &["item", "edge", "reason"];
 
@@ -58,8 +59,6 @@ struct Link<'a> {
     initiator: NodeId,
     final_element: NodeId,
     voting: Option<String>,
-    /// The signal only raises an alarm there.
-    is_alarm: bool,
     row: Vec<Datum<'a>>,
 }
 
@@ -71,6 +70,8 @@ struct Report<'d, 'a> {
     trip_reasons: Vec<Option<&'static str>>,
     voting: HashMap<NodeId, Option<String>>,
     links: Vec<Link<'a>>,
+    /// Links to alarms: an alarm does not stop anything by itself.
+    alarms: Vec<Link<'a>>,
     without_effect: Vec<NodeId>,
     /// Final elements of any link, and nodes that some initiator reaches.
     effects: HashSet<NodeId>,
@@ -91,6 +92,7 @@ impl<'d, 'a> Report<'d, 'a> {
             trip_reasons: (0..count as u32).map(|node| trips::trip_reason(drawing, node)).collect(),
             voting: HashMap::new(),
             links: Vec::new(),
+            alarms: Vec::new(),
             without_effect: Vec::new(),
             effects: HashSet::new(),
             reached: HashSet::new(),
@@ -109,7 +111,7 @@ impl<'d, 'a> Report<'d, 'a> {
         for node in (0..drawing.topology.node_count() as u32).filter(is_instrument) {
             budget.charge(1 + drawing.topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
             let is_hand = instrument_class::is_hand_switch(drawing, node);
-            if prevents_trip(drawing, node) {
+            if hand_switches::starts_no_trip(drawing, node) {
                 self.add_not_followed(node, NONE, "effect_not_stated", budget)?;
                 continue;
             }
@@ -129,6 +131,7 @@ impl<'d, 'a> Report<'d, 'a> {
             }
         }
         self.links.sort_by_key(|link| (link.initiator, link.final_element));
+        self.alarms.sort_by_key(|link| (link.initiator, link.final_element));
         self.without_effect.sort_unstable();
         Ok(())
     }
@@ -173,8 +176,8 @@ impl<'d, 'a> Report<'d, 'a> {
             return Ok(());
         }
         self.effects.extend(ends.iter().map(|at| steps[*at].node));
-        let acts = ends.iter().any(|at| steps[*at].effect != Some(ALARM));
-        if !acts && (self.all || steps.iter().any(|step| step.is_trip)) {
+        let is_alarm = |at: &usize| steps[*at].effect == Some(ALARM);
+        if ends.iter().all(is_alarm) && (self.all || steps.iter().any(|step| step.is_trip)) {
             self.without_effect.push(initiator);
         }
         let is_linked = ends.iter().any(|at| self.all || steps[*at].is_trip);
@@ -188,7 +191,8 @@ impl<'d, 'a> Report<'d, 'a> {
                 self.list_absent(&steps, at, budget)?;
                 let link = self.link(&steps, at, budget)?;
                 budget.reserve(size_of::<Link<'_>>() + link.row.iter().map(Datum::size).sum::<usize>())?;
-                self.links.push(link);
+                let links = if is_alarm(&at) { &mut self.alarms } else { &mut self.links };
+                links.push(link);
             }
         }
         Ok(())
@@ -235,7 +239,7 @@ impl<'d, 'a> Report<'d, 'a> {
             for (next, via) in next {
                 let effect = self.effect(node, next, via, budget)?;
                 let Some(effect) = effect else { continue };
-                let is_trip = is_trip || self.trip_reasons[next as usize].is_some();
+                let is_trip = is_trip || self.trip_reasons[next as usize].is_some() && !self.controls(node, next);
                 if seen.insert((next, is_trip)) {
                     steps.push(Step { node: next, is_trip, from: at as u32, via, effect });
                 }
@@ -243,6 +247,14 @@ impl<'d, 'a> Report<'d, 'a> {
             at += 1;
         }
         Ok(steps)
+    }
+
+    /// Returns whether a controller moves a valve of which only the letters of the tag say that it may be one of a trip: `UV` is
+    /// the usual tag of an anti-surge valve.
+    fn controls(&self, node: NodeId, valve: NodeId) -> bool {
+        let drawing = self.drawing;
+        let possible = || protection::emergency_valve(drawing, valve) == Some((EmergencyValve::Possible, "tag"));
+        self.trip_reasons[valve as usize] == Some("tag") && instrument_class::is_controller(drawing, node) && possible()
     }
 
     /// Returns the nodes that the signals of a node lead to, the parts of an instrument, and the valve of an actuator.
@@ -291,8 +303,7 @@ impl<'d, 'a> Report<'d, 'a> {
             return Ok(Some(Some("valve")));
         }
         match role {
-            // A function that passes a signal on is no end of it, whatever its letters.
-            Role::Instrument => Ok(Some((trips::is_alarm(drawing, node) && !self.sends_signal(node)).then_some(ALARM))),
+            Role::Instrument => Ok(Some(self.is_alarm(node).then_some(ALARM))),
             Role::Equipment => {
                 let reason = match (instrument_class::is_driven(drawing, node), instrument_class::senses(drawing, from))
                 {
@@ -326,6 +337,13 @@ impl<'d, 'a> Report<'d, 'a> {
         let topology = &self.drawing.topology;
         let mut arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
         arcs.any(|(other, edge)| other != node && self.is_signal(edge) && !topology.is_assumed(edge))
+    }
+
+    /// Returns whether an instrument raises an alarm: by its class, or by its letters if it passes no signal on. `LZAHH` and
+    /// `LIZA` trip too.
+    fn is_alarm(&self, node: NodeId) -> bool {
+        trips::is_alarm(self.drawing, node)
+            && (trips::is_alarm_by_class(self.drawing, node) || !self.sends_signal(node))
     }
 
     /// Returns whether a valve only passes a signal on, such as a solenoid valve: it has no pipe, and a signal leaves it,
@@ -446,10 +464,10 @@ impl<'d, 'a> Report<'d, 'a> {
         let row = vec![
             Datum::Node(initiator),
             Datum::Node(final_element),
-            Datum::Word(match (step.effect, step.is_trip) {
-                (Some(ALARM), _) => ALARM,
-                (_, true) => "trip",
-                (_, false) => "control",
+            Datum::Word(match () {
+                () if step.effect == Some(ALARM) => ALARM,
+                () if step.is_trip => "trip",
+                () => "control",
             }),
             word(step.effect),
             Datum::value(fail_action),
@@ -459,7 +477,7 @@ impl<'d, 'a> Report<'d, 'a> {
             Datum::Nodes(path.iter().map(|step| step.node).collect()),
             Datum::Edges(path.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect()),
         ];
-        Ok(Link { initiator, final_element, voting, is_alarm: step.effect == Some(ALARM), row })
+        Ok(Link { initiator, final_element, voting, row })
     }
 
     /// Returns the voting that the items of a path state, such as `2oo3`.
@@ -486,10 +504,14 @@ impl<'d, 'a> Report<'d, 'a> {
                 && !self.effects.contains(node)
         };
         let without_cause = (0..topology.node_count() as u32).filter(is_trip_valve).collect();
-        let mut links = Vec::with_capacity(self.links.len());
-        for link in self.links {
-            push_row(&mut links, link.row, budget)?;
-        }
+        let rows = |links: Vec<Link<'a>>, budget: &mut dyn Budget| -> Result<Datum<'a>> {
+            let mut rows = Vec::with_capacity(links.len());
+            for link in links {
+                push_row(&mut rows, link.row, budget)?;
+            }
+            Ok(Datum::Table(LINK, rows))
+        };
+        let (links, alarms) = (rows(self.links, budget)?, rows(self.alarms, budget)?);
         let mut not_followed = self.not_followed;
         not_followed.sort_unstable();
         let not_followed = not_followed
@@ -498,8 +520,9 @@ impl<'d, 'a> Report<'d, 'a> {
         Ok(Datum::Record(
             RESULT,
             vec![
-                Datum::Table(LINK, links),
+                links,
                 matrix,
+                alarms,
                 Datum::Nodes(self.without_effect),
                 Datum::Nodes(without_cause),
                 Datum::Table(NOT_FOLLOWED, not_followed.collect()),
@@ -507,8 +530,7 @@ impl<'d, 'a> Report<'d, 'a> {
         ))
     }
 
-    /// Returns one flat row per initiator with a column per final element: the voting, `X`, or
-    /// `alarm` where the signal only raises one.
+    /// Returns one flat row per initiator with a column per final element: the voting, or `X`.
     fn matrix(&self, budget: &mut dyn Budget) -> Result<Datum<'a>> {
         let mut columns: Vec<NodeId> = self.links.iter().map(|link| link.final_element).collect();
         columns.sort_unstable();
@@ -524,11 +546,7 @@ impl<'d, 'a> Report<'d, 'a> {
             for (column, title) in columns.iter().zip(&titles) {
                 let is_cell = |link: &&Link<'a>| link.initiator == first && link.final_element == *column;
                 let cell = links.next_if(is_cell);
-                let mark = |link: &Link<'a>| match (link.is_alarm, &link.voting) {
-                    (true, _) => ALARM.to_owned(),
-                    (false, Some(voting)) => voting.clone(),
-                    (false, None) => "X".to_owned(),
-                };
+                let mark = |link: &Link<'a>| link.voting.clone().unwrap_or_else(|| "X".into());
                 row.push((title.clone(), Datum::String(cell.map(mark).unwrap_or_default())));
             }
             rows.push(Datum::Map(row));
@@ -552,22 +570,6 @@ impl<'d, 'a> Report<'d, 'a> {
 /// Returns the word for a signal that is not there or may not be. One that is closed may only be cut off.
 fn signal_uncertainty(drawing: &Drawing<'_>, signal: EdgeId) -> Option<&'static str> {
     pipe_state(drawing, signal).min(PipeState::NotInstalled).uncertainty()
-}
-
-/// Words in the classes and texts of switches that prevent a trip, or end one.
-const OVERRIDES: &[&str] = &["bypass", "inhibit", "mos", "override", "reset", "overbridge"];
-
-/// Returns whether a switch overrides, bypasses or resets a trip, by its class, or for a hand switch by its texts: it causes
-/// no effect.
-fn prevents_trip(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let names_override = |text: &str| {
-        text.len() <= MAX_CLASS
-            && snake_case(text).split(|c: char| !c.is_alphanumeric()).any(|word| OVERRIDES.contains(&word))
-    };
-    let names = [Names::Description, Names::Service, Names::Remarks];
-    let mut texts = names.into_iter().flat_map(|names| texts(drawing, node, names));
-    drawing.class_texts(node).any(names_override)
-        || instrument_class::is_hand_switch(drawing, node) && texts.any(names_override)
 }
 
 /// Returns whether a bubble stands for the measurement too, and may move something: not a display.

@@ -47,5 +47,10 @@ pub(crate) fn is_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether an instrument raises an alarm: A among the letters after the first, or its class.
 pub(crate) fn is_alarm(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let tag = drawing.tag(node).and_then(Tag::parse_letters);
-    tag.is_some_and(|tag| tag.split().1.contains(&'A')) || drawing.class_has(node, vocabulary::ALARM_CLASSES)
+    tag.is_some_and(|tag| tag.split().1.contains(&'A')) || is_alarm_by_class(drawing, node)
+}
+
+/// Returns whether an instrument raises an alarm, by its class.
+pub(crate) fn is_alarm_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has(node, vocabulary::ALARM_CLASSES)
 }
