@@ -1,14 +1,16 @@
 //! Validation rules for drawings: each rule is one row, each finding names its evidence.
 
+mod connections;
 mod relief;
 
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::dead_ends::{DeadEnd, dead_ends, has_instrument, has_sensor, is_covered};
+use self::connections::{is_branch_of_header, is_unconnected};
+use super::dead_ends::{DeadEnd, dead_ends, has_sensor};
 use super::isolate::expected_pipe_count;
-use super::lists::{EdgeField, distinct_values, is_component, is_property_break, may_change, normalized};
+use super::lists::{EdgeField, distinct_values, is_component, may_change};
 use super::loop_parts::{self, Gap, LoopParts};
 use super::loops::Loops;
 use super::segments::{self, MissingEnds};
@@ -275,50 +277,6 @@ impl<'a> Checker<'_, 'a> {
         }
         Ok(())
     }
-}
-
-/// Returns whether a branch leaves a header of one size at an item such as a tee: a smaller one needs no reducer, and the
-/// class of the tee seldom says that it reduces.
-fn is_branch_of_header(drawing: &Drawing<'_>, node: NodeId, edges: &[EdgeId]) -> bool {
-    let field = EdgeField::Named(Names::Size);
-    let size =
-        |edge: &EdgeId| drawing.edge_field(*edge, Names::Size).and_then(|size| normalized(size, &field).as_f64());
-    let Some(sizes) = edges.iter().map(size).collect::<Option<Vec<f64>>>() else { return false };
-    let largest = sizes.iter().copied().fold(0.0, f64::max);
-    let is_through = sizes.iter().filter(|size| **size == largest).count() > 1;
-    sizes.len() > 2 && is_through && !drawing.topology.roles[node as usize].closes()
-}
-
-/// Returns whether a component that needs a pipe has none, or a nozzle has neither pipe nor instrument.
-pub(crate) fn is_unconnected(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let topology = &drawing.topology;
-    let role = topology.roles[node as usize];
-    let ports = topology.ports.nodes(node);
-    if topology.flow_degree(node) > 0 || ports.iter().any(|port| topology.flow_degree(*port) > 0) {
-        return false;
-    }
-    if topology.owner(node).is_some() || role == Role::Port {
-        return !is_covered(drawing, node) && !has_instrument(drawing, node);
-    }
-    match role {
-        Role::Instrument => false,
-        // A pilot valve, the motor of a pump and a connector of signals have signals and shafts.
-        Role::Control if drawing.class_has(node, vocabulary::SOLENOIDS) => !has_other_edge(drawing, node),
-        Role::Equipment if drawing.class_has_word(node, vocabulary::PRIME_MOVERS) => !has_other_edge(drawing, node),
-        Role::OffPage => !has_other_edge(drawing, node),
-        // Chambers, notes and signal ends have no pipes either, and a property break may be a mark next to one.
-        Role::None => drawing.is_piping(node) && !is_property_break(drawing, node),
-        _ => true,
-    }
-}
-
-/// Returns whether an item has a signal or a shaft: an edge that is neither a pipe nor one of parts or groups.
-fn has_other_edge(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    const STRUCTURE: [EdgeFlags; 5] =
-        [EdgeFlags::FLOW, EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED, EdgeFlags::ZONE];
-    let topology = &drawing.topology;
-    let is_other = |edge: &EdgeId| STRUCTURE.iter().all(|flag| !topology.edge_flags[*edge as usize].contains(*flag));
-    topology.table(EdgeFilter::All, Direction::Both).edges(node).iter().any(is_other)
 }
 
 /// Returns the open ends of a drawing: those drawn as such, and items in a line with an unconnected side.

@@ -66,18 +66,16 @@ fn is_short(word: &str) -> bool {
 /// Returns whether a word is a negation, a doubt, a condition or a state, or a participle in no list.
 fn is_doubtful(word: &str) -> bool {
     vocabulary::UNCERTAIN_WORDS.contains(&word)
-        || word.len() > 4
-            && word.ends_with("ed")
-            && !word.ends_with("eed")
-            && !vocabulary::PLAIN_PARTICIPLES.contains(&word)
+        || word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed") && !vocabulary::is_plain_participle(word)
 }
 
 /// Returns whether a word says nothing about whether an item is there and closes, or is one that other rules read.
 fn is_plain(drawing: &Drawing<'_>, word: &str) -> bool {
-    const LISTS: [&[&str]; 4] =
-        [vocabulary::PLAIN_WORDS, vocabulary::PLAIN_PARTICIPLES, vocabulary::LOCK_WORDS, vocabulary::LOCK_CODES];
+    const LISTS: [&[&str]; 2] = [vocabulary::LOCK_WORDS, vocabulary::LOCK_CODES];
     let positions = [Names::Open, Names::Closed, Names::LockedOpen, Names::LockedClosed];
-    LISTS.iter().any(|known| known.contains(&word))
+    vocabulary::is_plain_word(word)
+        || vocabulary::is_plain_participle(word)
+        || LISTS.iter().any(|known| known.contains(&word))
         || roles::is_hand_valve_word(word)
         || positions.iter().any(|names| drawing.topology.config.contains(*names, word))
 }
