@@ -78,6 +78,11 @@ fn each_sheet_keeps_the_roles_of_its_classes() {
     check(&own, barriers, json!(["yes", ["B#V-2"]]));
     let [a, b] = own;
     check(&[b, a], barriers, json!(["yes", ["B#V-2"]]));
+    // A class that only one sheet declares.
+    let declared = with_roles(with_class(first(), "V-1", "gizmo"), json!([{"role": "barrier", "match": "^gizmo$"}]));
+    let unknown = with_class(second(), "V-2", "gizmo");
+    check(&[declared.clone(), unknown.clone()], barriers, json!(["yes", ["A#V-1"]]));
+    check(&[unknown, declared], barriers, json!(["yes", ["A#V-1"]]));
     // One class with two roles.
     let class =
         first()["pid_graph"]["nodes"].as_array().expect("nodes").iter().find(|node| node["id"] == "V-1").cloned();

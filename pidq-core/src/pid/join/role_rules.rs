@@ -1,9 +1,11 @@
 //! Role rules of joined sheets: each class keeps the role that its own sheet gives it.
 //!
 //! The topology of one sheet applies to the joined drawing. Rules of the others are added for the classes that need them; a
-//! class with different roles on two sheets cannot be joined, since one of its items would change its role.
+//! class with different roles on two sheets cannot be joined, since one of its items would change its role. A class that is
+//! unknown on a sheet has the role that a rule of another one gives it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use hashbrown::HashSet;
 
@@ -23,6 +25,13 @@ struct Given {
     is_declared: bool,
 }
 
+impl Given {
+    /// Returns whether nothing gives the class a role: neither a rule nor the built-in ones.
+    fn is_unknown(&self) -> bool {
+        self.role.is_none() && !self.is_declared
+    }
+}
+
 /// Returns the rules to be tried before the `known` ones of a sheet whose topology applies to all.
 pub(super) fn additional_rules<'a>(
     sheets: &[Drawing<'_>],
@@ -35,7 +44,7 @@ pub(super) fn additional_rules<'a>(
     for (class, given) in given_roles(sheets, names, charge)? {
         charge(1 + class.len() as u64 / 4)?;
         let role = config.role_of(&class);
-        if role == given.role {
+        if role == given.role || given.is_unknown() {
             continue;
         }
         // A rule cannot state a built-in role: what rules declare is certain.
@@ -65,9 +74,15 @@ fn given_roles(sheets: &[Drawing<'_>], names: &[String], charge: ChargeFn<'_>) -
                 charge(1 + class.len() as u64)?;
                 let role = config.role_of(class);
                 let found = Given { role, sheet: at, is_declared: config.is_declared(class) };
-                let known = given.entry(snake_case(class)).or_insert(found);
-                if known.role != role {
-                    return Err(contradiction(class, [(&names[known.sheet], known.role), (&names[at], role)]));
+                let is_unknown = found.is_unknown();
+                match given.entry(snake_case(class)) {
+                    Entry::Vacant(vacant) => drop(vacant.insert(found)),
+                    Entry::Occupied(mut known) if known.get().is_unknown() => drop(known.insert(found)),
+                    Entry::Occupied(known) if known.get().role != role && !is_unknown => {
+                        let known = known.get();
+                        return Err(contradiction(class, [(&names[known.sheet], known.role), (&names[at], role)]));
+                    }
+                    Entry::Occupied(_) => {}
                 }
             }
         }
