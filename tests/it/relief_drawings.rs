@@ -1569,6 +1569,18 @@ const ROWS: &[Row] = &[
         &["error V-1", "error V-2", "info V-3", "error V-4", "warning V-5?"],
     ),
     row(
+        "a lock that is not there yet",
+        "D-1 → V-1(open, lock=padlock to be fitted) → RV-1 → O-1; D-2 → V-2(open, lock=planned CSO) → RV-2 → O-2; \
+         D-3 → V-3(open, lock=key lost) → RV-3 → O-3; D-4 → V-4(open, lock=to be locked open) → RV-4 → O-4",
+        &[
+            "RV-1 open: not_locked_open V-1",
+            "RV-2 open: not_locked_open V-2",
+            "RV-3 open: not_locked_open V-3",
+            "RV-4 open: locked_open V-4",
+        ],
+        &["warning V-1", "warning V-2", "warning V-3", "info V-4"],
+    ),
+    row(
         "how a valve is to be installed says that it is there, and when that it may not be",
         "D-1 → V-1(lock=LO, remarks=to be installed with stem horizontal) → RV-1 → O-1; \
          D-2 → V-2(lock=LO, remarks=to be installed in horizontal line at grade) → RV-2 → O-2; \

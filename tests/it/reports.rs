@@ -1367,3 +1367,26 @@ fn a_pipe_that_ends_in_the_open_air_is_not_plugged() {
         check(&classes(end), "deadEnds() | map(.class)", json!([class]));
     }
 }
+
+#[test]
+fn a_voting_that_the_drawn_sensors_cannot_fulfil_is_not_certain() {
+    let plant = |sensors: &[&str], voting: &str| {
+        let nodes: String = sensors.iter().map(|tag| format!("{tag} instrument.pressure_transmitter\n")).collect();
+        let edges: String = sensors.iter().map(|tag| format!("{tag} @ V-1\n{tag} ~ I-1\n")).collect();
+        format!(
+            "V-1 equipment.vessel\nV-2 equipment.vessel\nXV-1 piping_component.shutdown_valve {{\"fail_action\": \"closed\"}}\n\
+             I-1 instrument.interlock {{\"voting\": \"{voting}\"}}\n{nodes}V-1 > XV-1\nXV-1 > V-2\n{edges}I-1 ~ XV-1"
+        )
+    };
+    let certain = r#"loops() | filter(.kind == "trip" or .kind == "safety") | map(.certain) | first()"#;
+    for (sensors, voting, expected) in [
+        (&["PT-1A"][..], "2oo3", false),
+        (&["PT-1A", "PT-1B"][..], "2oo3", false),
+        (&["PT-1A", "PT-1B", "PT-1C"][..], "2oo3", true),
+        (&["PT-1A"][..], "1oo2", false),
+        (&["PT-1A"][..], "1oo1", true),
+        (&["PT-1A/B/C"][..], "2oo3", true),
+    ] {
+        check(&plant(sensors, voting), certain, json!(expected));
+    }
+}

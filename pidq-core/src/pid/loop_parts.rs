@@ -5,6 +5,7 @@
 //! loop move is no final element of the other.
 
 pub(crate) mod root_valves;
+pub(crate) mod voting;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -99,6 +100,8 @@ pub(crate) struct LoopParts {
     has_part_by_number: bool,
     /// A sensor of a trip is shut off from the process.
     has_shut_off_sensor: bool,
+    /// A voting of a trip needs more sensors than it has.
+    lacks_voters: bool,
 }
 
 impl LoopParts {
@@ -137,6 +140,8 @@ impl LoopParts {
         let has_part_by_number = connection != Connection::None
             && has_part_without_signal(drawing, sensors.iter().chain(&final_elements).copied(), charge)?;
         let has_shut_off_sensor = search.is_protective() && has_shut_off(drawing, &sensors, charge)?;
+        let voting = search.found.node.into_iter().chain(between.iter().copied());
+        let lacks_voters = search.is_protective() && voting::lacks_voters(drawing, voting, &sensors, charge)?;
         Ok(LoopParts {
             sensors,
             functions,
@@ -151,6 +156,7 @@ impl LoopParts {
             has_absent_signal,
             has_part_by_number,
             has_shut_off_sensor,
+            lacks_voters,
         })
     }
 
@@ -191,6 +197,7 @@ impl LoopParts {
         !is_assumed
             && !self.has_absent_signal
             && !self.has_shut_off_sensor
+            && !self.lacks_voters
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
             && (!is_trip || !self.items().any(may_not_act))
             && !self.between.iter().any(|node| signals::is_of_unknown_class(drawing, *node))

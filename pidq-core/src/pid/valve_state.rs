@@ -395,7 +395,11 @@ fn says_locked(text: &str) -> bool {
     let text = snake_case(text.trim());
     let has = |known: &[&str]| text.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
     let is_position = [vocabulary::LOCK_CODES, vocabulary::LOCK_WORDS].into_iter().any(has);
-    is_position && !has(vocabulary::NO_LOCK_WORDS) && !vocabulary::NO_LOCK.contains(&text.as_str())
+    // `padlock to be fitted`, but not `to be locked open`.
+    let is_planned = text.split_once("to_be_").is_some_and(|(_, rest)| {
+        !["locked", "sealed", "car_sealed", "chained", "kept"].iter().any(|word| rest.starts_with(word))
+    });
+    is_position && !is_planned && !has(vocabulary::NO_LOCK_WORDS) && !vocabulary::NO_LOCK.contains(&text.as_str())
 }
 
 /// Returns whether the drawing defines a valve as locked or sealed open. A lock without a position is taken as one in

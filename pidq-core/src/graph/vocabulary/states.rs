@@ -432,7 +432,7 @@ pub const LOCK_WORDS: &[&str] = &[
 
 /// Words in texts of a lock that say that there is none.
 pub const NO_LOCK_WORDS: &[&str] = &[
-    "absent", "broken", "cut", "deleted", "face", "future", "gasket", "hold", "missing", "none", "not", "oil", "ohne",
-    "optional", "required", "removed", "soft", "tbc", "tbd", "unlocked", "unsealed", "without", "nicht", "sans",
-    "stem",
+    "absent", "broken", "cut", "deleted", "face", "future", "gasket", "hold", "lost", "missing", "none", "not", "oil",
+    "ohne", "pending", "planned", "proposed", "optional", "required", "removed", "soft", "tbc", "tbd", "unlocked",
+    "unsealed", "without", "nicht", "sans", "stem",
 ];

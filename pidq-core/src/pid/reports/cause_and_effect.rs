@@ -8,23 +8,23 @@ use hashbrown::{HashMap, HashSet};
 use super::{hand_switches, trips};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loop_parts::root_valves;
+use crate::pid::loop_parts::voting::stated_voting;
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::loops::protection;
 use crate::pid::loops::signals;
-use crate::pid::stated_values::stated_values;
 use crate::pid::valve_state::out_of_action::is_out_of_action;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::unread_texts::has_doubtful_text;
 use crate::pid::valve_state::{fail_action, installation};
 use crate::pid::{Budget, ChargeFn, Datum, push_row};
-use crate::value::{Value, convert};
+use crate::value::convert;
 
 const RESULT: &[&str] = &["links", "matrix", "alarms", "without_effect", "without_cause", "not_followed"];
 const LINK: &[&str] =
@@ -485,7 +485,7 @@ impl<'d, 'a> Report<'d, 'a> {
         let mut found: Vec<String> = Vec::new();
         for node in nodes {
             if !self.voting.contains_key(&node) {
-                let voting = stated_voting(self.drawing, node, budget)?;
+                let voting = stated_voting(self.drawing, node, &mut |units| budget.charge(units))?;
                 self.voting.insert(node, voting);
             }
             found.extend(
@@ -575,53 +575,4 @@ fn signal_uncertainty(drawing: &Drawing<'_>, signal: EdgeId) -> Option<&'static 
 /// Returns whether a bubble stands for the measurement too, and may move something: not a display.
 fn stands_for_sensor(drawing: &Drawing<'_>, node: NodeId) -> bool {
     instrument_class::may_sense(drawing, node) && instrument_class::may_move(drawing, node)
-}
-
-/// Returns the voting that an item states in a field, or in the words of its tag, class or description.
-fn stated_voting(drawing: &Drawing<'_>, node: NodeId, budget: &mut dyn Budget) -> Result<Option<String>> {
-    let holder = drawing.node(node);
-    let [stated] = stated_values(drawing, holder, [Names::Voting], &mut |units| budget.charge(units))?;
-    if let Some(stated) = stated {
-        return Ok(Some(convert::to_text(stated.value)));
-    }
-    let object = holder.as_object();
-    let names = [Names::Tag, Names::Class, Names::Description, Names::Service];
-    let mut texts = names.iter().flat_map(|names| drawing.topology.config.names(*names)).filter_map(|name| {
-        let text = object?.get(name).and_then(Value::as_str)?;
-        (text.len() <= MAX_CLASS).then_some(text)
-    });
-    Ok(texts.find_map(voting_in))
-}
-
-/// Returns the first voting in a text: digits, `oo`, digits.
-fn voting_in(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let at = (1..bytes.len()).find(|at| {
-        is_digit(at - 1) && is_digit(at + 2) && text.get(*at..at + 2).is_some_and(|oo| oo.eq_ignore_ascii_case("oo"))
-    })?;
-    let start = (0..at).rev().take_while(|before| is_digit(*before)).last()?;
-    let end = (at + 2..bytes.len()).take_while(|after| is_digit(*after)).last()?;
-    text.get(start..=end).map(String::from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::voting_in;
-
-    #[test]
-    fn a_voting_is_found_in_a_text() {
-        for (text, expected) in [
-            ("voter 2oo3", Some("2oo3")),
-            ("1OO2D", Some("1OO2")),
-            ("level 2oo3, 1oo2", Some("2oo3")),
-            ("pool 3", None),
-            ("2oo", None),
-            ("oo3", None),
-            ("", None),
-            ("ü2oo3ü", Some("2oo3")),
-        ] {
-            assert_eq!(voting_in(text).as_deref(), expected, "{text}");
-        }
-    }
 }

@@ -1,0 +1,87 @@
+//! Voting of the signals of a trip, such as `2oo3`, and whether there are enough of them.
+
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::pid::ChargeFn;
+use crate::pid::stated_values::stated_values;
+use crate::value::{Value, convert};
+
+/// Returns the voting that an item states in a field, or in the words of its tag, class or description.
+pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<String>> {
+    let holder = drawing.node(node);
+    let [stated] = stated_values(drawing, holder, [Names::Voting], charge)?;
+    if let Some(stated) = stated {
+        return Ok(Some(convert::to_text(stated.value)));
+    }
+    let object = holder.as_object();
+    let names = [Names::Tag, Names::Class, Names::Description, Names::Service];
+    let mut texts = names.iter().flat_map(|names| drawing.topology.config.names(*names)).filter_map(|name| {
+        let text = object?.get(name).and_then(Value::as_str)?;
+        (text.len() <= MAX_CLASS).then_some(text)
+    });
+    Ok(texts.find_map(voting_in))
+}
+
+/// Returns the first voting in a text: digits, `oo`, digits.
+fn voting_in(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let at = (1..bytes.len()).find(|at| {
+        is_digit(at - 1) && is_digit(at + 2) && text.get(*at..at + 2).is_some_and(|oo| oo.eq_ignore_ascii_case("oo"))
+    })?;
+    let start = (0..at).rev().take_while(|before| is_digit(*before)).last()?;
+    let end = (at + 2..bytes.len()).take_while(|after| is_digit(*after)).last()?;
+    text.get(start..=end).map(String::from)
+}
+
+/// Returns whether a voting such as `2oo3` needs more signals than there are sensors. A tag such as `PT-1A/B/C` stands for
+/// several of them.
+pub(super) fn lacks_voters(
+    drawing: &Drawing<'_>,
+    items: impl Iterator<Item = NodeId>,
+    sensors: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let is_several = |sensor: &NodeId| drawing.tag(*sensor).is_some_and(|tag| tag.contains(['/', ',', '&']));
+    if sensors.iter().any(is_several) {
+        return Ok(false);
+    }
+    for item in items {
+        let voting = stated_voting(drawing, item, &mut *charge)?;
+        let count = voting.as_deref().and_then(voting_in).and_then(|voting| voting_count(&voting));
+        if count.is_some_and(|count| count > sensors.len()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the number of signals of a voting: 3 of `2oo3`.
+fn voting_count(voting: &str) -> Option<usize> {
+    voting.to_ascii_lowercase().split_once("oo")?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{voting_count, voting_in};
+
+    #[test]
+    fn a_voting_is_found_in_a_text() {
+        for (text, expected) in [
+            ("voter 2oo3", Some("2oo3")),
+            ("1OO2D", Some("1OO2")),
+            ("level 2oo3, 1oo2", Some("2oo3")),
+            ("pool 3", None),
+            ("2oo", None),
+            ("oo3", None),
+            ("", None),
+            ("ü2oo3ü", Some("2oo3")),
+        ] {
+            assert_eq!(voting_in(text).as_deref(), expected, "{text}");
+        }
+        assert_eq!(voting_count("2oo3"), Some(3));
+        assert_eq!(voting_count("1OO2"), Some(2));
+    }
+}
