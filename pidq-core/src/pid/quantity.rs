@@ -253,9 +253,12 @@ fn decimal(digits: &str) -> Option<f64> {
 
 /// Returns a value without the condition for which it holds: `40 barg` of `40 barg @ 120 °C`.
 fn without_condition(text: &str) -> &str {
-    // `40 barg @ 20 °C / 10 barg @ 300 °C` are two values.
+    let unit_of = |part: &str| part.trim_start_matches(|c: char| !c.is_alphabetic() && c != '°').trim().to_owned();
+    // `40 barg @ 20 °C / 10 barg @ 300 °C` are two values, and `40 barg @ -20/120 °C` is one.
     let is_condition = |behind: &str| {
-        behind.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !behind.contains(['/', '@'])
+        behind.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-')
+            && !behind.contains('@')
+            && !behind.split('/').any(|part| pressure_unit(&unit_of(part)).is_some())
     };
     let found = ["@", " at "].into_iter().find_map(|mark| text.split_once(mark));
     match found {
