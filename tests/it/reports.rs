@@ -1369,7 +1369,7 @@ fn a_pipe_that_ends_in_the_open_air_is_not_plugged() {
 }
 
 #[test]
-fn a_voting_that_the_drawn_sensors_cannot_fulfil_is_not_certain() {
+fn a_voting_that_the_drawn_sensors_cannot_meet_is_not_certain() {
     let plant = |sensors: &[&str], voting: &str| {
         let nodes: String = sensors.iter().map(|tag| format!("{tag} instrument.pressure_transmitter\n")).collect();
         let edges: String = sensors.iter().map(|tag| format!("{tag} @ V-1\n{tag} ~ I-1\n")).collect();
