@@ -13,7 +13,7 @@ pub(crate) struct OptionSpec {
     /// The name that queries use.
     pub name: &'static str,
     kind: OptionKind,
-    /// What the option changes, for the manual; empty for an argument of its own.
+    /// Effect of the option, for the manual; empty for an argument of its own.
     meaning: &'static str,
 }
 
@@ -47,12 +47,12 @@ impl OptionSpec {
         OptionSpec { name, kind, meaning: "" }
     }
 
-    /// Sets what the option changes.
+    /// Sets the effect of the option.
     pub const fn means(self, meaning: &'static str) -> OptionSpec {
         OptionSpec { meaning, ..self }
     }
 
-    /// Returns the kind of value that the option takes, and what it changes.
+    /// Returns the kind of value that the option takes, and its effect.
     pub fn description(&self) -> String {
         let separator = if self.meaning.is_empty() { "" } else { ": " };
         format!("{}{separator}{}", self.expects(), self.meaning)

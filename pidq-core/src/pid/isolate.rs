@@ -206,7 +206,7 @@ pub(crate) fn isolate<'a, V: Visitor>(
     isolation.report(report, targets, &mut |units| visitor.charge(units))
 }
 
-/// What all searches of an isolation have in common.
+/// Input shared by all searches of an isolation.
 struct Searches<'p, 'a> {
     drawing: &'p Drawing<'a>,
     targets: &'p Targets,

@@ -16,9 +16,8 @@ use super::loops::protection;
 use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
-use super::valve_state::out_of_action::is_out_of_action;
+use super::valve_state::out_of_action::may_not_act;
 use super::valve_state::pipes::{PipeState, pipe_state};
-use super::valve_state::unread_texts::has_doubtful_text;
 use super::valve_state::{self, Installation, fail_action};
 use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
@@ -192,14 +191,13 @@ impl LoopParts {
         let mut items = self.items();
         let is_trip = protection.is_some();
         let is_assumed = is_trip && (self.connection == Connection::Assumed || self.has_part_by_number);
-        let may_not_act = |node: &NodeId| is_out_of_action(drawing, *node) || has_doubtful_text(drawing, *node);
         let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
         !is_assumed
             && !self.has_absent_signal
             && !self.has_shut_off_sensor
             && !self.lacks_voters
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
-            && (!is_trip || !self.items().any(may_not_act))
+            && (!is_trip || !self.items().any(|node| may_not_act(drawing, *node)))
             && !self.between.iter().any(|node| signals::is_of_unknown_class(drawing, *node))
             && !self.final_elements.iter().any(may_move_other)
     }

@@ -265,8 +265,8 @@ impl Param {
         self.option_specs().iter().map(|spec| spec.name)
     }
 
-    /// The options with the values that they take and what they change, in the words of the manual: `a number of at least
-    /// zero: branches are followed no farther`.
+    /// The options with the values that they take and their effect, in the words of the manual: `a number of at least zero:
+    /// maximum number of steps from the start`.
     pub fn option_kinds(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
         self.option_specs().iter().map(|spec| (spec.name, spec.description()))
     }

@@ -13,8 +13,8 @@ pub(super) use crate::pid::dead_ends::neighbors;
 use crate::pid::dead_ends::{has_sensor, names_bleed, names_other_purpose, names_supply, only_branch};
 use crate::pid::valve_state::pipes::{PipeState, state_between};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
-use crate::pid::valve_state::unread_texts::has_unread_text;
-use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation, may_not_be_tight};
+use crate::pid::valve_state::unread_texts::may_not_close;
+use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -174,7 +174,7 @@ fn can_be_opened(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'_>) -> 
         hand_valve(drawing, valve, charge)?,
         HandValve::Actuated | HandValve::ActuatedByTag | HandValve::SelfActingByTag | HandValve::ContradictoryClass
     );
-    Ok(is_moved_by_hand && !may_not_be_tight(drawing, valve) && !has_unread_text(drawing, valve))
+    Ok(is_moved_by_hand && !may_not_close(drawing, valve))
 }
 
 /// Returns whether something behind the valve of a branch may keep what it lets out: a valve, a blind, a trap, an item of

@@ -10,10 +10,10 @@ use crate::graph::roles::{Role, TagLetters};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::pipe_ends;
-use crate::pid::valve_state::unread_texts::has_unread_text;
+use crate::pid::valve_state::unread_texts::may_not_close;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
-    self, BlindPosition, Installation, actuation, blind_position, installation, is_declared, may_not_be_tight, phrases,
+    self, BlindPosition, Installation, actuation, blind_position, installation, is_declared, phrases,
 };
 
 /// Kind of a valve of the class of a hand valve, for an isolation.
@@ -90,10 +90,7 @@ pub(super) fn separates(
     accepts_actuated: bool,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
-    if installation(drawing, node) != Installation::Installed
-        || may_not_be_tight(drawing, node)
-        || has_unread_text(drawing, node)
-    {
+    if installation(drawing, node) != Installation::Installed || may_not_close(drawing, node) {
         return Ok(false);
     }
     let role = drawing.topology.roles[node as usize];

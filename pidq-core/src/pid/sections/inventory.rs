@@ -20,8 +20,8 @@ use crate::pid::isolate::parts::Parts;
 use crate::pid::relief::devices::{is_device_by_tag, opens_inwards};
 use crate::pid::valve_state::pipes::pipe_state;
 use crate::pid::valve_state::unknown_edges::unknown_connections;
-use crate::pid::valve_state::unread_texts::has_unread_text;
-use crate::pid::valve_state::{Installation, contradicts_open, installation, is_not_installed, may_not_be_tight};
+use crate::pid::valve_state::unread_texts::may_not_close;
+use crate::pid::valve_state::{Installation, contradicts_open, installation, is_not_installed};
 use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
 use super::closed_ways::closed_item_behind;
@@ -380,8 +380,7 @@ fn is_behind_closed_valve(drawing: &Drawing<'_>, end: NodeId, charge: ChargeFn<'
         let is_closed = topology.roles[only as usize] == Role::Barrier
             && inner_valves::may_be_drawn_closed(drawing, only)
             && !contradicts_open(drawing, only)
-            && !may_not_be_tight(drawing, only)
-            && !has_unread_text(drawing, only)
+            && !may_not_close(drawing, only)
             && installation(drawing, only) == Installation::Installed;
         if is_closed || topology.is_equipment(only) {
             return Ok(is_closed && neighbors(drawing, only, charge)?.len() == 2);

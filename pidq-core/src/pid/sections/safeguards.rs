@@ -18,8 +18,7 @@ use crate::pid::relief::devices::{StatedBy, devices, opens_inwards};
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action};
-use crate::pid::valve_state::out_of_action::{is_out_of_action, may_pass_back};
-use crate::pid::valve_state::unread_texts::has_doubtful_text;
+use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation, may_not_be_tight};
 use crate::pid::{ChargeFn, Datum};
 
@@ -282,8 +281,7 @@ impl Safeguards {
             _ => return Ok(None),
         };
         let is_tight = self.relief.contains_key(&node) || !may_not_be_tight(drawing, node);
-        let is_certain = is_certain && is_installed(drawing, node) && is_tight && !is_out_of_action(drawing, node);
-        let is_certain = is_certain && !has_doubtful_text(drawing, node);
+        let is_certain = is_certain && is_installed(drawing, node) && is_tight && !may_not_act(drawing, node);
         Ok(Some(vec![
             Datum::Node(node),
             Datum::Word(kind),

@@ -267,6 +267,11 @@ pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
     names.iter().any(|names| texts(drawing, node, *names).any(says_so)) || has_mark(drawing, node)
 }
 
+/// Returns whether a text or a mark of a safeguard says that it does not act, or may say so in words that no rule understands.
+pub(crate) fn may_not_act(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    is_out_of_action(drawing, node) || has_doubtful_text(drawing, node)
+}
+
 /// Returns whether a label or a remark of an item says that it is plugged or blanked, or its normal position is closed.
 pub(super) fn is_said_closed_off(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let may_say_so = |text: &str| {
@@ -298,8 +303,7 @@ pub(crate) fn may_pass_back(drawing: &Drawing<'_>, valve: NodeId) -> bool {
         || texts(drawing, valve, Names::Description).any(says_so)
         || is_in(drawing, position(drawing, valve), Names::LockedOpen)
         || holds_open(Names::Lock)
-        || is_out_of_action(drawing, valve)
-        || has_doubtful_text(drawing, valve)
+        || may_not_act(drawing, valve)
 }
 
 fn is_open_lock(drawing: &Drawing<'_>, text: &str) -> bool {

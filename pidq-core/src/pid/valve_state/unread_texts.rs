@@ -5,7 +5,7 @@
 //! therefore doubtful, and in a remark any word in no list, as the name of a service or a place is seldom there.
 
 use super::phrases::{self, TextKind};
-use super::texts;
+use super::{may_not_be_tight, texts};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -27,6 +27,12 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
             || has_unread_type(drawing, node)
     };
     drawing.topology.memos.is_or_compute(Property::HasUnreadText, node, read)
+}
+
+/// Returns whether a text of a valve or a blind says that it does not close tightly, or may say so in words that no rule
+/// understands.
+pub(crate) fn may_not_close(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    may_not_be_tight(drawing, node) || has_unread_text(drawing, node)
 }
 
 /// Returns whether a description or a remark of a safeguard has a doubt, a negation or a participle that no rule understands.
