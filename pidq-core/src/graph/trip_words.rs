@@ -121,12 +121,12 @@ impl Drawing<'_> {
 #[cfg(test)]
 mod tests {
     use super::{CLASS_WORDS, VALVE_LETTERS};
-    use crate::graph::roles::{TagLetters, tag_letters};
+    use crate::graph::roles::{TagLetters, tag_letters_behind};
 
     #[test]
     fn emergency_valves_are_no_hand_valves() {
         for (letters, _) in VALVE_LETTERS {
-            assert_eq!(tag_letters(letters), TagLetters::Actuated, "{letters}");
+            assert_eq!(tag_letters_behind("", letters), TagLetters::Actuated, "{letters}");
         }
     }
 
