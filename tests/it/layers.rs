@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::module_imports::{CrateModules, Import};
 
@@ -147,13 +148,11 @@ const MAX_MODULES: usize = 25;
 
 #[test]
 fn imports_go_to_lower_layers() {
-    for krate in CRATES {
-        let modules = krate.modules();
+    for Parsed { krate, modules, imports } in PARSED.iter() {
         let expected: BTreeSet<&str> = krate.layers.concat().into_iter().collect();
         assert_eq!(BTreeSet::from_iter(modules.children(&[])), expected, "the modules of {}", krate.name);
         let layer = |name: &str| krate.layers.iter().position(|layer| layer.contains(&name));
-        let upward: Vec<String> = modules
-            .imports()
+        let upward: Vec<String> = imports
             .iter()
             .filter(|import| import.from.first() != import.to.first() && !import.from.is_empty())
             .filter(|import| layer(&import.to[0]) >= layer(&import.from[0]))
@@ -165,11 +164,10 @@ fn imports_go_to_lower_layers() {
 
 #[test]
 fn modules_do_not_import_each_other_in_a_cycle() {
-    for krate in CRATES {
-        let (modules, imports) = (krate.modules(), krate.modules().imports());
+    for Parsed { krate, modules, imports } in PARSED.iter() {
         assert!(!imports.is_empty() || krate.layers.len() == 1, "imports of {} were found", krate.name);
         for parent in modules.parents() {
-            let cyclic = cycle(&siblings(parent, &imports));
+            let cyclic = cycle(&siblings(parent, imports));
             let named: Vec<String> = imports
                 .iter()
                 .filter(|import| {
@@ -184,8 +182,7 @@ fn modules_do_not_import_each_other_in_a_cycle() {
 
 #[test]
 fn no_level_has_many_modules() {
-    for krate in CRATES {
-        let modules = krate.modules();
+    for Parsed { krate, modules, .. } in PARSED.iter() {
         for parent in modules.parents() {
             let count = modules.children(parent).len();
             assert!(count <= MAX_MODULES, "{} {}: {count} modules", krate.name, parent.join("::"));
@@ -214,11 +211,24 @@ fn a_cycle_is_found() {
     assert_eq!(cycle(&edges(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])), BTreeSet::from(["b", "c"]));
 }
 
-impl Crate {
-    fn modules(&self) -> CrateModules {
-        CrateModules::parse(&Path::new(env!("CARGO_MANIFEST_DIR")).join(self.source))
-    }
+/// A crate with its modules and their imports.
+struct Parsed {
+    krate: &'static Crate,
+    modules: CrateModules,
+    imports: Vec<Import>,
+}
 
+/// Parsed once for all tests, which takes seconds.
+static PARSED: LazyLock<Vec<Parsed>> = LazyLock::new(|| {
+    let parsed = |krate: &'static Crate| {
+        let modules = CrateModules::parse(&Path::new(env!("CARGO_MANIFEST_DIR")).join(krate.source));
+        let imports = modules.imports();
+        Parsed { krate, modules, imports }
+    };
+    CRATES.iter().map(parsed).collect()
+});
+
+impl Crate {
     /// Returns the layers as text, the highest first.
     fn drawing(&self) -> String {
         let rows = self.layers.iter().enumerate().rev();

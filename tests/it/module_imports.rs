@@ -50,6 +50,11 @@ impl CrateModules {
         self.files.keys().filter(is_child).filter_map(|module| module.last()).map(String::as_str).collect()
     }
 
+    fn has_child(&self, parent: &[String], name: &str) -> bool {
+        let child: Module = parent.iter().cloned().chain([name.to_owned()]).collect();
+        self.files.contains_key(&child)
+    }
+
     /// Returns all modules that have modules below them.
     pub fn parents(&self) -> BTreeSet<&[String]> {
         self.files.keys().filter(|module| !module.is_empty()).map(|module| &module[..module.len() - 1]).collect()
@@ -98,7 +103,7 @@ impl CrateModules {
                 let supers = path.iter().take_while(|name| *name == "super").count();
                 Some((module[..module.len().checked_sub(supers)?].to_vec(), &path[supers..]))
             }
-            name => self.children(module).contains(&name).then(|| (module.to_vec(), path)),
+            name => self.has_child(module, name).then(|| (module.to_vec(), path)),
         }
     }
 }
