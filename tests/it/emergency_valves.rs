@@ -273,6 +273,27 @@ fn a_volume_is_open_at_stops_that_are_not_there_and_at_nozzles_without_a_pipe() 
             json!(["PSV-1"]),
             json!([["free_port", "PSV-1"]]),
         ),
+        (
+            vec![with(node("HV-9", "piping_component.gate_valve"), &json!({"parent_id": "V-1"}))],
+            vec![],
+            json!(["HV-9"]),
+            json!([["free_port", "HV-9"]]),
+        ),
+        (
+            vec![with(
+                node("HV-9", "piping_component.gate_valve"),
+                &json!({"parent_id": "V-1", "normal_position": "closed"}),
+            )],
+            vec![],
+            json!(["HV-9"]),
+            json!([]),
+        ),
+        (
+            vec![with(node("OPC-9", "off_page_connector"), &json!({"parent_id": "V-1"}))],
+            vec![],
+            json!(["OPC-9"]),
+            json!([["free_port", "OPC-9"]]),
+        ),
         // A manhole is closed, and so is a nozzle with an instrument.
         (
             vec![

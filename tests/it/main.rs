@@ -46,6 +46,7 @@ mod loop_drawings;
 mod manual;
 mod memory;
 mod module_imports;
+mod nozzle_owners;
 mod optimizations;
 mod pid;
 mod problems;

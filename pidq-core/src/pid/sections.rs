@@ -91,11 +91,13 @@ pub(crate) fn boundary<'a>(
     const KEYS: &[&str] = &["inside", "boundary", "unused", "leaks"];
     let stop_set: HashSet<NodeId> = stops.iter().copied().collect();
     let walk_options = walk_options(Direction::Both, EquipmentPolicy::Any);
-    let reached = reached_with_parts(drawing, inside, &stop_set, &walk_options, charge)?;
+    let parts = Parts::collect(drawing, charge)?;
+    let reached = reached_with_parts(drawing, inside, &stop_set, &parts, &walk_options, charge)?;
     let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| stop_set.contains(*node));
     let used: HashSet<NodeId> = reached_stops.iter().copied().collect();
     let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
-    let mut leaks = leaks(drawing, &within, &unpiped_openings(drawing, charge)?, charge)?;
+    let mut leaks = leaks(drawing, &within, &parts, charge)?;
+    leaks.retain(|node| !stop_set.contains(node));
     charge(drawing.topology.dangling.len() as u64)?;
     let seen: HashSet<NodeId> = leaks.iter().copied().collect();
     let dangling = || drawing.topology.dangling.iter().copied();
@@ -123,11 +125,11 @@ fn reached_with_parts(
     drawing: &Drawing<'_>,
     inside: &[NodeId],
     stops: &HashSet<NodeId>,
+    parts: &Parts,
     walk_options: &WalkOptions,
     charge: ChargeFn<'_>,
 ) -> Result<Vec<NodeId>> {
     let topology = &drawing.topology;
-    let parts = Parts::collect(drawing, charge)?;
     let mut bodies = inside.to_vec();
     loop {
         let starts: Vec<NodeId> =
@@ -147,14 +149,9 @@ fn reached_with_parts(
     }
 }
 
-/// Returns the items at which a volume is open, or may be: ends of the sheet, open ends, items with a free side, nozzles
-/// and relief devices on equipment without a pipe, and the ends of pipes to nowhere and of edges of unknown kind.
-fn leaks(
-    drawing: &Drawing<'_>,
-    within: &[NodeId],
-    openings: &HashMap<NodeId, Vec<NodeId>>,
-    charge: ChargeFn<'_>,
-) -> Result<Vec<NodeId>> {
+/// Returns the items at which a volume is open, or may be: ends of the sheet, open ends, items with a free side, nozzles,
+/// valves and relief devices on equipment without a pipe, and the ends of pipes to nowhere and of edges of unknown kind.
+fn leaks(drawing: &Drawing<'_>, within: &[NodeId], parts: &Parts, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     let topology = &drawing.topology;
     charge(topology.dangling.len() as u64)?;
     let is_pipe = |edge: &&EdgeId| topology.edge_flags[**edge as usize].contains(EdgeFlags::FLOW);
@@ -180,38 +177,9 @@ fn leaks(
             || !topology.is_equipment(node) && topology.ports.degree(node) == 0 && degree < pipe_count(drawing, node)
             || role == Role::Port && topology.owner(node).is_none() && degree < 2
             || role == Role::Port && degree == 0 && is_unused_port(drawing, node);
-        found.extend(openings.get(&node).into_iter().flatten());
+        found.extend(parts.unpiped_on(node));
         if is_open || !unknown_connections(drawing, node, &inside, charge)?.is_empty() {
             found.push(node);
-        }
-    }
-    Ok(found)
-}
-
-/// Returns by equipment the relief devices and open ends that are drawn on it without a pipe: where they lead is not known.
-fn unpiped_openings(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<HashMap<NodeId, Vec<NodeId>>> {
-    let topology = &drawing.topology;
-    charge(topology.node_count() as u64)?;
-    let table = topology.table(EdgeFilter::All, Direction::Both);
-    let mut found: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
-    for node in 0..topology.node_count() as u32 {
-        let is_opening = matches!(topology.roles[node as usize], Role::Relief | Role::OpenEnd);
-        if !is_opening || topology.flow_degree(node) > 0 {
-            continue;
-        }
-        charge(table.degree(node) as u64)?;
-        let is_structure = |edge: EdgeId| {
-            let flags = topology.edge_flags[edge as usize];
-            [EdgeFlags::PART, EdgeFlags::MEMBER, EdgeFlags::MEMBER_REVERSED].iter().any(|flag| flags.contains(*flag))
-        };
-        let by_edge = table.arcs(node).filter(|(_, edge)| is_structure(*edge)).map(|(whole, _)| whole);
-        let by_field = drawing.node_field(node, Names::Parent).and_then(|parent| drawing.by_id(parent));
-        let wholes = by_edge.chain(by_field).filter(|whole| topology.roles[*whole as usize] == Role::Equipment);
-        for whole in wholes {
-            let openings = found.entry(whole).or_default();
-            if !openings.contains(&node) {
-                openings.push(node);
-            }
         }
     }
     Ok(found)

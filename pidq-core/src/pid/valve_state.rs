@@ -6,6 +6,7 @@ pub(crate) mod absences;
 pub(crate) mod actuation;
 pub(crate) mod actuators;
 pub(crate) mod closed_texts;
+pub(crate) mod drawn_closed;
 pub(crate) mod fail_action;
 mod groups;
 mod other_statements;

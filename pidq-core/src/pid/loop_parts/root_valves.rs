@@ -13,9 +13,8 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::ChargeFn;
 use crate::pid::loops::position_feedback;
 use crate::pid::tag::Tag;
-use crate::pid::valve_state::closed_texts::says_closed;
+use crate::pid::valve_state::drawn_closed::may_be_drawn_closed;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
-use crate::pid::valve_state::{BlindPosition, blind_position, is_closed};
 
 /// Maximum number of items of an impulse line. A longer way is part of the plant.
 const MAX_ITEMS: usize = 64;
@@ -111,7 +110,7 @@ fn reaches_process(
         if seen.contains(&node) {
             continue;
         }
-        if let Some(closed) = closed.as_mut().filter(|_| is_shut(drawing, node) || is_cut(drawing, pipe)) {
+        if let Some(closed) = closed.as_mut().filter(|_| may_be_drawn_closed(drawing, node) || is_cut(drawing, pipe)) {
             closed.push((node, pipe));
             continue;
         }
@@ -127,13 +126,4 @@ fn reaches_process(
 /// Returns whether a pipe is closed or not there.
 fn is_cut(drawing: &Drawing<'_>, pipe: Option<EdgeId>) -> bool {
     pipe.is_some_and(|pipe| matches!(pipe_state(drawing, pipe), PipeState::Closed | PipeState::NotInstalled))
-}
-
-/// Returns whether an item is stated to be closed.
-fn is_shut(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    match drawing.topology.roles[node as usize] {
-        Role::Blind => blind_position(drawing, node) == BlindPosition::Closed,
-        role if role.closes() => is_closed(drawing, node) || says_closed(drawing, node),
-        _ => false,
-    }
 }

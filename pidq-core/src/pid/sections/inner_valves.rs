@@ -1,4 +1,4 @@
-//! Valves inside a section of the plant: which may be switched, and which are drawn closed.
+//! Items inside a section of the plant: valves that may be switched, and passive safeguards.
 
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -9,8 +9,6 @@ use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
-use crate::pid::valve_state::closed_texts::says_closed;
-use crate::pid::valve_state::{BlindPosition, blind_position, is_closed};
 
 /// Returns whether a valve has an actuator and does not only throttle by itself, by its class, its fields, the letters of its
 /// tag or what is connected with it: it may be closed in an emergency.
@@ -25,20 +23,6 @@ pub(super) fn may_be_switched(drawing: &Drawing<'_>, node: NodeId, charge: Charg
 /// Returns whether a control valve is operated by hand from afar, as an `HCV` is: an operator may close it.
 fn is_closed_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.tag(node).and_then(Tag::parse).is_some_and(|tag| tag.letters.starts_with('H'))
-}
-
-/// Returns whether an item is drawn closed: a valve, a blind, or a blind flange between two pipes.
-pub(super) fn is_drawn_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    match drawing.topology.roles[node as usize] {
-        Role::Blind => blind_position(drawing, node) == BlindPosition::Closed,
-        Role::PositiveBarrier => blind_position(drawing, node) != BlindPosition::Open,
-        role => role.closes() && is_closed(drawing, node),
-    }
-}
-
-/// Returns whether an item is drawn closed, or a text of it says so: `closed`, `LC`.
-pub(super) fn may_be_drawn_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    is_drawn_closed(drawing, node) || drawing.topology.roles[node as usize].closes() && says_closed(drawing, node)
 }
 
 /// Returns whether the drawing gives an item one direction: a pipe into it and a pipe out of it.

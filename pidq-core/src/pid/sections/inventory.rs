@@ -18,6 +18,7 @@ use crate::pid::dead_ends::neighbors;
 use crate::pid::isolate::is_unknown;
 use crate::pid::isolate::parts::Parts;
 use crate::pid::relief::devices::{is_device_by_tag, opens_inwards};
+use crate::pid::valve_state::drawn_closed::{is_drawn_closed, may_be_drawn_closed};
 use crate::pid::valve_state::pipes::pipe_state;
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::unread_texts::may_not_close;
@@ -191,11 +192,10 @@ fn collect(
         }
     }
     let parts = Parts::collect(drawing, charge)?;
-    let openings = super::unpiped_openings(drawing, charge)?;
     for (section, root) in sections.iter_mut().zip(roots) {
         add_mounted_ends(section, &parts, ends, charge)?;
         add_unstated_sides(drawing, section, |node| partition.root_of(drawing, node) == root, charge)?;
-        add_openings(drawing, section, &openings, charge)?;
+        add_openings(drawing, section, &parts, charge)?;
         add_different_pipes(drawing, section, charge)?;
     }
     let mut as_drawn = add_closed_items(drawing, &mut sections, ends, charge)?;
@@ -257,7 +257,7 @@ fn add_closed_items(
     let topology = &drawing.topology;
     charge(sections.iter().map(|section| section.items.len() as u64).sum())?;
     let items = sections.iter().flat_map(|section| &section.items).copied();
-    let closed: HashSet<NodeId> = items.filter(|node| inner_valves::may_be_drawn_closed(drawing, *node)).collect();
+    let closed: HashSet<NodeId> = items.filter(|node| may_be_drawn_closed(drawing, *node)).collect();
     if closed.is_empty() {
         return Ok(None);
     }
@@ -338,26 +338,24 @@ fn add_different_pipes(drawing: &Drawing<'_>, section: &mut Section, charge: Cha
     Ok(())
 }
 
-/// Adds the open ends of a section, nozzles and relief devices on its equipment without a pipe, and the edges of unknown kind that may lead out of it, also at nozzles without
-/// pipes.
-fn add_openings(
-    drawing: &Drawing<'_>,
-    section: &mut Section,
-    openings: &HashMap<NodeId, Vec<NodeId>>,
-    charge: ChargeFn<'_>,
-) -> Result<()> {
+/// Adds the open ends of a section, nozzles, relief devices and open valves on its equipment without a pipe, and the edges of
+/// unknown kind that may lead out of it, also at nozzles without pipes.
+fn add_openings(drawing: &Drawing<'_>, section: &mut Section, parts: &Parts, charge: ChargeFn<'_>) -> Result<()> {
     let listed: HashSet<NodeId> = section.uncertainties.iter().map(|(_, at, _)| *at).collect();
     let nodes = sorted(section.items.iter().chain(&section.equipment).copied());
     let inside: HashSet<NodeId> = nodes.iter().copied().collect();
-    for node in super::leaks(drawing, &nodes, openings, charge)? {
+    for node in super::leaks(drawing, &nodes, parts, charge)? {
         let unknown = unknown_connections(drawing, node, &inside, charge)?;
         let is_unpiped = drawing.topology.flow_degree(node) == 0;
-        let reason = match drawing.topology.roles[node as usize] {
-            Role::Relief if is_unpiped => "free_port",
+        let role = drawing.topology.roles[node as usize];
+        let reason = match role {
             Role::Port if is_unpiped => "unconnected_nozzle",
+            Role::OpenEnd => "open_end",
+            role if is_unpiped && role.closes() && is_drawn_closed(drawing, node) => continue,
+            _ if is_unpiped => "free_port",
             _ => "open_end",
         };
-        if reason == "free_port" {
+        if role == Role::Relief && is_unpiped {
             section.ends.push((End::Relief, node));
         }
         if unknown.is_empty() && !listed.contains(&node) && !is_behind_closed_valve(drawing, node, charge)? {
@@ -378,7 +376,7 @@ fn is_behind_closed_valve(drawing: &Drawing<'_>, end: NodeId, charge: ChargeFn<'
         let mut next = next.into_iter().filter(|next| *next != before);
         let (Some(only), None) = (next.next(), next.next()) else { return Ok(false) };
         let is_closed = topology.roles[only as usize] == Role::Barrier
-            && inner_valves::may_be_drawn_closed(drawing, only)
+            && may_be_drawn_closed(drawing, only)
             && !contradicts_open(drawing, only)
             && !may_not_close(drawing, only)
             && installation(drawing, only) == Installation::Installed;

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 
 use hashbrown::HashSet;
 
-use super::inner_valves::{has_one_direction, is_drawn_closed, passive_kind};
+use super::inner_valves::{has_one_direction, passive_kind};
 use super::partition::Partition;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -17,6 +17,7 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::isolate::measures_flow;
+use crate::pid::valve_state::drawn_closed::is_drawn_closed;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::{BlindPosition, blind_position, is_locked_open, is_not_installed};

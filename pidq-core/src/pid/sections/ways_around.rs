@@ -2,7 +2,6 @@
 
 use hashbrown::HashSet;
 
-use super::inner_valves::is_drawn_closed;
 use super::open_ways::OpenWays;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -10,6 +9,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
+use crate::pid::valve_state::drawn_closed::is_drawn_closed;
 use crate::pid::valve_state::out_of_action::may_pass_back;
 use crate::pid::valve_state::{Installation, installation};
 

@@ -1,0 +1,110 @@
+//! Nozzles by edges for members: every answer is that of the same drawing with edges for parts.
+
+use pidq::Graph;
+use serde_json::{Value, json};
+
+use crate::drawing_notation::drawing;
+use crate::graph::evaluate;
+
+/// A vessel with a relief valve, pumps with a bypass, an exchanger with chambers, and a vessel that vents.
+const PLANTS: &[&str] = &[
+    "D-1.N1 → V-1 → P-1.S; P-1.D → CK-1 → V-2 → E-1.A@tube; E-1.B@tube → D-2.N1; D-1.N9 → RV-1 → D-3.N1; D-3.N2 → O-1;
+     T-3 → E-1.C@shell; E-1.D@shell → X-1",
+    "D-1.N1 → P-1.S; P-1.D → J-1 → SDV-1 → D-2.N1; J-1 → RV-1 → T-1.N1; T-1.N2 → O-1; T-1.N3 → V-3 → D-1.N2",
+    "X-1 → SDV-1 → D-1.N1; D-1.N2 → BDV-1 → X-2; D-1.N3 → V-1 → O-1; D-1.N4 → B-1; D-1.N5 → P-1.S; P-1.D → V-9 → D-1.N6",
+];
+
+const QUERIES: &[&str] = &[
+    "reliefList()",
+    "inventorySections()",
+    "hazopNodes()",
+    "pressureInterfaces()",
+    "nozzleList()",
+    "equipmentGraph()",
+    "recycles() | map({equipment: .equipment, items: .items})",
+    "deadEnds()",
+    "validate()",
+    "openEnds()",
+    "drains()",
+    r#"boundary("D-1", ["V-1"])"#,
+    r#"trace("D-1", {pass: "zone"})"#,
+    r#"downstream("D-1", {pass: "any"}) | map(.tag)"#,
+    r#"isolate("P-1")"#,
+    r#"isolate("D-1")"#,
+    r#"isolationPlan("P-1")"#,
+    r#"isolate("E-1")"#,
+];
+
+/// Returns a drawing whose nozzles belong to equipment by edges of a kind.
+fn with_owner_edges(plant: &str, kind: &str, is_reversed: bool) -> Graph {
+    let mut document: Value = serde_json::from_str(&drawing(plant)).expect("a drawing is JSON");
+    let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+    for edge in edges.iter_mut().filter(|edge| edge["edge_type"] == "physically_has_a") {
+        edge["edge_type"] = json!(kind);
+        if is_reversed {
+            (edge["from"], edge["to"]) = (edge["to"].take(), edge["from"].take());
+        }
+    }
+    Graph::from_json(document.to_string()).expect("a drawing")
+}
+
+/// Returns the result of a query, or the message of an item that this plant lacks.
+fn answer(graph: &Graph, query: &str) -> Value {
+    evaluate(graph, query, "{}").unwrap_or_else(|error| {
+        assert!(error.starts_with("PQ3002"), "{query}: {error}");
+        json!(error)
+    })
+}
+
+#[test]
+fn nozzles_by_edges_for_members_are_those_of_their_equipment() {
+    let kinds =
+        [("has_a", false), ("contains", false), ("composition", false), ("part_of", true), ("belongs_to", true)];
+    for plant in PLANTS {
+        let expected = with_owner_edges(plant, "physically_has_a", false);
+        for (kind, is_reversed) in kinds {
+            let graph = with_owner_edges(plant, kind, is_reversed);
+            for query in QUERIES {
+                assert_eq!(answer(&graph, query), answer(&expected, query), "{query} with {kind} in {plant}");
+            }
+        }
+    }
+}
+
+/// A package, its vessel and two nozzles, with edges for members.
+fn package(edges: Value) -> Graph {
+    let node = |id: &str, class: &str| json!({"id": id, "tag": id, "node_classification": class});
+    let nodes = json!([
+        node("K-1", "equipment.package_unit"),
+        node("V-1", "equipment.vessel"),
+        node("C-1", "equipment_component.chamber"),
+        node("A-1", "plant_area"),
+        node("N1", "equipment_component.nozzle"),
+        node("HV-1", "piping_component.gate_valve"),
+    ]);
+    let pipe = json!({"from": "N1", "to": "HV-1", "edge_type": "physically_connected_to"});
+    let mut all = vec![pipe];
+    all.extend(edges.as_array().expect("edges").iter().cloned());
+    Graph::from_json(json!({"pid_graph": {"nodes": nodes, "edges": all}}).to_string()).expect("a drawing")
+}
+
+#[test]
+fn the_innermost_equipment_has_the_nozzle() {
+    let has = |whole: &str, part: &str| json!({"from": whole, "to": part, "edge_type": "contains"});
+    let cases = [
+        (json!([has("V-1", "N1")]), json!(["V-1"])),
+        // The package contains all that is in it.
+        (json!([has("K-1", "N1"), has("K-1", "V-1"), has("V-1", "N1")]), json!(["V-1"])),
+        (json!([has("V-1", "N1"), has("K-1", "V-1"), has("K-1", "N1")]), json!(["V-1"])),
+        (json!([has("A-1", "N1"), has("V-1", "N1"), has("A-1", "V-1")]), json!(["V-1"])),
+        (json!([has("C-1", "N1"), has("V-1", "C-1")]), json!(["V-1"])),
+        // An edge for parts takes precedence.
+        (json!([has("K-1", "N1"), {"from": "V-1", "to": "N1", "edge_type": "physically_has_a"}]), json!(["V-1"])),
+        (json!([has("A-1", "N1")]), json!([null])),
+        (json!([has("N1", "N1")]), json!([null])),
+    ];
+    for (edges, owner) in cases {
+        let found = answer(&package(edges.clone()), "nozzleList() | map(.equipment)");
+        assert_eq!(found, owner, "{edges}");
+    }
+}
