@@ -592,8 +592,8 @@ const ROWS: &[Row] = &[
     row(
         "a relief device behind another one",
         "D-1 → RV-1 → RV-2 → O-1",
-        &["RV-1 unknown: relief_device RV-2", "RV-2 open:"],
-        &["warning RV-2?"],
+        &["RV-1 unknown: relief_device RV-2", "RV-2 unknown: relief_device RV-1"],
+        &["warning RV-2?", "warning RV-1?"],
     ),
     row(
         "a rupture disc behind a relief valve",
@@ -947,24 +947,35 @@ const ROWS: &[Row] = &[
         &["warning V-1?"],
     ),
     // Several devices.
-    row("a rupture disc in series", "D-1 → RD-1 → RV-1 → O-1", &["RD-1 open:", "RV-1 open:"], &[]),
+    row(
+        "a rupture disc in series",
+        "D-1 → RD-1 → RV-1 → O-1",
+        &["RD-1 open:", "RV-1 open: relief_device RD-1"],
+        &["info RD-1"],
+    ),
+    row(
+        "two rupture discs in series before a valve",
+        "D-1 → RD-1 → RD-2 → RV-1 → O-1",
+        &["RD-1 open:", "RD-2 open: relief_device RD-1", "RV-1 open: relief_device RD-2, relief_device RD-1"],
+        &["info RD-1", "info RD-2", "info RD-1"],
+    ),
     row(
         "a closed vent between a rupture disc and a relief valve",
         "D-1 → RD-1 → J-1 → RV-1 → O-1; J-1 → V-1(closed) → O-2",
-        &["RD-1 open:", "RV-1 open:"],
-        &[],
+        &["RD-1 open:", "RV-1 open: relief_device RD-1"],
+        &["info RD-1"],
     ),
     row(
         "a closed outlet beside another relief valve",
         "D-1 → RV-1 → J-1 → V-1(closed) → O-1; J-1 → RV-2 → O-2",
-        &["RV-1 blocked: closed_valve V-1", "RV-2 open:"],
-        &["warning V-1"],
+        &["RV-1 blocked: closed_valve V-1", "RV-2 unknown: relief_device RV-1"],
+        &["error V-1", "warning RV-1?"],
     ),
     row(
         "a closed valve between a rupture disc and a relief valve",
         "D-1 → RD-1 → V-1(closed) → RV-1 → O-1",
-        &["RD-1 blocked: closed_valve V-1", "RV-1 blocked: closed_valve V-1"],
-        &["error V-1", "error V-1"],
+        &["RD-1 blocked: closed_valve V-1", "RV-1 blocked: relief_device RD-1, closed_valve V-1"],
+        &["error V-1", "info RD-1", "error V-1"],
     ),
     row(
         "a spare device, locked closed with a key interlock",
@@ -1182,8 +1193,11 @@ const ROWS: &[Row] = &[
     row(
         "a rupture disk before a relief valve, between locked valves",
         "D-1 → V-1(cso) → RD-1 → RV-1 → V-2(cso) → O-1",
-        &["RD-1 open: locked_open V-1, locked_open V-2", "RV-1 open: locked_open V-1, locked_open V-2"],
-        &["info V-1", "info V-2", "info V-1", "info V-2"],
+        &[
+            "RD-1 open: locked_open V-1, locked_open V-2",
+            "RV-1 open: relief_device RD-1, locked_open V-1, locked_open V-2",
+        ],
+        &["info V-1", "info V-2", "info RD-1", "info V-1", "info V-2"],
     ),
     row(
         "a thermal relief of an exchanger over a valve that is not locked",
@@ -2335,4 +2349,59 @@ fn an_isolation_says_whether_the_branch_of_its_own_vessel_to_a_shared_device_is_
         assert_eq!(state(valve, "D-2"), json!([["RV-1", expected]]), "{valve}");
         assert_eq!(state(valve, "D-1"), json!([["RV-1", "open"]]), "{valve}");
     }
+}
+
+/// Returns the path, its reasons, and the valves in the inlet of the only device of a vessel with a sensing line.
+fn pilot_operated(nodes: &Value, edges: &Value) -> Value {
+    let mut plant = json!({
+        "nodes": [
+            {"id": "D-1", "class": "equipment.vessel"},
+            {"id": "PSV-1", "class": "pilot_operated_safety_valve"},
+            {"id": "O-1", "class": "open_end"}
+        ],
+        "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "O-1"}]
+    });
+    for (list, more) in [("nodes", nodes), ("edges", edges)] {
+        let more = more.as_array().expect("a list").iter().cloned();
+        plant[list].as_array_mut().expect("a list").extend(more);
+    }
+    answer_of(&plant.to_string(), "reliefList() | map([.relief_path, .reasons, .inlet_valves]) | .0")
+}
+
+#[test]
+fn a_pilot_that_does_not_sense_the_pressure_blocks_the_path() {
+    let pilot = |parent: Value| json!({"id": "P-1", "class": "pilot_valve", "parent_id": parent});
+    let valve = |position: &str| json!({"id": "HV-9", "class": "needle_valve", "normal_position": position});
+    let line = [json!({"from": "D-1", "to": "HV-9"}), json!({"from": "HV-9", "to": "P-1"})];
+    let has = json!({"from": "PSV-1", "to": "P-1", "type": "physically_has_a"});
+    let member = json!({"from": "P-1", "to": "PSV-1", "type": "part_of"});
+    let signal = json!({"from": "P-1", "to": "PSV-1", "type": "signal"});
+    for (position, expected) in [
+        ("closed", json!(["blocked", "closed_valve HV-9", "HV-9"])),
+        ("open", json!(["open", "not_locked_open HV-9", "HV-9"])),
+        ("locked open", json!(["open", "locked_open HV-9", "HV-9"])),
+        ("", json!(["unknown", "not_locked_open HV-9", "HV-9"])),
+    ] {
+        let [first, second] = line.clone();
+        for tie in [&has, &member, &signal] {
+            let nodes = json!([pilot(Value::Null), valve(position)]);
+            let found = pilot_operated(&nodes, &json!([first, second, tie]));
+            assert_eq!(found, expected, "{position} {tie}");
+        }
+        let found = pilot_operated(&json!([pilot(json!("PSV-1")), valve(position)]), &json!([first, second]));
+        assert_eq!(found, expected, "{position} by a field");
+        // The pilot is not drawn, only the signal from the root valve.
+        let signal = json!({"from": "HV-9", "to": "PSV-1", "type": "signal"});
+        assert_eq!(pilot_operated(&json!([valve(position)]), &json!([first, signal])), expected, "{position} signal");
+    }
+    // A pilot without pipes senses the pressure in the device, and the pipe out of a pilot is its exhaust.
+    let open = json!(["open", "", ""]);
+    assert_eq!(pilot_operated(&json!([pilot(Value::Null)]), &json!([has])), open);
+    let exhaust = json!([
+        {"from": "D-1", "to": "P-1"}, {"from": "P-1", "to": "V-8"}, {"from": "V-8", "to": "O-8"}, has
+    ]);
+    let nodes = json!([pilot(Value::Null), {"id": "V-8", "class": "gate_valve", "normal_position": "closed"}, {"id": "O-8", "class": "open_end"}]);
+    assert_eq!(pilot_operated(&nodes, &exhaust), open);
+    let lost = pilot_operated(&json!([pilot(Value::Null), valve("open")]), &json!([line[1], has]));
+    assert_eq!(lost[0], json!("unknown"), "{lost}");
 }

@@ -705,6 +705,35 @@ fn an_unknown_design_pressure_is_listed_and_never_certain() {
 const PROTECTION: &str = "pressureInterfaces().interfaces | map([.at.id, .protection | map([.item.id, .kind, .set_within_design, .valves | map(.id)])])";
 
 #[test]
+fn a_relief_valve_is_set_within_the_design_pressure_if_the_disc_before_it_is() {
+    let plant = |disc: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "40 barg"}}
+            CV-1 piping_component.control_valve
+            D-2 equipment.vessel {{"design_pressure": "10 barg"}}
+            RD-1 piping_component.rupture_disc {disc}
+            RV-1 piping_component.safety_valve {{"set_pressure": "10 barg"}}
+            O-1 reference.open_end
+            D-1 > CV-1 {{"design_pressure": "40 barg"}}
+            CV-1 > D-2 {{"design_pressure": "10 barg"}}
+            D-2 > RD-1 {{"design_pressure": "10 barg"}}
+            RD-1 > RV-1 {{"design_pressure": "10 barg"}}
+            RV-1 > O-1 {{"design_pressure": "10 barg"}}
+            "#
+        )
+    };
+    let rows = "pressureInterfaces().interfaces | map(.protection | map([.item.id, .set_within_design])) | .0";
+    for (disc, of_disc, of_valve) in [
+        (r#"{"set_pressure": "10 barg"}"#, json!(true), json!(true)),
+        (r#"{"set_pressure": "20 barg"}"#, json!(false), json!(false)),
+        ("", Value::Null, Value::Null),
+    ] {
+        check(&plant(disc), rows, json!([["RD-1", of_disc], ["RV-1", of_valve]]));
+    }
+}
+
+#[test]
 fn a_relief_device_of_two_sides_that_may_be_low_is_listed_once() {
     let plant = r#"
         T-1 equipment.tank {"design_pressure": "2 barg"}

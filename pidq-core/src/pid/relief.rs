@@ -17,6 +17,7 @@ pub(crate) mod paths;
 pub(crate) mod protected;
 mod reasons;
 mod receivers;
+mod sensing_lines;
 mod shared_inlets;
 mod side_search;
 pub(crate) mod sides;
@@ -151,6 +152,7 @@ impl ReliefPath {
             path.add_side(drawing, &start, &avoided, tails, charge)?;
             path.add_contradicting_direction(drawing, &start, charge)?;
         }
+        path.add_sensing_lines(drawing, tails, charge)?;
         for (start, route) in path.to_equipment.clone() {
             if route.last().is_some_and(|end| machines::is_machine(drawing, *end)) {
                 path.add_machine(drawing, &start, &route, &avoided, charge)?;

@@ -187,7 +187,8 @@ impl ReliefPath {
             self.add(drawing, start.reason(cause, &path, true));
             return Ok(());
         }
-        let cause = if start.kind == SideKind::Inlet { Cause::NoInlet } else { Cause::NoOutlet };
+        let is_inlet = matches!(start.kind, SideKind::Inlet | SideKind::SensingLine);
+        let cause = if is_inlet { Cause::NoInlet } else { Cause::NoOutlet };
         self.add(drawing, Reason { path: Vec::new(), ..start.reason(cause, &[start.device], true) });
         Ok(())
     }

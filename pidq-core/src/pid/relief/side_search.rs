@@ -117,6 +117,11 @@ impl Start {
         }
     }
 
+    /// Returns whether the pressure comes from its ends: an open end is none of them.
+    fn takes_in(&self) -> bool {
+        matches!(self.kind, SideKind::Inlet | SideKind::SensingLine)
+    }
+
     fn search_along<'p, 'a>(
         &self,
         drawing: &'p Drawing<'a>,
@@ -125,7 +130,7 @@ impl Start {
         branches: Branches,
     ) -> Search<'p, 'a> {
         let search = Search::new(drawing, avoided).towards(direction).along(branches);
-        if self.kind == SideKind::Inlet { search.past_open_ends() } else { search }
+        if self.takes_in() { search.past_open_ends() } else { search }
     }
 
     /// Returns what a search has found by a path to an end: past nothing that is closed, if that leads to an end too.
@@ -163,12 +168,16 @@ impl Start {
         Ok(cause.or_else(|| self.is_second_device(drawing, path[at]).then(second)))
     }
 
-    /// Returns whether an item behind the outlet is a further relief device. The valve behind a rupture disc is none: both
-    /// are one device.
+    /// Returns whether an item before the inlet or behind the outlet is a further relief device. The valve before or behind
+    /// a rupture disc is none: both are one device, whose disc is named at the valve.
     fn is_second_device(&self, drawing: &Drawing<'_>, node: NodeId) -> bool {
-        self.flow == Flow::FromDevice
-            && drawing.topology.roles[node as usize] == Role::Relief
-            && !drawing.class_has(self.device, vocabulary::RUPTURE_DISCS)
+        let is_disc = |node: NodeId| drawing.class_has(node, vocabulary::RUPTURE_DISCS);
+        let is_in_series = match self.flow {
+            Flow::ToDevice => !is_disc(self.device) || is_disc(node),
+            Flow::FromDevice => !is_disc(self.device),
+            Flow::Unknown => false,
+        };
+        is_in_series && drawing.topology.roles[node as usize] == Role::Relief
     }
 
     /// Returns the first item that closes a side without an end, with the path to it; `None` if a branch is not closed.

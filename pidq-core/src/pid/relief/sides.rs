@@ -17,6 +17,8 @@ use crate::pid::dead_ends::{is_bleed_valve, neighbors};
 pub(crate) enum SideKind {
     Inlet,
     Outlet,
+    /// A pipe by which a pilot senses the pressure.
+    SensingLine,
     /// The drawing does not tell which one.
     Either,
 }
@@ -27,6 +29,7 @@ impl SideKind {
         match self {
             SideKind::Inlet => "inlet",
             SideKind::Outlet => "outlet",
+            SideKind::SensingLine => "sensing line",
             SideKind::Either => "path",
         }
     }
@@ -140,7 +143,7 @@ fn infer_sides(
 pub(super) fn flow_of(drawing: &Drawing<'_>, device: NodeId, kind: SideKind) -> Flow {
     match kind {
         _ if drawing.class_has(device, vocabulary::VACUUM_RELIEF) => Flow::Unknown,
-        SideKind::Inlet => Flow::ToDevice,
+        SideKind::Inlet | SideKind::SensingLine => Flow::ToDevice,
         SideKind::Outlet => Flow::FromDevice,
         SideKind::Either => Flow::Unknown,
     }

@@ -490,15 +490,18 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
     fn relief_row(&self, at: usize, sides: &[(&'static str, &Side)]) -> Vec<Datum<'a>> {
         let device = &self.devices[at];
         let stated = self.set_pressures[at].as_ref();
-        let set_pressure = quantity::pressure(stated, self.defaults);
-        let is_within = |(_, side): &(&'static str, &Side)| match self
-            .defaults
-            .compare(set_pressure, self.levels.get(side.level).pressure)
-        {
-            Comparison::Difference(difference, None) => Some(difference <= 0.0),
-            _ => None,
+        // Behind a rupture disc, a valve relieves nothing until the disc has burst.
+        let before = |node: NodeId| self.devices.binary_search_by_key(&node, |device| device.node).ok();
+        let in_series: Vec<usize> = device.before_inlet().filter_map(before).chain([at]).collect();
+        let is_within = |at: &usize, side: &Side| {
+            let set_pressure = quantity::pressure(self.set_pressures[*at].as_ref(), self.defaults);
+            match self.defaults.compare(set_pressure, self.levels.get(side.level).pressure) {
+                Comparison::Difference(difference, None) => Some(difference <= 0.0),
+                _ => None,
+            }
         };
-        let within: Vec<Option<bool>> = sides.iter().map(is_within).collect();
+        let within: Vec<Option<bool>> =
+            sides.iter().flat_map(|(_, side)| in_series.iter().map(|at| is_within(at, side))).collect();
         let set_within_design = match () {
             () if within.contains(&Some(false)) => Datum::Bool(false),
             () if within.contains(&None) => Datum::Null,

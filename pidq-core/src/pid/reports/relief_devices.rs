@@ -58,6 +58,16 @@ pub(crate) struct ReliefDevice {
     shared: Vec<NodeId>,
 }
 
+impl ReliefDevice {
+    /// Returns the relief devices in its inlet, such as a rupture disc, which open at their own set pressure.
+    pub fn before_inlet(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let is_before = |reason: &&Reason| {
+            reason.side == SideKind::Inlet && matches!(reason.cause, Cause::SecondDisc | Cause::ReliefDevice)
+        };
+        self.reasons.iter().filter(is_before).map(|reason| reason.at)
+    }
+}
+
 /// Extent of the rows about relief devices.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Extent {
@@ -123,7 +133,7 @@ fn relief_device(
         has_direction: edges.iter().all(is_stated) && !inlet.is_empty(),
         inlet,
         outlet,
-        inlet_valves: path.valves(SideKind::Inlet, is_valve),
+        inlet_valves: [SideKind::Inlet, SideKind::SensingLine].map(|kind| path.valves(kind, is_valve)).concat(),
         outlet_valves: path.valves(SideKind::Outlet, is_valve),
         discharges_to: Vec::new(),
         equipment,
