@@ -812,3 +812,136 @@ fn a_branch_whose_text_names_another_purpose_is_no_bleed() {
         }
     }
 }
+
+#[test]
+fn a_field_of_another_name_that_speaks_against_a_valve_makes_it_uncertain() {
+    for fields in [
+        json!({"valve_status": "removed"}),
+        json!({"install_status": "not installed"}),
+        json!({"valve_condition": "removed"}),
+        json!({"Zustand": "ausgebaut"}),
+        json!({"statut": "supprimé"}),
+        json!({"Bemerkung": "demontiert"}),
+        json!({"remarque": "déposée"}),
+        json!({"observations": "removed"}),
+        json!({"annotation": "valve passing"}),
+        json!({"fitted": false}),
+        json!({"motorized": true}),
+        json!({"Antrieb": "pneumatisch"}),
+        json!({"commande": "pneumatique"}),
+        json!({"operated_by": "LIC-101"}),
+        json!({"controlled_by": "LIC-101"}),
+        json!({"actuator_id": "ACT-1"}),
+        json!({"signal_from": "LIC-101"}),
+        json!({"interlock": "I-101"}),
+        json!({"air_failure": "FC"}),
+        json!({"no_of_ports": "3"}),
+        json!({"integral_bypass": true}),
+        json!({"bypass_valve": "HV-9"}),
+        json!({"tight_shutoff": false}),
+        json!({"tightness": "not tight"}),
+        json!({"limit_stop": "10 %"}),
+        json!({"leaking": "yes"}),
+        json!({"stuck": "open"}),
+        json!({"note_refs": ["4"]}),
+        json!({"notes": "4"}),
+        json!({"attributes": [{"name": "IntegralBypass", "value": "yes"}]}),
+        json!({"description": "mit Pneumatikantrieb"}),
+        json!({"description": "Kugelhahn mit Umgang DN25"}),
+        json!({"description": "vanne tout ou rien"}),
+        json!({"description": "air to open"}),
+        json!({"description": "internal leakage"}),
+        json!({"remarks": "blocked in open position"}),
+    ] {
+        assert!(!is_isolated(&valve(&with_class(&fields))), "{fields}");
+    }
+    for fields in [
+        json!({"motorized": false}),
+        json!({"Antrieb": "Handrad"}),
+        json!({"commande": "manuelle"}),
+        json!({"operated_by": "hand wheel"}),
+        json!({"integral_bypass": "no"}),
+        json!({"bypass_valve": ""}),
+        json!({"interlock": "none"}),
+        json!({"tight_shutoff": true}),
+        json!({"tightness": "class A"}),
+        json!({"leakage_class": "VI"}),
+        json!({"fitted": true}),
+        json!({"manufacturer": "Velan", "model": "B-3", "weight": 12.5, "order_number": 4711}),
+        json!({"material_note": "carbon steel", "revision": "2", "coordinates": {"x": 1, "y": 2}}),
+    ] {
+        assert!(is_isolated(&valve(&with_class(&fields))), "{fields}");
+    }
+}
+
+/// Returns the fields of a ball valve with others.
+fn with_class(fields: &Value) -> Value {
+    let mut all = fields.clone();
+    all["class"] = json!("ball_valve");
+    all
+}
+
+#[test]
+fn a_note_that_an_edge_ties_to_a_valve_is_a_text_of_it() {
+    let tied = |class: &str, text: &str, kind: &str| {
+        let nodes = json!([{"id": "A-1", "class": class, "description": text}]);
+        let edges = json!([{"id": "a1", "from": "A-1", "to": "HV-1", "edge_type": kind}]);
+        is_isolated(&plant(&json!({"class": "ball_valve"}), &nodes, &edges))
+    };
+    for class in ["annotation.note", "annotation.text", "drawing_note"] {
+        for kind in ["associated_with", "has_note", "refers_to"] {
+            for text in ["valve removed, spool installed", "valve passing, do not use for isolation", "see note 4"] {
+                assert!(!tied(class, text, kind), "{class} {kind} {text}");
+            }
+        }
+    }
+    for text in ["flanged", "locate at grade", "DN 50"] {
+        assert!(tied("annotation.note", text, "associated_with"), "{text}");
+    }
+}
+
+#[test]
+fn an_opening_whose_cover_is_off_is_open() {
+    let manhole = |fields: &Value| {
+        let mut node = json!({"id": "M1", "class": "nozzle", "parent_id": "V-1"});
+        node.as_object_mut().expect("a node").extend(fields.as_object().expect("fields").clone());
+        is_isolated(&plant(&json!({"class": "ball_valve"}), &json!([node]), &json!([])))
+    };
+    for fields in [
+        json!({"description": "manhole, cover removed"}),
+        json!({"description": "open manhole"}),
+        json!({"description": "manhole without cover"}),
+        json!({"description": "manway with vent valve"}),
+        json!({"description": "blind removed"}),
+        json!({"description": "manhole", "status": "open"}),
+        json!({"description": "manhole", "remarks": "opened for entry"}),
+        json!({"description": "Mannloch offen"}),
+    ] {
+        assert!(!manhole(&fields), "{fields}");
+    }
+    for text in ["manhole", "manway with davit", "blinded", "quick opening closure"] {
+        assert!(manhole(&json!({"description": text})), "{text}");
+    }
+}
+
+#[test]
+fn an_item_in_a_pipe_with_a_connection_in_its_text_may_be_open() {
+    let flange = |text: &str| {
+        let nodes = json!([
+            {"id": "N2", "class": "nozzle", "parent_id": "V-1"},
+            {"id": "FL-2", "class": "piping_component.flange", "description": text},
+            {"id": "HV-2", "class": "gate_valve"},
+            {"id": "O-2", "class": "off_page_connector"}
+        ]);
+        let edges = json!([{"id": "f1", "from": "N2", "to": "FL-2"}, {"id": "f2", "from": "FL-2", "to": "HV-2"}, {"id": "f3", "from": "HV-2", "to": "O-2"}]);
+        is_isolated(&plant(&json!({"class": "ball_valve"}), &nodes, &edges))
+    };
+    for text in
+        ["flange with open drain", "flange with 3/4\" drain connection", "with hose connection", "tapped flange"]
+    {
+        assert!(!flange(text), "{text}");
+    }
+    for text in ["flange", "weld neck flange", "flange with gasket"] {
+        assert!(flange(text), "{text}");
+    }
+}

@@ -165,7 +165,7 @@ fn dead_ends_are_classified_by_their_items_and_labels() {
     check_graph(
         plant,
         "deadEnds() | map([.at.id, .end.id, .class])",
-        r#"[["J-1","O-1","drain_or_vent"],["J-2","B-1","plugged"],["J-1","S-1","plugged"],["J-2","V-3","drain"]]"#,
+        r#"[["J-1","O-1","drain_or_vent"],["J-2","B-1","plugged"],["J-1","S-1","open"],["J-2","V-3","drain"]]"#,
     );
     check_graph(plant, "drains() | map(.end.id)", r#"["O-1","V-3"]"#);
     check_graph(plant, "vents() | map(.end.id)", r#"["O-1"]"#);

@@ -100,6 +100,11 @@ impl TopologyConfig {
         row.is_some_and(|(list, _, _)| self.contains(*list, word))
     }
 
+    /// Returns whether a name in snake_case is in any list, so that a rule reads what it states.
+    pub(crate) fn is_known_name(&self, name: &str) -> bool {
+        self.words.iter().flatten().any(|known| known == name)
+    }
+
     /// Returns the first value at one of the paths of a list: `config.value_at("paths.nodes", document)`.
     pub fn value_at<'a>(&self, key: &str, document: Value<'a>) -> Option<Value<'a>> {
         self.list(key).iter().find_map(|path| at_path(document, path))

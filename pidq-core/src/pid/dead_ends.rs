@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::{self, Role};
+use crate::graph::roles::{self, Passage, Role};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, Topology};
 use crate::graph::vocabulary;
@@ -104,9 +104,13 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
     }
 }
 
-/// Returns whether a pipe ends in the open air at an item.
+/// Returns whether a pipe ends at an item that does not close it: in the open air, or with a side without a pipe.
 fn is_open(drawing: &Drawing<'_>, end: NodeId) -> bool {
-    drawing.topology.roles[end as usize] == Role::OpenEnd || drawing.class_ends_with_word(end, vocabulary::AIR_ENDS)
+    match drawing.topology.roles[end as usize] {
+        Role::OpenEnd | Role::OneWay | Role::Junction | Role::SizeBreak => true,
+        Role::None => drawing.passage(end) != Some(Passage::End),
+        _ => drawing.class_ends_with_word(end, vocabulary::AIR_ENDS),
+    }
 }
 
 /// Returns the service of an item, such as "low point drain".
@@ -176,9 +180,17 @@ pub(crate) fn names_other_purpose(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn is_covered(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
     let has_word = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
-    vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening))
-        || has_word(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
-            && !has_word(&["not", "to", "un", "if", "nicht", "non"])
+    let is_cover = vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening));
+    let is_blind = has_word(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
+        && !has_word(&["not", "to", "un", "if", "nicht", "non"]);
+    (is_cover || is_blind) && !has_word(vocabulary::UNCOVERED_WORDS) && !is_stated_open(drawing, node)
+}
+
+/// Returns whether the position, the status or a remark of a nozzle says that its cover is open.
+fn is_stated_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let names = [Names::NormalPosition, Names::BlindPosition, Names::Status, Names::Remarks];
+    let mut texts = names.into_iter().flat_map(|names| valve_state::texts(drawing, node, names)).map(snake_case);
+    texts.any(|text| text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::UNCOVERED_WORDS.contains(&word)))
 }
 
 /// Returns whether a nozzle without a pipe has no instrument either and is not a manhole: its connection may be missing.

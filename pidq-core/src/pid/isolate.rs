@@ -35,7 +35,7 @@ use self::targets::Targets;
 use super::dead_ends::is_inline_item;
 use super::tag::Tag;
 use super::valve_state::pipes::pipe_state;
-use super::valve_state::unread_texts::has_unread_text;
+use super::valve_state::unread_texts::{has_opening, has_unread_text};
 use super::valve_state::{self, process_port_count};
 use super::{ChargeFn, Datum, joints, segments};
 use crate::error::Result;
@@ -442,6 +442,10 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
         if degree > 1 && degree < stated_way_count(self.drawing, node) {
             self.note("missing_pipe", node);
+        }
+        let is_in_pipe = self.drawing.topology.roles[node as usize] == Role::None && degree == 2;
+        if is_in_pipe && has_opening(self.drawing, node) {
+            self.note("unread_text", node);
         }
         // The third pipe of a tee may be missing on the drawing.
         if degree == 2 && self.drawing.topology.roles[node as usize] == Role::Junction {

@@ -28,6 +28,7 @@ use crate::graph::roles::Role;
 use crate::graph::routes;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags, Topology};
+use crate::graph::vocabulary;
 use crate::graph::walk::{self, EquipmentPolicy, Visitor, WalkOptions, WalkScratch};
 use crate::value::Value;
 
@@ -172,6 +173,7 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], parts: &Parts, charge: Charge
         let role = topology.roles[node as usize];
         let is_open = role == Role::OpenEnd
             || is_open_flange(drawing, node)
+            || drawing.class_has(node, vocabulary::VENT_STACKS)
             || topology.is_sheet_end(node)
             || dangling.contains(&node)
             || !topology.is_equipment(node) && topology.ports.degree(node) == 0 && degree < pipe_count(drawing, node)

@@ -247,7 +247,7 @@ fn may_be_one_of(words: &[String], name: &str) -> bool {
 }
 
 /// Returns a name in snake_case without endings that say how a source stores the value.
-fn plain_name(name: &str) -> String {
+pub(crate) fn plain_name(name: &str) -> String {
     let mut word = snake_case(name.trim());
     while let Some(length) =
         vocabulary::ATTRIBUTE_ENDINGS.iter().find_map(|ending| word.strip_suffix(ending)).map(str::len)

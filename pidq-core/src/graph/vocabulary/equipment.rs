@@ -491,6 +491,23 @@ pub const COVERED_OPENINGS: &[&str] = &[
     "trou_d_homme",
 ];
 
+/// Words beside such an opening, or beside a blind of a nozzle, that leave it open or give it another way out.
+pub const UNCOVERED_WORDS: &[&str] = &[
+    "breather",
+    "geöffnet",
+    "offen",
+    "ohne",
+    "open",
+    "opened",
+    "ouvert",
+    "removed",
+    "sans",
+    "valve",
+    "vent",
+    "vented",
+    "without",
+];
+
 /// Parts of the classes of equipment that burns fuel around tubes: the fuel and the flue gas are not on the side of what is
 /// heated.
 pub const FIRED: &[&str] = &[

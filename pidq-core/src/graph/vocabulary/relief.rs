@@ -50,6 +50,9 @@ pub const VACUUM_ONLY: &[&str] = &[
     "soupape_de_vide",
 ];
 
+/// Parts of the classes of stacks that are open to the air.
+pub const VENT_STACKS: &[&str] = &["vent_stack", "vent_mast"];
+
 /// Fields and attributes with the vacuum at which a device lets air in, in snake_case.
 pub const VACUUM_SETTINGS: &[&str] = &[
     "set_vacuum",

@@ -186,6 +186,47 @@ pub const TRIP_PARTICIPLES: &[&str] = &[
 /// Words for notes of a drawing, which are elsewhere, in lower case.
 pub const REFERENCES: &[&str] = &["note", "notes", "anmerkung", "hinweis", "remarque"];
 
+/// Words in the names of fields that speak against a hand valve unless their value is a denial: of a drive, of a signal, of a
+/// way around it, of a damage.
+pub const HINDERING_FIELD_WORDS: &[&str] = &[
+    "actuator",
+    "actuators",
+    "automatic",
+    "bypass",
+    "cause",
+    "closes",
+    "controlled",
+    "controller",
+    "damage",
+    "damaged",
+    "defect",
+    "defective",
+    "demolish",
+    "drilled",
+    "failure",
+    "final",
+    "hole",
+    "interlock",
+    "jammed",
+    "leaking",
+    "operated",
+    "opens",
+    "passing",
+    "shutdown",
+    "signal",
+    "stop",
+    "stuck",
+    "trip",
+    "umgang",
+];
+
+/// Words in the names of fields that speak against a valve if their value is a denial: `tight_shutoff: false`.
+pub const CLOSING_FIELD_WORDS: &[&str] =
+    &["fitted", "functional", "holding", "mounted", "operable", "operational", "shutoff", "tight", "tightness", "tso"];
+
+/// Last words of the classes of notes on a drawing.
+pub const NOTE_CLASSES: &[&str] = &["annotation", "comment", "note", "remark", "text", "textbox", "callout"];
+
 /// Words for an interlock or a linkage between two items, in lower case.
 pub const INTERLOCK_WORDS: &[&str] = &[
     "interlock",

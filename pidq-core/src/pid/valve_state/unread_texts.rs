@@ -5,12 +5,14 @@
 //! therefore doubtful, and in a remark any word in no list, as the name of a service or a place is seldom there.
 
 use super::phrases::{self, TextKind};
-use super::{may_not_be_tight, texts};
+use super::unread_fields::has_unread_field;
+use super::{Installation, may_not_be_tight, texts};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::roles::{self, Role};
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::stated_values::stated_fields;
 
@@ -25,6 +27,8 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let closes_end = !matches!(drawing.topology.roles[node as usize], Role::Barrier | Role::Control);
         texts.any(|(text, kind)| is_unread(drawing, text, kind) || closes_end && names_opening(text))
             || has_unread_type(drawing, node)
+            || has_unread_field(drawing, node)
+            || has_unread_note(drawing, node)
     };
     drawing.topology.memos.is_or_compute(Property::HasUnreadText, node, read)
 }
@@ -40,6 +44,27 @@ pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_doubtful_word = |word: &str| is_doubtful(word) && !vocabulary::TRIP_PARTICIPLES.contains(&word);
     let is_doubtful_text = |text: &str| phrases::has_word_outside(text, |word, _| is_doubtful_word(word));
     [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
+}
+
+/// Returns whether a note on the drawing that an edge ties to an item may say that it does not close: its text is read as a
+/// remark.
+fn has_unread_note(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_note = |other: NodeId| {
+        topology.roles[other as usize] == Role::None && drawing.class_ends_with_word(other, vocabulary::NOTE_CLASSES)
+    };
+    let says_something = |note: NodeId| {
+        let names = [Names::Description, Names::Remarks, Names::ComponentName, Names::Tag];
+        let mut all = names.into_iter().flat_map(|names| texts(drawing, note, names));
+        let is_unread = |text: &str| {
+            is_unread(drawing, text, TextKind::Remark)
+                || phrases::installation_by_text(text) != Installation::Installed
+                || phrases::says_not_tight(text)
+        };
+        all.any(is_unread)
+    };
+    let notes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter();
+    notes.copied().any(|other| is_note(other) && says_something(other))
 }
 
 /// Returns whether a field for the type of a valve has a word in no list: the types of hand valves are known.
@@ -98,6 +123,15 @@ fn depends_on_other(clause: &[String]) -> bool {
     let is_other = |word: &String| vocabulary::COMPANION_WORDS.contains(&word.as_str());
     let at = clause.iter().position(is_link);
     at.is_some_and(|at| clause[at..].iter().any(is_other))
+}
+
+/// Returns whether a text of an item in a pipe says that it has a valve, a connection or a hole: `flange with drain valve`.
+pub(crate) fn has_opening(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_open = |text: &str| {
+        let words = || text.split(|c: char| !c.is_alphanumeric());
+        names_opening(text) || words().any(|word| word.eq_ignore_ascii_case("tapped"))
+    };
+    [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_open))
 }
 
 /// Returns whether a text of a blind or a cap says that it has a valve or a connection: `with 3/4" drain valve`.

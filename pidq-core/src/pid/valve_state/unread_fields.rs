@@ -1,0 +1,70 @@
+//! Fields of a valve or a blind under names in no list that say, by their name or their value, that it may not close.
+//!
+//! Each company has columns of its own, such as `valve_condition`, `tight_shutoff` or `controlled_by`. What they mean in full
+//! is not known; that one of them speaks against the valve is.
+
+use super::phrases;
+use super::{Installation, is_by_hand, truth};
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names, TopologyConfig};
+use crate::graph::drawing::Drawing;
+use crate::graph::vocabulary;
+use crate::pid::stated_values::{plain_name, stated_fields};
+use crate::value::Value;
+
+/// Maximum number of words in a value that is a status: a longer text may be about anything.
+const MAX_WORDS: usize = 4;
+
+/// Returns whether a field under a name in no list may say that a valve or a blind is not there, or does not close by hand.
+pub(super) fn has_unread_field(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let config = &drawing.topology.config;
+    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+    fields.any(|(name, stated)| {
+        name.len() <= MAX_CLASS && speaks_against(config, name, stated.value) && !is_read(config, name)
+    })
+}
+
+fn speaks_against(config: &TopologyConfig, name: &str, value: Value<'_>) -> bool {
+    if value.as_str().is_some_and(|text| text.len() <= MAX_CLASS && says_absent(config, text)) {
+        return true;
+    }
+    let name = plain_name(name);
+    let has = |known: &[&str]| name.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    let denies = || truth(value) == Some(false) || value.as_str().is_some_and(is_denial);
+    has(vocabulary::HINDERING_FIELD_WORDS) && !denies() && !is_by_hand(value)
+        || has(vocabulary::CLOSING_FIELD_WORDS) && denies()
+        || has(vocabulary::REFERENCES) && is_number(value)
+}
+
+/// Returns whether a short text is nothing but a status of what is not there, or says that a valve is not tight.
+fn says_absent(config: &TopologyConfig, text: &str) -> bool {
+    let is_short = || text.split_whitespace().count() <= MAX_WORDS;
+    config.contains(Names::Removed, text.trim())
+        || is_short() && phrases::installation_by_text(text) == Installation::NotInstalled
+        || phrases::says_not_tight(text)
+}
+
+fn is_denial(text: &str) -> bool {
+    let text = text.trim();
+    let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+    vocabulary::contains(vocabulary::NEGATIVES, text) || ["not", "nicht", "non", "kein", "no"].contains(&first.as_str())
+}
+
+/// Returns whether a value is a number, or a list of numbers: that of a note on the sheet.
+fn is_number(value: Value<'_>) -> bool {
+    let is_numeric = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || ", ;/".contains(c));
+    let is_one =
+        |value: Value<'_>| value.as_f64().is_some() || value.as_str().is_some_and(|text| is_numeric(text.trim()));
+    match value.as_array() {
+        Some(list) => !list.is_empty() && list.iter().all(is_one),
+        None => is_one(value),
+    }
+}
+
+/// Returns whether other rules read a field in full: its name is in a list of the topology, or states a type of valve. A
+/// note that is nothing but a number, and an operator that is neither by hand nor a drive, are read by none.
+fn is_read(config: &TopologyConfig, name: &str) -> bool {
+    let in_part = ["remarks", "operator"];
+    vocabulary::contains_plain(vocabulary::VALVE_TYPE_FIELDS, name.trim())
+        || config.is_known_name(&plain_name(name)) && !in_part.iter().any(|list| config.contains_word(list, name))
+}
