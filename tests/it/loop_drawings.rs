@@ -246,7 +246,7 @@ const CASES: &[Case] = &[
     case(
         "a hand switch HZ is a safety switch in IEC 62424 and any drive in ISA-5.1",
         "T-1:tank → XZV-1:control_valve; HZ-1 ⇢ XZV-1",
-        &["HZ-1 trip?: HZ-1 |  | XZV-1 | closed"],
+        &["HZ-1 trip?: HZ-1 |  | XZV-1 | only_by_hand"],
     ),
     case(
         "a drive FZ is the final element of its control loop",
@@ -441,9 +441,9 @@ const CASES: &[Case] = &[
         ],
     ),
     case(
-        "an emergency push button starts a trip; a hand switch may only reset it",
+        "a trip that only a push button or a hand switch starts does not act by itself",
         "T-1:tank → SDV-1:control_valve → SDV-2:control_valve; HS-1:emergency_push_button_switch ⇢ UZ-1 ⇢ SDV-1; HS-2 ⇢ UZ-2 ⇢ SDV-2",
-        &["UZ-1 trip: HS-1 | UZ-1 | SDV-1 | closed", "UZ-2 trip?: HS-2 | UZ-2 | SDV-2 | only_by_hand"],
+        &["UZ-1 trip?: HS-1 | UZ-1 | SDV-1 | only_by_hand", "UZ-2 trip?: HS-2 | UZ-2 | SDV-2 | only_by_hand"],
     ),
     case(
         "an alarm of a trip is not a part of it",
@@ -1006,6 +1006,164 @@ fn a_signal_leads_through_an_actuator_to_its_valve_and_through_an_unknown_item_n
     check(&part, rows, r#"[[["SDV-1"],true,true]]"#);
     check(&format!("{valve}; PSHH-1 ⇢ _x:foo ⇢ SDV-1"), rows, r#"[[["SDV-1"],true,false]]"#);
     check(&format!("{valve}; PSHH-1 ⇢ _x:instrument.actuator ⇢ SDV-1"), rows, r#"[[["SDV-1"],true,true]]"#);
+}
+
+#[test]
+fn only_what_is_on_the_way_of_a_trip_makes_it_uncertain() {
+    let rows = "[(loops() | filter(.kind == \"trip\") | map(.certain)), \
+        (hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq())]";
+    let trip =
+        "T-1:tank → XV-1:shutdown_valve(fail_action=closed) → T-2:tank; T-1 ⇢ LSHH-1:level_switch ⇢ I-1:interlock";
+    for (rest, certain) in [
+        ("I-1 ⇢ XV-1", true),
+        ("I-1 ⇢ XV-1; I-1 ⇢ _x:signal_lamp", true),
+        ("I-1 ⇢ XV-1; LSHH-1 ⇢ _x:historian", true),
+        ("I-1 ⇢ XV-1; I-1 ⇢ XI-1:annunciator", true),
+        ("I-1 ⇢ XV-1; I-1 ⇢ XI-1:instrument.recorder(status=future)", true),
+        ("I-1 ⇢ _x:foo ⇢ XV-1", false),
+        ("I-1 ⇢ _x:instrument.relay(status=future) ⇢ XV-1", false),
+        // A second way over an item of unknown class, and what the logic may move.
+        ("I-1 ⇢ XV-1; I-1 ⇢ _x:foo ⇢ XV-1", false),
+        ("I-1 ⇢ XV-1; I-1 ⇢ XV-2:set_stop_valve; T-1 → XV-2 → T-2", false),
+    ] {
+        check(&format!("{trip}; {rest}"), rows, &format!("[[{certain}],[{certain}]]"));
+    }
+    let effects = "causeAndEffect() | [.links | map(.final_element.id), .not_followed | map([.item.id, .reason])]";
+    let beside = format!("{trip}; I-1 ⇢ XV-1; I-1 ⇢ XV-2:set_stop_valve; T-1 → XV-2 → T-2");
+    check(&beside, effects, r#"[["XV-1"],[["XV-2","unknown_class"]]]"#);
+    let only = "T-1:tank → XV-2:set_stop_valve → T-2:tank; LSHH-1:level_switch ⇢ I-1:interlock ⇢ XV-2";
+    check(only, effects, r#"[[],[["XV-2","unknown_class"]]]"#);
+    check(only, "loops() | map([.gap, .certain])", r#"[["no_final_element",false]]"#);
+}
+
+#[test]
+fn the_class_of_a_detector_or_a_push_button_decides_before_the_letters_of_its_tag() {
+    let rows = "[(causeAndEffect().links | map([.initiator.id, .final_element.id])), \
+        (loops() | filter(.kind == \"trip\") | map([.sensors | map(.id), .closed, .gap, .certain]))]";
+    let answer = |tag: &str, class: &str| {
+        let plant = format!("T-1:tank → XV-1:shutdown_valve → T-2:tank; {tag}:{class} ⇢ I-1:interlock ⇢ XV-1");
+        evaluate(&document(&plant), rows)
+    };
+    for (tag, class) in [
+        ("GD-101", "gas_detector"),
+        ("GDT-1", "gas_detector"),
+        ("FD-101", "flame_detector"),
+        ("SD-101", "smoke_detector"),
+        ("HD-101", "heat_detector"),
+        ("FSD-1", "fusible_plug"),
+        ("FP-1", "fusible_plug"),
+        ("AB-1", "flame_scanner"),
+        ("AT-1", "chlorine_detector"),
+        ("_s", "gas_detector"),
+    ] {
+        for class in [class.to_owned(), format!("instrument.{class}")] {
+            let expected = json!([[[tag, "XV-1"]], [[[tag], true, null, true]]]);
+            assert_eq!(answer(tag, &class), expected, "{tag} {class}");
+        }
+    }
+    for (tag, class) in [
+        ("PB-101", "push_button"),
+        ("EPB-1", "emergency_push_button"),
+        ("ESB-1", "emergency_stop_button"),
+        ("MCP-1", "manual_call_point"),
+        ("HS-1", "hand_switch"),
+    ] {
+        for class in [class.to_owned(), format!("instrument.{class}")] {
+            let expected = json!([[[tag, "XV-1"]], [[[tag], null, "only_by_hand", false]]]);
+            assert_eq!(answer(tag, &class), expected, "{tag} {class}");
+        }
+    }
+}
+
+#[test]
+fn a_switch_of_an_unclassified_variable_is_a_sensor_beside_another_one() {
+    let sensors = |class: &str| {
+        let plant = format!(
+            "T-1:tank → XV-1:shutdown_valve → T-2:tank; LSHH-1:level_switch ⇢ I-1:interlock ⇢ XV-1; XS-1:{class} ⇢ I-1"
+        );
+        evaluate(&document(&plant), r#"loops() | filter(.loop == "I-1") | map([.sensors | map(.id), .closed])"#)
+    };
+    for class in ["instrument.earth_switch", "earth_switch", "instrument.seal_leak_switch"] {
+        assert_eq!(sensors(class), json!([[["LSHH-1", "XS-1"], true]]), "{class}");
+    }
+    for class in ["instrument.selector_switch", "instrument.bypass_switch", "instrument.push_button"] {
+        assert_ne!(sensors(class)[0][0], json!(["LSHH-1", "XS-1"]), "{class}");
+    }
+}
+
+#[test]
+fn a_blowdown_valve_of_a_trip_has_to_open() {
+    let row = |valve: &str, rest: &str| {
+        let plant = format!("T-1:tank → BDV-1:{valve} → {rest}; T-1 ⇢ PZHH-1:pressure_switch ⇢ UZ-1:interlock ⇢ BDV-1");
+        evaluate(&document(&plant), "hazopNodes() | first() | .safeguards | first() | [.item.id, .kind, .certain]")
+    };
+    let flare = "FS-1:flare_stack";
+    for (valve, rest, certain) in [
+        ("blowdown_valve(fail_action=open)", flare, true),
+        ("blowdown_valve", flare, true),
+        ("ball_valve(fail_action=open)", flare, true),
+        ("blowdown_valve(fail_action=closed)", flare, false),
+        ("blowdown_valve(label=FC)", flare, false),
+        ("blowdown_valve(fail_action=open, lock=locked_closed)", flare, false),
+        ("blowdown_valve(fail_action=open, status=future)", flare, false),
+        ("blowdown_valve(fail_action=open)", "HV-1:gate_valve(normal_position=closed) → FS-1:flare_stack", false),
+    ] {
+        assert_eq!(row(valve, rest), json!(["BDV-1", "blowdown_valve", certain]), "{valve} {rest}");
+    }
+    let without_trip = "T-1:tank → BDV-1:blowdown_valve(fail_action=open) → FS-1:flare_stack";
+    let safeguards = "hazopNodes() | map(.safeguards | map([.kind, .certain]))";
+    check(without_trip, safeguards, r#"[[["blowdown_valve",false]]]"#);
+}
+
+#[test]
+fn one_trip_that_is_certain_is_enough_for_its_valve() {
+    let valve = r#"hazopNodes() | map(.safeguards | filter(.kind == "shutdown_valve") | map(.certain))"#;
+    let plant = |by_hand: &str| {
+        format!(
+            "{by_hand}T-1:tank → ESDV-1:shutdown_valve(fail_action=closed) → T-2:tank; \
+             T-1 ⇢ PZHH-1:pressure_switch ⇢ ESD-1:instrument.sis_logic ⇢ ESDV-1"
+        )
+    };
+    check(&plant(""), valve, "[[true]]");
+    check(&plant("HS-1:hand_switch ⇢ APS-1:instrument.sis_logic ⇢ ESD-1; "), valve, "[[true]]");
+    let none = plant("").replace("PZHH-1:pressure_switch", "HS-2:hand_switch");
+    check(&none, valve, "[[false]]");
+}
+
+#[test]
+fn a_loop_has_the_fail_positions_of_all_its_final_elements() {
+    let fails = |first: &str, second: &str| {
+        let plant = format!(
+            "T-1:tank → PV-1A:control_valve{first}; T-1 → PV-1B:control_valve{second}; PT-1 ⇢ PIC-1 ⇢ PV-1A; PIC-1 ⇢ PV-1B"
+        );
+        evaluate(&document(&plant), "loops() | map(.fail_action) | first()")
+    };
+    assert_eq!(fails("(fail_action=FO)", "(fail_action=FC)"), json!("FO, FC"));
+    assert_eq!(fails("(fail_action=FC)", "(fail_action=FC)"), json!("FC"));
+    assert_eq!(fails("", "(fail_action=FC)"), json!("FC"));
+    assert_eq!(fails("", ""), json!(null));
+}
+
+#[test]
+fn a_fail_position_may_be_an_attribute_of_a_valve() {
+    let query = r#"[(causeAndEffect().links | map(.fail_action)), (loops() | map(.fail_action)), (valveList() | map(.fail_action)),
+        (validate({rules: "P112"}) | size())]"#;
+    for (attributes, expected) in [
+        (
+            json!([{"name": "FailAction", "value": "Fail Open"}]),
+            json!([["Fail Open"], ["Fail Open"], ["Fail Open"], 0]),
+        ),
+        (json!({"FailAction": "FC"}), json!([["FC"], ["FC"], ["FC"], 0])),
+        (json!({"FailAction": " "}), json!([[null], [null], [null], 1])),
+        (json!({}), json!([[null], [null], [null], 1])),
+    ] {
+        let plant = "T-1:tank → XV-1:shutdown_valve → T-2:tank; PSHH-1:pressure_switch ⇢ I-1:interlock ⇢ XV-1";
+        let mut document: Value = serde_json::from_str(&document(plant)).expect("JSON");
+        document["nodes"][1]["attributes"] = attributes.clone();
+        assert_eq!(evaluate(&document.to_string(), query), expected, "{attributes}");
+    }
+    let by_label = "T-1:tank → XV-1:shutdown_valve(label=FC) → T-2:tank; PSHH-1 ⇢ XV-1";
+    check(by_label, r#"validate({rules: "P112"}) | size()"#, "0");
 }
 
 #[test]

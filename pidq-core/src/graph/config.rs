@@ -561,12 +561,14 @@ mod tests {
                     "SightGlass",
                     "RestrictionOrifice",
                     "Compensator",
-                    "gas_detector",
                 ],
             ),
             ("equipment", &["HydraulicPump", "pneumatic_pump", "emergency_cooler", "automatic_filter"]),
             ("junction", &["three_way_tee"]),
-            ("instrument", &["valve_position_transmitter", "valve_position_indicator"]),
+            (
+                "instrument",
+                &["valve_position_transmitter", "valve_position_indicator", "gas_detector", "FlameDetector"],
+            ),
             (
                 "control",
                 &[

@@ -42,7 +42,7 @@ pub(crate) fn loop_function(drawing: &Drawing<'_>, node: NodeId) -> LoopFunction
 /// unknown function. A display and a limit switch do not.
 pub(crate) fn may_move(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let tag = drawing.tag(node).and_then(Tag::parse_letters);
-    let is_position = tag.as_ref().is_some_and(|tag| tag.is_position() && tag.protection().is_none());
+    let is_position = has_position_letters(drawing, node) && tag.as_ref().is_some_and(|tag| tag.protection().is_none());
     let is_alarm = tag.is_some_and(|tag| tag.split().1.contains(&'A'));
     !is_position
         && (loop_function(drawing, node) != LoopFunction::Measures || is_alarm || is_transmitter(drawing, node))
@@ -87,8 +87,26 @@ pub(crate) fn is_controller(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether the letters or the class of an instrument state that it is operated by hand.
 pub(crate) fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'))
-        || drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
+    let has_letter = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'));
+    is_hand_switch_by_class(drawing, node) || !is_detector(drawing, node) && has_letter()
+}
+
+/// Returns whether an instrument is a switch that is operated by hand, by its class.
+pub(crate) fn is_hand_switch_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
+}
+
+/// Returns whether an instrument detects a fire, a gas or a flame, by its class.
+pub(crate) fn is_detector(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has(node, vocabulary::DETECTORS)
+}
+
+/// Returns whether the first letter of an instrument is that of a position, and its class does not say that it measures
+/// something else.
+pub(crate) fn has_position_letters(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.is_position())
+        && !is_detector(drawing, node)
+        && !is_hand_switch_by_class(drawing, node)
 }
 
 /// Returns whether an instrument is a switch that is operated by hand: `HS`, `HZS`, a push button.
@@ -99,7 +117,16 @@ pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let switches = modifier == Some('Z') || functions.iter().any(|letter| matches!(letter, 'S' | 'Z'));
         tag.letters.starts_with('H') && switches
     });
-    by_tag || drawing.class_has(node, vocabulary::HAND_SWITCH_CLASSES)
+    is_hand_switch_by_class(drawing, node) || !is_detector(drawing, node) && by_tag
+}
+
+/// Returns whether an instrument is a switch of an unclassified variable that measures, by its class: the earth switch `XS`.
+pub(crate) fn is_unclassified_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    tag.is_some_and(|tag| tag.letters.starts_with('X') && tag.split().1.contains(&'S'))
+        && drawing.class_has(node, vocabulary::SWITCH_CLASSES)
+        && !drawing.class_has(node, vocabulary::OVERRIDES)
+        && !is_by_hand(drawing, node)
 }
 
 /// Returns whether an item has a drive, by its class: a pump, a compressor.
@@ -177,8 +204,8 @@ pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its
 /// tag.
 pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    // The pipe of an actuator is its air.
-    if acts_by_class(drawing, node) {
+    // The pipe of an actuator is its air, and a hand switch may be drawn with a signal from where it is.
+    if acts_by_class(drawing, node) || is_hand_switch(drawing, node) {
         return false;
     }
     let topology = &drawing.topology;
@@ -197,10 +224,11 @@ pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether an instrument senses or transmits, by its class or by a letter of its tag.
 pub(crate) fn is_transmitter(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let letters = || drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
-    is_sensor_by_class(drawing, node) || letters().iter().any(|letter| matches!(letter, 'T' | 'E'))
+    let has_letter = || letters().iter().any(|letter| matches!(letter, 'T' | 'E'));
+    is_sensor_by_class(drawing, node) || !is_hand_switch_by_class(drawing, node) && has_letter()
 }
 
 /// Returns whether an instrument senses, by its class.
 pub(crate) fn is_sensor_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.class_has(node, vocabulary::SENSORS)
+    drawing.class_has(node, vocabulary::SENSORS) || is_detector(drawing, node)
 }

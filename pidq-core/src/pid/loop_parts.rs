@@ -12,7 +12,6 @@ use hashbrown::{HashMap, HashSet};
 use super::instrument_class::{self, LoopFunction, air_lines};
 use super::loops::connection::{self, Connection};
 use super::loops::position_feedback::{self, Feedback};
-use super::loops::protection;
 use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
@@ -26,6 +25,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
+use crate::value::convert;
 
 const LOOP: &[&str] = &[
     "loop",
@@ -53,7 +53,7 @@ pub(crate) enum Gap {
     NoSensorAndNoFinalElement,
     /// Only the tags or a loop node say that the sensor and the final element belong together.
     NoSignal,
-    /// Only a hand switch starts the trip, and it may be one that resets it.
+    /// Only a hand switch starts the trip: nothing does by itself, and it may be one that resets the trip.
     OnlyByHand,
     /// The sensor or the final element may be on another sheet, where a signal of the loop comes from or leads to.
     OffPage,
@@ -85,8 +85,8 @@ pub(crate) struct LoopParts {
     between: Vec<NodeId>,
     /// Signals that lead from a sensor to a final element.
     connection: Connection,
-    /// The only initiators are hand switches, which may only reset the trip.
-    is_reset_only: bool,
+    /// The only initiators are hand switches.
+    is_only_by_hand: bool,
     /// A function without a sensor may stand for the measurement too.
     may_sense: bool,
     /// Signals come from a sheet that is not joined.
@@ -97,6 +97,8 @@ pub(crate) struct LoopParts {
     has_absent_signal: bool,
     /// A sensor or a final element has no signal: only its number says that it belongs to the loop.
     has_part_by_number: bool,
+    /// An item of unknown class is on the way to a final element, or a function acts on one in a pipe.
+    has_unknown_class: bool,
     /// A sensor of a trip is shut off from the process.
     has_shut_off_sensor: bool,
     /// A voting of a trip needs more sensors than it has.
@@ -107,7 +109,7 @@ impl LoopParts {
     /// Finds the parts of the loop at an index.
     pub fn find(drawing: &Drawing<'_>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<LoopParts> {
         let search = Search { drawing, loops, found: &loops.list[at] };
-        let Effects { final_elements, passed, leaves_sheet } = search.final_elements(charge)?;
+        let Effects { final_elements, passed, leaves_sheet, acts_on_unknown } = search.final_elements(charge)?;
         let is_function = |node: &NodeId| search.is_instrument(*node) && final_elements.binary_search(node).is_err();
         let instruments: Vec<NodeId> = search.found.members.iter().copied().filter(is_function).collect();
         charge(instruments.iter().map(|node| search.degree(*node)).sum())?;
@@ -123,21 +125,28 @@ impl LoopParts {
         let sensors = search.without_feedback(sensors, &final_elements, charge)?;
         let by_hand = if sensors.is_empty() { search.hand_switches(&sources, charge)? } else { Vec::new() };
         functions.retain(|node| by_hand.binary_search(node).is_err());
-        let is_reset_only = !by_hand.is_empty() && !search.has_trip_switch(&by_hand, charge)?;
+        let is_only_by_hand = !by_hand.is_empty();
         let sensors = if sensors.is_empty() { by_hand } else { sensors };
         let path = connection::Path { sensors: &sensors, final_elements: &final_elements };
-        let between: Vec<NodeId> = functions.iter().chain(&passed).chain(&sources).copied().collect();
+        let mut between: Vec<NodeId> = functions.iter().chain(&passed).chain(&sources).copied().collect();
         let others = search.found.members.iter().chain(&passed).chain(&sources).copied();
         let connection = path.connection(drawing, others, charge)?;
         let used = sensors.iter().chain(&final_elements).chain(&passed).chain(&sources);
         let mut shared: Vec<NodeId> = used.copied().filter(|node| search.is_in_other_loop(*node)).collect();
         shared.sort_unstable();
         shared.dedup();
+        // An item that only shows what the loop does takes nothing from it.
+        if connection != Connection::None {
+            let dead_ends = path.dead_ends(drawing, &between, charge)?;
+            between.retain(|node| !dead_ends.contains(node));
+        }
         let has_absent_signal =
             has_absent_signal(drawing, sensors.iter().chain(&final_elements).chain(&between).copied(), charge)?;
         // A loop that is not closed is known to be open, whatever has no signal.
         let has_part_by_number = connection != Connection::None
             && has_part_without_signal(drawing, sensors.iter().chain(&final_elements).copied(), charge)?;
+        let has_unknown_class =
+            acts_on_unknown || between.iter().any(|node| signals::is_of_unknown_class(drawing, *node));
         let has_shut_off_sensor = search.is_protective() && has_shut_off(drawing, &sensors, charge)?;
         let voting = search.found.node.into_iter().chain(between.iter().copied());
         let lacks_voters = search.is_protective() && voting::lacks_voters(drawing, voting, &sensors, charge)?;
@@ -148,12 +157,13 @@ impl LoopParts {
             shared,
             between,
             connection,
-            is_reset_only,
+            is_only_by_hand,
             may_sense,
             enters_sheet,
             leaves_sheet,
             has_absent_signal,
             has_part_by_number,
+            has_unknown_class,
             has_shut_off_sensor,
             lacks_voters,
         })
@@ -170,7 +180,7 @@ impl LoopParts {
             (true, false) => Some(Gap::NoSensor),
             (false, true) => Some(Gap::NoFinalElement),
             (false, false) if self.connection == Connection::None => Some(Gap::NoSignal),
-            (false, false) => self.is_reset_only.then_some(Gap::OnlyByHand),
+            (false, false) => self.is_only_by_hand.then_some(Gap::OnlyByHand),
         }
     }
 
@@ -198,7 +208,7 @@ impl LoopParts {
             && !self.lacks_voters
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
             && (!is_trip || !self.items().any(|node| may_not_act(drawing, *node)))
-            && !self.between.iter().any(|node| signals::is_of_unknown_class(drawing, *node))
+            && !self.has_unknown_class
             && !self.final_elements.iter().any(may_move_other)
     }
 
@@ -340,6 +350,8 @@ struct Effects {
     /// Instruments of other loops between.
     passed: Vec<NodeId>,
     leaves_sheet: bool,
+    /// A signal of what moves something leads to an item of unknown class in a pipe.
+    acts_on_unknown: bool,
 }
 
 /// Sensors of a loop, and what leads from them to its functions.
@@ -404,7 +416,8 @@ impl Search<'_, '_> {
         let Some(tag) = self.drawing.tag(node).and_then(Tag::parse_letters) else { return false };
         let (modifier, functions) = tag.split();
         let switches = functions.contains(&'S') || modifier == Some('Z') && !functions.contains(&'V');
-        tag.measures() && switches && !self.is_fed(node)
+        let measures = || tag.measures() || instrument_class::is_unclassified_switch(self.drawing, node);
+        switches && measures() && !instrument_class::is_hand_switch_by_class(self.drawing, node) && !self.is_fed(node)
     }
 
     /// Returns whether another instrument feeds a node. A signal without a direction leads from an instrument that
@@ -439,6 +452,7 @@ impl Search<'_, '_> {
         let mut queue: Vec<(NodeId, u32)> = members.iter().map(|member| (*member, 0)).collect();
         let mut passed = Vec::new();
         let mut leaves_sheet = false;
+        let mut acts_on_unknown = false;
         let mut at = 0;
         while let Some((node, depth)) = queue.get(at).copied() {
             at += 1;
@@ -451,6 +465,7 @@ impl Search<'_, '_> {
                 }
                 charge(1 + self.degree(next))?;
                 leaves_sheet |= self.is_end_of_sheet(next);
+                acts_on_unknown |= flags.contains(EdgeFlags::SIGNAL) && self.acts_on_unknown(node, next);
                 match self.reached(node, next, flags) {
                     Some(Reached::FinalElement) => final_elements.push(next),
                     Some(Reached::Path) => {
@@ -463,7 +478,14 @@ impl Search<'_, '_> {
             }
         }
         final_elements.sort_unstable();
-        Ok(Effects { final_elements, passed, leaves_sheet })
+        Ok(Effects { final_elements, passed, leaves_sheet, acts_on_unknown })
+    }
+
+    /// Returns whether a function sends a signal to an item of unknown class in a pipe, which may be what it moves.
+    fn acts_on_unknown(&self, node: NodeId, next: NodeId) -> bool {
+        instrument_class::loop_function(self.drawing, node) == LoopFunction::Acts
+            && signals::is_unknown_target(self.drawing, next)
+            && !self.is_final(next)
     }
 
     /// Returns whether a signal continues at a connector on another sheet, which is not joined.
@@ -492,7 +514,7 @@ impl Search<'_, '_> {
         if instrument_class::loop_function(self.drawing, node) != LoopFunction::Measures {
             return true;
         }
-        let is_position = self.drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.is_position());
+        let is_position = instrument_class::has_position_letters(self.drawing, node);
         let transmits = self.is_protective() || instrument_class::is_transmitter(self.drawing, node);
         transmits && !is_position && self.role(valve) == Role::Control && !self.is_in_other_loop(valve)
     }
@@ -615,16 +637,6 @@ impl Search<'_, '_> {
         Ok(switches)
     }
 
-    /// Returns whether a hand switch is stated to trip, such as an emergency stop: another one may reset the trip.
-    fn has_trip_switch(&self, switches: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
-        for node in switches {
-            if protection::of_node(self.drawing, *node, charge)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Returns the number of functions of other loops passed on the way back to a source; `None` if it is not passed.
     fn crossings(&self, node: NodeId, source: NodeId, crossed: u32, crosses: bool) -> Option<u32> {
         if !self.is_in_other_loop(source) || self.is_protective() && self.loops.is_protective(source) {
@@ -649,10 +661,7 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         .iter()
         .flat_map(|node| topology.table(EdgeFilter::Flow, Direction::Both).edges(*node).iter().copied());
     let lines = pipe_lines::lines_of(drawing, edges);
-    let mut fail_action = None;
-    for node in parts.final_elements.iter().copied() {
-        fail_action = fail_action.or(fail_action::stated(drawing, node, charge)?);
-    }
+    let fail_action = fail_action_of_all(drawing, &parts.final_elements, charge)?;
     let (kind, is_stated) = kind(drawing, found, &parts);
     let (closed, gap) = (parts.closed(), parts.gap());
     charge((parts.sensors.len() + parts.final_elements.len() + parts.between.len()) as u64)?;
@@ -670,10 +679,25 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         Datum::Nodes(parts.final_elements),
         shared_rows(loops, &parts.shared),
         Datum::strings(lines),
-        Datum::value(fail_action),
+        fail_action,
         closed.map_or(Datum::Null, Datum::Bool),
         gap.map_or(Datum::Null, |gap| Datum::Word(gap.word())),
     ])
+}
+
+/// Returns the fail positions of final elements: the value if all that state one state the same, else their texts.
+fn fail_action_of_all<'a>(drawing: &Drawing<'a>, nodes: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+    let mut first = None;
+    let mut texts: Vec<String> = Vec::new();
+    for node in nodes.iter().copied() {
+        let Some(value) = fail_action::stated(drawing, node, charge)? else { continue };
+        let text = convert::to_text(value);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+        first = first.or(Some(value));
+    }
+    Ok(if texts.len() > 1 { Datum::String(texts.join(", ")) } else { Datum::value(first) })
 }
 
 /// Returns shared items with the loops that have them.

@@ -300,6 +300,16 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["disc_holder", "disk_holder", "disc_detector", "disk_detector", "disc_indicator", "disk_indicator"]),
         ],
     ),
+    // Detectors, push buttons, alarms and logic of classes without the word `instrument`.
+    (
+        Role::Instrument,
+        &[
+            Last(&["detector", "flame_scanner", "fusible_plug", "fusible_link"]),
+            Last(&["push_button", "pushbutton", "call_point", "stop_button", "emergency_button"]),
+            Last(&["alarm", "annunciator"]),
+            Last(&["sis_logic", "trip_logic", "logic", "plc"]),
+        ],
+    ),
     // Safety valves of wells, burners and tanks close in an emergency (API 14A, API 6A, EN 161, EN 13175).
     (
         Role::Control,

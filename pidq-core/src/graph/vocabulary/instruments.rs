@@ -10,6 +10,9 @@ pub const FLOW_INSTRUMENTS: &[&str] = &["flow", "rotameter", "coriolis", "vortex
 /// Parts of the classes of instruments that sense.
 pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
 
+/// Parts of the classes of detectors, whose tags have letters of their own: `GD-101` is no position, `HD-101` no hand switch.
+pub const DETECTORS: &[&str] = &["detector", "flame_scanner", "fusible_plug", "fusible_link"];
+
 /// Words in the classes of bubbles that stand for all functions at a measuring point, as in IEC 62424.
 pub const BUBBLES: &[&str] = &["process_instrumentation_function", "process_control_function"];
 
@@ -63,7 +66,23 @@ pub const INSTRUMENT_FITTINGS: &[&str] = &["manifold", "hose", "tubing", "valve"
 pub const WELLS: &[&str] = &["sensorwell", "sensor_well", "thermowell", "thermo_well"];
 
 /// Words in the classes of instruments operated by hand.
-pub const HAND_SWITCH_CLASSES: &[&str] = &["hand_switch", "push_button", "pushbutton", "manual_switch"];
+pub const HAND_SWITCH_CLASSES: &[&str] = &[
+    "hand_switch",
+    "push_button",
+    "pushbutton",
+    "manual_switch",
+    "selector_switch",
+    "key_switch",
+    "toggle_switch",
+    "call_point",
+    "break_glass",
+    "stop_button",
+    "emergency_button",
+    "pull_station",
+];
+
+/// Words in the classes and texts of switches that prevent a trip, or end one, whatever else the text says: `trip reset`.
+pub const OVERRIDES: &[&str] = &["bypass", "inhibit", "mos", "override", "reset", "overbridge"];
 
 /// Words in the classes of switches.
 pub const SWITCH_CLASSES: &[&str] = &["switch"];

@@ -19,7 +19,8 @@ pub(super) fn without_fail_action(checker: &mut Checker<'_, '_>, charge: ChargeF
             Role::Barrier => is_actuated(drawing, node, charge)?,
             _ => false,
         };
-        if is_actuated && fail_action::stated(drawing, node, charge)?.is_none() {
+        let by_text = || fail_action::fail_action_in_texts(drawing, node).is_some();
+        if is_actuated && fail_action::stated(drawing, node, charge)?.is_none() && !by_text() {
             checker.report(format!("{} has no fail action", checker.name(node)), &[node], &[]);
         }
     }

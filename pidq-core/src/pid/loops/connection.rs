@@ -1,6 +1,6 @@
 //! Connection of the sensors of a loop with its final elements, along its signals.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::signals;
 use crate::error::Result;
@@ -40,6 +40,26 @@ impl Path<'_> {
         }
         let is_connected = self.is_connected(drawing, others, &|_| true, charge)?;
         Ok(if is_connected { Connection::Assumed } else { Connection::None })
+    }
+
+    /// Returns which of some items a signal leads to from another one, and none from it to a final element: what shows or
+    /// reports what the loop does.
+    pub fn dead_ends(&self, drawing: &Drawing<'_>, items: &[NodeId], charge: ChargeFn<'_>) -> Result<HashSet<NodeId>> {
+        let mut before: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        for item in self.sensors.iter().chain(items).copied() {
+            let mut next: Vec<NodeId> =
+                signals::successors(drawing, item, charge)?.into_iter().map(|(next, _)| next).collect();
+            next.extend(wholes(drawing, item, charge)?);
+            next.into_iter().for_each(|next| before.entry(next).or_default().push(item));
+        }
+        let mut leading: HashSet<NodeId> = self.final_elements.iter().copied().collect();
+        let mut queue: Vec<NodeId> = self.final_elements.to_vec();
+        while let Some(node) = queue.pop() {
+            let nodes = before.get(&node).map_or(&[][..], Vec::as_slice);
+            charge(1 + nodes.len() as u64)?;
+            queue.extend(nodes.iter().filter(|node| leading.insert(**node)));
+        }
+        Ok(items.iter().copied().filter(|item| before.contains_key(item) && !leading.contains(item)).collect())
     }
 
     /// Returns whether edges that are followed lead from a sensor to a final element.

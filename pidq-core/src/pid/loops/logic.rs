@@ -200,7 +200,8 @@ fn initiates(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let reports_limit = |tag: Tag| {
         let (_, functions) = tag.split();
         let is_limit = functions.iter().all(|letter| matches!(letter, 'S' | 'A' | 'H' | 'L'));
-        tag.measures() && is_limit && functions.iter().any(|letter| matches!(letter, 'S' | 'A'))
+        let measures = tag.measures() || instrument_class::is_unclassified_switch(drawing, node);
+        measures && is_limit && functions.iter().any(|letter| matches!(letter, 'S' | 'A'))
     };
     is_transmitter()
         || !instrument_class::acts_by_class(drawing, node)
@@ -213,7 +214,7 @@ fn part(drawing: &Drawing<'_>, group: &Group) -> Part {
     let stage = |item: &Item| instrument_class::stage(drawing, item.node);
     let acts = |item: &Item| instrument_class::loop_function(drawing, item.node) != LoopFunction::Measures;
     match () {
-        () if group.items.iter().any(|item| item.tag.is_position()) => Part::Other,
+        () if group.items.iter().any(|item| instrument_class::has_position_letters(drawing, item.node)) => Part::Other,
         () if all(&|item| instrument_class::is_by_hand(drawing, item.node)) => Part::Hand,
         () if all(&|item| initiates(drawing, item.node)) && !group.key.is_protective => Part::Sensors,
         () if all(&|item| stage(item) == Stage::Logic && acts(item)) => Part::Logic,

@@ -63,7 +63,7 @@ pub(crate) fn is_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
 fn reports_position(drawing: &Drawing<'_>, node: NodeId, tag: Option<&Tag>) -> bool {
     let by_tag = tag.is_some_and(|tag| {
         let controls = tag.letters.contains('C') && !tag.letters.contains('S') && tag.letters.contains('I');
-        tag.is_position() && !controls && !tag.split().1.contains(&'V')
+        instrument_class::has_position_letters(drawing, node) && !controls && !tag.split().1.contains(&'V')
     });
     by_tag || drawing.class_has_word(node, vocabulary::POSITION_SWITCHES)
 }

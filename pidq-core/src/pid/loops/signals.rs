@@ -47,7 +47,17 @@ pub(crate) fn is_of_unknown_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = [vocabulary::VALVE_DRIVES, vocabulary::ACTUATORS, vocabulary::SOLENOIDS];
     role(drawing, node) == Role::None
         && drawing.passage(node).is_none()
+        && !instrument_class::is_driven(drawing, node)
         && !words.iter().any(|words| drawing.class_has(node, words))
+}
+
+/// Returns whether nothing says of an item in a pipe that a signal does not move it: its class is unknown.
+pub(crate) fn is_unknown_target(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    is_of_unknown_class(drawing, node)
+        && topology.flow_degree(node) > 0
+        && topology.owner(node).is_none()
+        && !topology.is_equipment(node)
 }
 
 /// Returns the valves that an actuator belongs to, with the edge, if it is not by a field.

@@ -127,7 +127,7 @@ impl Neighbors<'_> {
         let own: HashSet<NodeId> = items.iter().map(|item| item.node).collect();
         let mut found = HashSet::new();
         let mut is_fed = false;
-        for item in items.iter().filter(|item| !item.tag.is_position()) {
+        for item in items.iter().filter(|item| !instrument_class::has_position_letters(drawing, item.node)) {
             let is_transmitter = instrument_class::stage(drawing, item.node) == Stage::Sensor
                 && instrument_class::loop_function(drawing, item.node) == LoopFunction::Measures;
             let targets = self.targets.get(&item.node).map_or(&[][..], Vec::as_slice);

@@ -304,7 +304,14 @@ impl<'d, 'a> Report<'d, 'a> {
         }
         match role {
             Role::Instrument => Ok(Some(self.is_alarm(node).then_some(ALARM))),
-            Role::Equipment => {
+            Role::None if signals::is_unknown_target(drawing, node) => {
+                if !instrument_class::senses(drawing, from) {
+                    self.add_not_followed(node, via, "unknown_class", budget)?;
+                }
+                Ok(None)
+            }
+            // A motor has no pipe, and its class may have no role.
+            _ if role == Role::Equipment || instrument_class::is_driven(drawing, node) => {
                 let reason = match (instrument_class::is_driven(drawing, node), instrument_class::senses(drawing, from))
                 {
                     (true, false) => return Ok(Some(Some("equipment"))),

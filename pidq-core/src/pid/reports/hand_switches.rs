@@ -4,11 +4,9 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary::OVERRIDES;
 use crate::pid::instrument_class;
 use crate::pid::valve_state::texts;
-
-/// Words in the classes and texts of switches that prevent a trip, or end one, whatever else the text says: `trip reset`.
-const OVERRIDES: &[&str] = &["bypass", "inhibit", "mos", "override", "reset", "overbridge"];
 
 /// Starts of words in the texts of hand switches that have a purpose other than a trip.
 const OTHER_PURPOSES: &[&str] = &[

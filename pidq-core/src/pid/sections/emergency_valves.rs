@@ -2,6 +2,7 @@
 //!
 //! The fail position, the lock, the ways and the texts of a valve are read as `isolate` and the relief paths read them.
 
+use super::closed_ways::closed_item_behind;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
@@ -96,6 +97,24 @@ pub(super) fn blowdown_hindrance(
         Some(reason) => Ok(Some((reason, node))),
         None => common_hindrance(drawing, node, charge),
     }
+}
+
+/// Returns what may keep a blowdown valve from relieving its section: it may not open, it has no way out, or all ways behind
+/// it are closed.
+pub(super) fn blowdown_obstacle(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    charge: ChargeFn<'_>,
+) -> Result<Option<Hindrance>> {
+    let found = blowdown_hindrance(drawing, node, charge)?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    let is_mounted = drawing.node_field(node, Names::Parent).is_some();
+    if !is_mounted && neighbors(drawing, node, charge)?.len() < 2 {
+        return Ok(Some(("no_outlet", node)));
+    }
+    Ok(closed_item_behind(drawing, node, charge)?.map(|closed| ("closed_item", closed)))
 }
 
 /// Returns the fail positions of a valve by its fields, its actuators and its texts.

@@ -8,7 +8,6 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
@@ -27,7 +26,7 @@ use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
 use super::closed_ways::closed_item_behind;
 use super::emergency_valves::{
-    Hindrance, blowdown_hindrance, emergency_valve_or_actuator, relief_hindrance, shutdown_hindrance,
+    Hindrance, blowdown_obstacle, emergency_valve_or_actuator, relief_hindrance, shutdown_hindrance,
 };
 use super::inner_valves;
 use super::partition::Partition;
@@ -146,15 +145,11 @@ fn hindrance(drawing: &Drawing<'_>, node: NodeId, end: End, charge: ChargeFn<'_>
     }
     let found = match end {
         End::Shutdown => return shutdown_hindrance(drawing, node, charge),
-        End::Blowdown => blowdown_hindrance(drawing, node, charge)?,
+        End::Blowdown => return blowdown_obstacle(drawing, node, charge),
         End::Relief => relief_hindrance(drawing, node),
     };
     if found.is_some() {
         return Ok(found);
-    }
-    let is_mounted = drawing.node_field(node, Names::Parent).is_some();
-    if end == End::Blowdown && !is_mounted && neighbors(drawing, node, charge)?.len() < 2 {
-        return Ok(Some(("no_outlet", node)));
     }
     Ok(closed_item_behind(drawing, node, charge)?.map(|closed| ("closed_item", closed)))
 }

@@ -22,7 +22,7 @@ use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation, may_not_be_tight};
 use crate::pid::{ChargeFn, Datum};
 
-use super::emergency_valves::shutdown_hindrance;
+use super::emergency_valves::{blowdown_obstacle, shutdown_hindrance};
 use super::inner_valves::{has_one_direction, passive_kind};
 use super::open_ways::OpenWays;
 use super::ways_around::{has_open_bypass, is_check_valve_bypassed};
@@ -259,7 +259,9 @@ impl Safeguards {
         acts: &'static str,
         charge: ChargeFn<'_>,
     ) -> Result<Option<Vec<Datum<'a>>>> {
-        let trip = self.acting_on.get(&node).and_then(|trips| trips.first()).map(|at| &self.trips[*at]);
+        // One trip that is known to move the valve is enough.
+        let trips = || self.acting_on.get(&node).into_iter().flatten().map(|at| &self.trips[*at]);
+        let trip = trips().find(|trip| trip.is_certain).or_else(|| trips().next());
         let role = drawing.topology.roles[node as usize];
         let passive = passive_kind(drawing, node).or((role == Role::OneWay).then_some("check_valve"));
         let (kind, is_certain) = match (self.relief.get(&node), passive) {
@@ -272,6 +274,10 @@ impl Safeguards {
             (_, Some(kind)) => {
                 let is_like = |other| passive_kind(drawing, other) == Some(kind) && is_installed(drawing, other);
                 (kind, !has_open_bypass(drawing, node, is_like, &self.open_ways, charge)?)
+            }
+            _ if is_blowdown_valve(drawing, node) => {
+                let is_opened_by_trip = trip.is_some_and(|trip| trip.is_certain);
+                ("blowdown_valve", is_opened_by_trip && blowdown_obstacle(drawing, node, charge)?.is_none())
             }
             _ if protection::is_shutdown_valve(drawing, node) => {
                 let is_closed_by_trip =
@@ -334,10 +340,15 @@ fn is_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a final element of a trip is a valve that closes, as far as the drawing says.
 fn closes_in_emergency(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    let is_blowdown = || matches!(protection::emergency_valve(drawing, node), Some((EmergencyValve::Blowdown, _)));
     Ok(drawing.topology.roles[node as usize].closes()
-        && !is_blowdown()
+        && !is_blowdown_valve(drawing, node)
         && fail_action(drawing, node, charge)? != Some(FailAction::Opens))
+}
+
+/// Returns whether a valve opens to relieve its section in an emergency.
+fn is_blowdown_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.roles[node as usize].closes()
+        && matches!(protection::emergency_valve(drawing, node), Some((EmergencyValve::Blowdown, _)))
 }
 
 /// Returns a row of a safeguard that is not certain.

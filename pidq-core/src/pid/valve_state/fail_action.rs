@@ -2,7 +2,7 @@
 
 use super::actuators::actuators;
 use super::phrases::clauses;
-use super::{all_texts, texts};
+use super::{all_texts, states, texts};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
@@ -47,11 +47,19 @@ pub(crate) fn may_fail_closed(drawing: &Drawing<'_>, node: NodeId, charge: Charg
 
 /// Returns the value for the fail position of a valve as drawn, at the valve or at an actuator of it.
 pub(crate) fn stated<'a>(drawing: &Drawing<'a>, node: NodeId, charge: ChargeFn<'_>) -> Result<Option<Value<'a>>> {
-    if let Some(value) = drawing.node_field(node, Names::FailAction) {
+    let of = |item: NodeId| {
+        let field = drawing.node_field(item, Names::FailAction);
+        field.or_else(|| states(drawing, item, Names::FailAction).find(|value| value.as_str().is_some_and(is_filled)))
+    };
+    if let Some(value) = of(node) {
         return Ok(Some(value));
     }
-    let holders = holders(drawing, node, charge)?;
-    Ok(holders.into_iter().find_map(|actuator| drawing.node_field(actuator, Names::FailAction)))
+    Ok(holders(drawing, node, charge)?.into_iter().find_map(of))
+}
+
+/// Returns whether a text is more than spaces.
+fn is_filled(text: &str) -> bool {
+    !text.trim().is_empty()
 }
 
 /// Returns the actuators of a valve whose fail position is that of the valve.
