@@ -476,6 +476,7 @@ fn a_valve_in_a_relief_path_is_critical() {
         json!([
             ["rewired", "RV-1", "connections of a relief device changed"],
             ["added", "V-1", "path of a relief device changed"],
+            ["rewired", "X-1", "path of a relief device changed"],
             ["removed", "e2", "path of a relief device changed"],
             ["added", "e2", "path of a relief device changed"],
             ["added", "e3", "path of a relief device changed"]
@@ -1333,6 +1334,82 @@ fn a_passive_safeguard_that_is_removed_is_significant() {
     {
         let removed = r#"rankDiff(.0, .1) | filter(.change == "removed" and .id == "X-1") | map(.significance)"#;
         check_revisions(&plant(class), without, removed, json!([significance]));
+    }
+}
+
+#[test]
+fn a_way_around_a_safeguard_is_significant() {
+    let plant = |safeguard: &str, more: &str| {
+        format!(
+            "V-1 equipment.vessel\nN-1 equipment.nozzle\nX-1 piping_component.{safeguard}\nT-1 piping_component.pipe_tee\n\
+             V-2 equipment.vessel\nV-3 equipment.vessel\nPSHH-1 instrument.pressure_switch\nI-1 instrument.interlock\n\
+             V-1 has N-1\nN-1 > X-1\nX-1 > T-1\nT-1 > V-2\nPSHH-1 ~ I-1\nI-1 ~ X-1\n{more}"
+        )
+    };
+    let added = r#"rankDiff(.0, .1) | filter(.change == "added") | map([.significance, .id])"#;
+    let valve = |fields: &str| format!("HV-1 piping_component.globe_valve {fields}");
+    for safeguard in ["shutdown_valve", "ball_valve", "check_valve", "flame_arrester"] {
+        let old = plant(safeguard, "");
+        for fields in ["{}", r#"{"normal_position": "closed"}"#] {
+            let bypass = format!("{}\nN-1 > HV-1\nHV-1 > T-1", valve(fields));
+            let expected = json!([["high", "HV-1"], ["high", "e7"], ["high", "e8"]]);
+            check_revisions(&old, &plant(safeguard, &bypass), added, expected);
+        }
+        // A drain, and a line to another vessel.
+        let drain = format!("{}\nT-1 > HV-1", valve("{}"));
+        check_revisions(&old, &plant(safeguard, &drain), added, json!([["medium", "HV-1"], ["medium", "e7"]]));
+        let line = format!("{}\nN-1 > HV-1\nHV-1 > V-3", valve("{}"));
+        let expected = json!([["medium", "HV-1"], ["medium", "e7"], ["medium", "e8"]]);
+        check_revisions(&old, &plant(safeguard, &line), added, expected);
+    }
+}
+
+#[test]
+fn what_belongs_to_a_trip_or_to_the_end_of_a_relief_path_is_significant_whatever_its_tag() {
+    let plant = |changed: &[(&str, &str)]| {
+        let fields = |id: &str| changed.iter().find(|(name, _)| *name == id).map_or("{}", |(_, fields)| *fields);
+        let [sensor, other, connector, vent, stack] = ["PT-1", "PT-2", "X-1", "O-1", "FS-1"].map(fields);
+        format!(
+            "V-1 equipment.vessel\nXV-1 piping_component.shutdown_valve\nV-2 equipment.vessel\n\
+             PT-1 instrument.pressure_transmitter {sensor}\nPZ-1 instrument.function\n\
+             PT-2 instrument.pressure_transmitter {other}\nPI-2 instrument.indicator\nX-1 reference.off_page_connector {connector}\n\
+             PSV-1 piping_component.safety_valve\nO-1 reference.open_end {vent}\nFS-1 equipment.flare_stack {stack}\n\
+             V-1 > XV-1\nXV-1 > V-2\nV-1 > PSV-1\nPSV-1 > O-1\nV-2 > FS-1\n\
+             PT-1 ~ PZ-1\nPZ-1 ~ XV-1\nPZ-1 ~ X-1\nPT-2 ~ PI-2"
+        )
+    };
+    let significance = "rankDiff(.0, .1) | map([.significance, .tag])";
+    for (item, fields, expected) in [
+        ("PT-1", r#"{"status": "future"}"#, "critical"),
+        ("PT-1", r#"{"remarks": "root valve closed"}"#, "high"),
+        ("PT-2", r#"{"status": "future"}"#, "low"),
+        ("X-1", r#"{"cross_page": {"link_label": "PZ-1/XV-3"}}"#, "high"),
+        ("O-1", r#"{"remarks": "capped"}"#, "critical"),
+        ("FS-1", r#"{"status": "out of service"}"#, "high"),
+        ("FS-1", r#"{"power": 3}"#, "medium"),
+    ] {
+        check_revisions(&plant(&[]), &plant(&[(item, fields)]), significance, json!([[expected, item]]));
+    }
+}
+
+#[test]
+fn another_spelling_of_a_value_is_no_significant_change() {
+    let plant = |value: &str| {
+        format!(
+            "V-1 equipment.vessel\nPSV-1 piping_component.safety_valve {{\"set_pressure\": {value}}}\nO-1 reference.open_end\nV-1 > PSV-1\nPSV-1 > O-1"
+        )
+    };
+    let rows = "rankDiff(.0, .1) | map([.significance, .field])";
+    for (before, after, expected) in [
+        (r#""16 barg""#, r#""16.0 barg ""#, json!([["low", "set_pressure"]])),
+        (r#""16 barg""#, r#""16barg""#, json!([["low", "set_pressure"]])),
+        ("16", r#""16""#, json!([["low", "set_pressure"]])),
+        ("16", "16.0", json!([])),
+        (r#""16 barg""#, r#""16 bara""#, json!([["critical", "set_pressure"]])),
+        ("16", r#""16 barg""#, json!([["critical", "set_pressure"]])),
+        (r#""1.500 barg""#, r#""1.5 barg""#, json!([["critical", "set_pressure"]])),
+    ] {
+        check_revisions(&plant(before), &plant(after), rows, expected);
     }
 }
 

@@ -213,7 +213,7 @@ impl LoopParts {
     }
 
     /// Returns the sensors, the final elements and what is between them.
-    fn items(&self) -> impl Iterator<Item = &NodeId> {
+    pub fn items(&self) -> impl Iterator<Item = &NodeId> {
         self.sensors.iter().chain(&self.final_elements).chain(&self.between)
     }
 

@@ -6,9 +6,11 @@
 pub(crate) mod cause_and_effect;
 pub(crate) mod corrosion_circuits;
 pub(crate) mod diff_ranking;
+mod diff_subjects;
 mod hand_switches;
 pub(crate) mod material_list;
 pub(crate) mod numbering;
 pub(crate) mod pressure_interfaces;
 pub(crate) mod relief_devices;
+mod spelling;
 pub(crate) mod trips;

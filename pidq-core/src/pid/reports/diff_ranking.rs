@@ -4,19 +4,18 @@
 
 use hashbrown::HashSet;
 
-use super::{relief_devices, trips};
+use super::diff_subjects::{OTHER_SUBJECTS, Revision};
+use super::spelling::is_only_spelling;
 use crate::error::Result;
-use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
-use crate::graph::topology::EdgeFlags;
 use crate::graph::vocabulary;
 use crate::pid::diff::{self, Change, DiffOptions};
-use crate::pid::relief::devices;
 use crate::pid::stated_values::is_called;
-use crate::pid::{Budget, ChargeFn, Datum, push_row};
+use crate::pid::{Budget, Datum, push_row};
 use crate::value::Value;
 
 /// Significance of a difference, the highest first.
@@ -24,21 +23,6 @@ pub(crate) const SIGNIFICANCE: &[&str] = &["critical", "high", "medium", "low", 
 
 /// Kinds of change.
 pub(crate) const CHANGES: &[&str] = &["removed", "added", "changed", "rewired", "retagged", "renamed", "moved"];
-
-/// Subjects besides the roles of nodes.
-const OTHER_SUBJECTS: &[&str] = &[
-    "trip",
-    "relief_path",
-    "safeguard",
-    "line",
-    "segment",
-    "loop",
-    "pipe",
-    "signal",
-    "edge",
-    "actuator",
-    "valve_part",
-];
 
 const ROW: &[&str] = &["significance", "reason", "change", "id", "tag", "class", "ends", "field", "before", "after"];
 const RULE: &[&str] = &["subjects", "changes", "fields", "classes", "significance", "reason"];
@@ -115,6 +99,7 @@ const OPERATION_FIELDS: &[&str] = &["operation", "actuated", "operator", "number
 const STOPPING: &[&str] = &["one_way", "barrier", "positive_barrier", "blind", "multi_way", "control"];
 
 const BUILT_IN: &[BuiltInRule] = &[
+    (&["spelling"], CHANGED, &[], "low", "only the spelling of a value changed"),
     (&["relief"], REMOVED, &[], "critical", "relief device removed"),
     (&["relief"], CHANGED, &["set_pressure"], "critical", "set pressure of a relief device changed"),
     (&["relief"], CHANGED, &["class_fields"], "critical", "class of a relief device changed"),
@@ -169,9 +154,11 @@ const BUILT_IN: &[BuiltInRule] = &[
         "high",
         "flame arrester, excess flow valve or backflow preventer changed",
     ),
+    (&["bypass"], ADDED, &[], "high", "way around a safeguard added"),
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
     (&[], CHANGED, POSITION_FIELDS, "high", "position or lock changed"),
     (STOPPING, CHANGED, INSTALLED_FIELDS, "high", "status of a valve or blind changed"),
+    (&["equipment"], CHANGED, INSTALLED_FIELDS, "high", "status of equipment changed"),
     (&[], CHANGED, CLOSED_MARKS, "high", "mark of a closed item changed"),
     (&[], CHANGED, &["removed", "installed"], "high", "mark of a removed item changed"),
     (&["pipe"], CHANGED, INSTALLED_FIELDS, "high", "status of a pipe changed"),
@@ -265,71 +252,6 @@ pub(crate) fn parse_rule(value: Value<'_>) -> Option<RankingRule> {
     let is_known =
         rule.subjects.iter().all(is_known_subject) && rule.changes.iter().all(|word| CHANGES.contains(&word.as_str()));
     is_known.then_some(rule)
-}
-
-/// Items of a revision that have subjects of their own.
-struct Revision<'r, 'a> {
-    drawing: &'r Drawing<'a>,
-    path: HashSet<NodeId>,
-    path_pipes: HashSet<EdgeId>,
-}
-
-impl<'r, 'a> Revision<'r, 'a> {
-    fn new(drawing: &'r Drawing<'a>, budget: &mut dyn Budget) -> Result<Revision<'r, 'a>> {
-        let devices = relief_devices::relief_devices(drawing, relief_devices::Extent::WithPaths, budget)?;
-        let path = devices.iter().flat_map(|device| device.path.iter().copied()).collect();
-        let path_pipes = devices.iter().flat_map(|device| device.path_pipes.iter().copied()).collect();
-        Ok(Revision { drawing, path, path_pipes })
-    }
-
-    fn subjects_of_node(&self, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<&'static str>> {
-        const GROUPS: [(Names, &str); 3] =
-            [(Names::LineType, "line"), (Names::SegmentType, "segment"), (Names::LoopType, "loop")];
-        let mut subjects = vec![self.drawing.topology.roles[node as usize].name()];
-        subjects.extend(GROUPS.iter().filter(|(types, _)| self.drawing.has_type(node, *types)).map(|(_, word)| *word));
-        subjects.extend(devices::is_device_by_tag(self.drawing, node).then_some(Role::Relief.name()));
-        subjects.extend(trips::trip_reason(self.drawing, node).map(|_| "trip"));
-        subjects.extend(self.path.contains(&node).then_some("relief_path"));
-        let mut passive = vocabulary::PASSIVE_SAFEGUARDS.iter();
-        subjects.extend(passive.any(|(word, _)| self.drawing.class_has(node, &[word])).then_some("safeguard"));
-        let moves_valve = self.drawing.moved_valve(node, charge)?.is_some_and(|valve| self.stops(valve));
-        subjects.extend((moves_valve || self.is_part_of_valve(node)).then_some("actuator"));
-        Ok(subjects)
-    }
-
-    fn stops(&self, node: NodeId) -> bool {
-        let role = self.drawing.topology.roles[node as usize];
-        role.closes() || role == Role::OneWay
-    }
-
-    /// Returns whether an item without pipes belongs to a valve by a field.
-    fn is_part_of_valve(&self, node: NodeId) -> bool {
-        let topology = &self.drawing.topology;
-        topology.flow_degree(node) == 0 && topology.field_group(node).is_some_and(|owner| self.stops(owner))
-    }
-
-    fn subjects_of_edge(&self, edge: EdgeId) -> Vec<&'static str> {
-        let topology = &self.drawing.topology;
-        let flags = topology.edge_flags[edge as usize];
-        let mut subjects = vec!["edge"];
-        if flags.contains(EdgeFlags::FLOW) {
-            subjects.push("pipe");
-        } else if flags.contains(EdgeFlags::SIGNAL) || flags.contains(EdgeFlags::ACTUATES) {
-            subjects.push("signal");
-            let mut ends =
-                topology.ends[edge as usize].into_iter().filter(|end| (*end as usize) < topology.node_count());
-            subjects.extend(ends.any(|end| trips::trip_reason(self.drawing, end).is_some()).then_some("trip"));
-        }
-        // That a line contains a valve says nothing about its state.
-        let is_line = |node: NodeId| {
-            [Names::LineType, Names::SegmentType].iter().any(|types| self.drawing.has_type(node, *types))
-        };
-        let ends = || topology.ends[edge as usize].into_iter().filter(|end| *end != NONE);
-        let is_at_valve = ends().any(|end| self.stops(end)) && !ends().any(is_line);
-        subjects.extend((is_at_valve && !flags.contains(EdgeFlags::FLOW)).then_some("valve_part"));
-        subjects.extend(self.path_pipes.contains(&edge).then_some("relief_path"));
-        subjects
-    }
 }
 
 /// A node or an edge of a revision.
@@ -446,6 +368,11 @@ impl Ranking<'_> {
                 }
             }
         }
+        let is_spelling = || match (&difference.before, &difference.after) {
+            (Datum::Value(before), Datum::Value(after)) => is_only_spelling(*before, *after),
+            _ => false,
+        };
+        subjects.extend((difference.change == "changed" && is_spelling()).then_some("spelling"));
         let rule = self.rule(drawing, &subjects, &classes, &difference, budget)?;
         let (significance, reason) = match rule {
             Some(at) => (self.rules[at].significance, self.rules[at].reason.clone()),

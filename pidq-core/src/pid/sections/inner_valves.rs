@@ -32,7 +32,7 @@ pub(crate) fn has_one_direction(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 /// Returns the kind of an item that stops a flame, a leak or a reverse flow by itself.
-pub(super) fn passive_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+pub(crate) fn passive_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
     let known = vocabulary::PASSIVE_SAFEGUARDS.iter();
     known.copied().find(|(word, _)| drawing.class_has(node, &[*word])).map(|(_, kind)| kind)
 }

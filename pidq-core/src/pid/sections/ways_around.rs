@@ -1,10 +1,10 @@
 //! Open ways around a safeguard: along its line, or through vessels without a valve.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::open_ways::OpenWays;
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
@@ -99,4 +99,85 @@ fn enters(drawing: &Drawing<'_>, [from, to]: [NodeId; 2]) -> bool {
     let arcs = topology.table(EdgeFilter::Flow, Direction::Both).arcs(to);
     let mut pipes = arcs.filter(|(other, _)| *other == from).map(|(_, pipe)| pipe);
     pipes.any(|pipe| !topology.is_assumed(pipe) && topology.flow_ends(pipe) == [from, to])
+}
+
+/// Items and pipes on ways around safeguards, whether something on them is drawn closed or not.
+#[derive(Debug, Default)]
+pub(crate) struct WaysAround {
+    pub items: HashSet<NodeId>,
+    pub pipes: HashSet<EdgeId>,
+}
+
+impl WaysAround {
+    /// Adds the ways around an item with two pipes, from one side to the other without equipment, a relief device, or an item
+    /// that does the same (`is_like`).
+    pub fn add(
+        &mut self,
+        drawing: &Drawing<'_>,
+        node: NodeId,
+        is_like: impl Fn(NodeId) -> bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
+        let topology = &drawing.topology;
+        let table = topology.table(EdgeFilter::Flow, Direction::Both);
+        let [first, second] = table.nodes(node) else { return Ok(()) };
+        // Lines meet in equipment without nozzles: a way has to start elsewhere.
+        let is_start = |end: &NodeId| !topology.is_equipment(*end) || topology.owner(*end).is_some();
+        let (start, end) = match [first, second].map(is_start) {
+            [true, _] => (*first, *second),
+            [false, true] => (*second, *first),
+            _ => return Ok(()),
+        };
+        let is_passed = |next: NodeId| {
+            !is_like(next) && !topology.is_equipment(next) && topology.roles[next as usize] != Role::Relief
+        };
+        let mut found: HashSet<NodeId> = [start].into_iter().collect();
+        let mut stack = vec![start];
+        while let Some(item) = stack.pop() {
+            charge(1 + table.degree(item) as u64)?;
+            let next = table.nodes(item).iter().copied().filter(|next| *next != node);
+            let next = next.filter(|next| *next == end || is_passed(*next));
+            stack.extend(next.filter(|next| found.insert(*next) && *next != end));
+        }
+        if start == end || !found.contains(&end) {
+            return Ok(());
+        }
+        retain_ways(drawing, &mut found, [start, end], charge)?;
+        self.items.extend(found.iter().copied().filter(|item| ![start, end].contains(item)));
+        for item in &found {
+            charge(1 + table.degree(*item) as u64)?;
+            self.pipes.extend(table.arcs(*item).filter(|(next, _)| found.contains(next)).map(|(_, pipe)| pipe));
+        }
+        Ok(())
+    }
+}
+
+/// Removes items that lead to no other end than that from which they start, such as drains.
+fn retain_ways(
+    drawing: &Drawing<'_>,
+    items: &mut HashSet<NodeId>,
+    ends: [NodeId; 2],
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+    let mut degrees: HashMap<NodeId, usize> = HashMap::with_capacity(items.len());
+    for item in items.iter() {
+        charge(1 + table.degree(*item) as u64)?;
+        let degree = table.nodes(*item).iter().filter(|next| items.contains(*next)).count();
+        degrees.insert(*item, degree);
+    }
+    let mut leaves: Vec<NodeId> =
+        items.iter().copied().filter(|item| degrees[item] < 2 && !ends.contains(item)).collect();
+    while let Some(leaf) = leaves.pop() {
+        items.remove(&leaf);
+        for next in table.nodes(leaf).iter().filter(|next| items.contains(*next) && !ends.contains(next)) {
+            charge(1)?;
+            let degree = degrees.entry(*next).or_default();
+            *degree = degree.saturating_sub(1);
+            if *degree == 1 {
+                leaves.push(*next);
+            }
+        }
+    }
+    Ok(())
 }
