@@ -930,6 +930,28 @@ fn a_check_valve_protects_against_reverse_flow_only_on_its_branch() {
     check(&branched, PROTECTION, json!([["P-1", [["CK-1", "check_valve", null, []]]]]));
     let reasons = ["branch_without_check_valve", "check_valve_bypassed"];
     check(&branched, INTERFACES, json!([["P-1", "equipment", "to", 14, false, reasons]]));
+    // Nothing flows back through the relief valve of a displacement pump.
+    let relieved = |device: &str, pipe: &str| {
+        pump("J-1")
+            + &format!(
+                r#"J-1 > CK-1 {{"design_pressure": "16 barg"}}
+                   CK-1 > D-1 {{"design_pressure": "16 barg"}}
+                   RV-1 piping_component.{device}
+                   J-1 > RV-1 {pipe}
+                   RV-1 > T-1 {{"design_pressure": "2 barg"}}"#
+            )
+    };
+    let at_pump = r#"pressureInterfaces().interfaces | filter(.at.id == "P-1") | map([.certain, .reasons])"#;
+    for (device, pipe, reasons) in [
+        ("safety_valve", r#"{"design_pressure": "16 barg"}"#, json!([])),
+        ("safety_valve", r#"{"design_pressure": "2 barg"}"#, json!([])),
+        ("rupture_disc", r#"{"design_pressure": "2 barg"}"#, json!(["branch_without_check_valve"])),
+        ("globe_valve", r#"{"design_pressure": "16 barg"}"#, json!(["branch_without_check_valve"])),
+        (r#"safety_valve {"remarks": "stuck open"}"#, "{}", json!(["branch_without_check_valve"])),
+    ] {
+        let expected = json!([[reasons == json!([]), reasons]]);
+        check(&relieved(device, pipe), at_pump, expected);
+    }
     let unknown_branch = pump("J-1")
         + r#"J-1 > CK-1 {"design_pressure": "16 barg"}
              CK-1 > D-1 {"design_pressure": "16 barg"}

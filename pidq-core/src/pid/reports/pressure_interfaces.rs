@@ -12,14 +12,16 @@ use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
 use crate::pid::relief::PathState;
+use crate::pid::relief::devices::opens_inwards;
 use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block};
 use crate::pid::sections::inner_valves::has_one_direction;
 use crate::pid::sections::open_ways::OpenWays;
 use crate::pid::sections::ways_around::is_check_valve_bypassed;
 use crate::pid::stated_values::{PipeValues, stated_values};
-use crate::pid::valve_state::out_of_action::may_pass_back;
+use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation};
 use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
 use crate::value::convert;
@@ -553,14 +555,28 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
                 continue;
             }
             let is_high = |edge: EdgeId| self.levels.are_equal(self.level_of[edge as usize], high.level);
-            let (inside, outside): (Vec<_>, Vec<_>) = down.arcs(next).partition(|(_, edge)| is_high(*edge));
+            let arcs = down.arcs(next).filter(|(other, edge)| !self.is_relief_inlet(*other, *edge));
+            let (inside, outside): (Vec<_>, Vec<_>) = arcs.partition(|(_, edge)| is_high(*edge));
             let is_dead_end = topology.flow_degree(next) == 1 && topology.roles[next as usize] != Role::OffPage;
-            let ends_branch = inside.is_empty() && !is_start && (!is_dead_end || topology.is_equipment(next));
+            let is_relieved = inside.is_empty() && down.degree(next) > outside.len();
+            let ends_branch =
+                inside.is_empty() && !is_relieved && !is_start && (!is_dead_end || topology.is_equipment(next));
             has_open_branch |= ends_branch || !outside.is_empty();
             queue.extend(inside.into_iter().map(|(other, _)| other).filter(|other| seen.insert(*other)));
         }
         found.sort_unstable();
         Ok((found, has_open_branch))
+    }
+
+    /// Returns whether a pipe leads into a relief valve, which opens in its direction only: nothing flows back on its branch. A
+    /// disc that has burst lets the flow back.
+    fn is_relief_inlet(&self, device: NodeId, pipe: EdgeId) -> bool {
+        self.drawing.topology.roles[device as usize] == Role::Relief
+            && !self.drawing.topology.is_assumed(pipe)
+            && !self.drawing.class_has(device, vocabulary::RUPTURE_DISCS)
+            && !opens_inwards(self.drawing, device)
+            && !may_not_act(self.drawing, device)
+            && installation(self.drawing, device) == Installation::Installed
     }
 
     /// Returns the connected parts of the piping without a readable design pressure, and such equipment.
