@@ -1229,6 +1229,9 @@ fn a_section_with_a_valve_that_may_be_switched_is_not_certain() {
     for valve in ["HV-1:ball_valve", "FV-1:control_valve", "_v:pressure_regulator"] {
         check(&plant(valve, ""), uncertain, "[[]]");
     }
+    // Whatever else is selected as the end of a section.
+    let cut = uncertain.replace("inventorySections()", r#"inventorySections({cut: regex(.tag, "^SDV")})"#);
+    check(&plant("_v:motor_operated_valve", ""), &cut, r#"[[["possible_esd_valve","_v"]]]"#);
     let trip = "; PSHH-1 ⇢ I-1 ⇢ FV-1";
     check(&plant("FV-1:control_valve", trip), uncertain, r#"[[["possible_esd_valve","FV-1"]]]"#);
 }

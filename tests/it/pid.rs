@@ -95,6 +95,10 @@ fn the_isolation_method_is_derived_from_the_drawing() {
     method("P-1 → B-1 → T-1", r#"[["B-1","positive"]]"#);
     method("P-1 → V-1 → V-2 → T-1", r#"[["V-1","double_block"]]"#);
     method("P-1 → V-1 → J-1 → V-2 → T-1; J-1 → V-3 → O-1", r#"[["V-1","double_block_bleed"]]"#);
+    // The valve of the line leads to a flare on another sheet, and would look like a bleed itself.
+    let flare = "X-1(description=to LP flare)";
+    method(&format!("P-1 → V-1 → J-1 → V-2 → {flare}; J-1 → V-3 → O-1"), r#"[["V-1","double_block_bleed"]]"#);
+    method("P-1 → V-1 → J-1 → V-2 → O-2; J-1 → V-3 → O-1", r#"[["V-1","single"]]"#);
     // A bleed does not prove itself.
     method("P-1 → J-1 → V-1 → T-1; J-1 → V-3", r#"[["V-1","block_bleed"],["V-3","single"]]"#);
     check_graph("P-1 → J-1 → V-1 → T-1; J-1 → V-3 → O-1", r#"bleeds("P-1") | map(.id)"#, r#"["V-3"]"#);

@@ -49,17 +49,21 @@ pub(super) fn behind(
         all.retain(|next| *next != before);
         // The second valve of a drain is in series, and none that branches off.
         let is_in_series = all.len() == 1;
-        let mut rest = Vec::new();
+        let (mut rest, mut bleeds) = (Vec::new(), Vec::new());
         for next in all {
             if is_in_series {
                 rest.push(next);
                 continue;
             }
             match installed_bleed(drawing, next, node, charge)? {
-                Some(end) => found.add_bleed(next, end),
+                Some(end) => bleeds.push((next, end)),
                 None => rest.push(next),
             }
         }
+        if rest.is_empty() {
+            rest.extend(take_line(&mut bleeds));
+        }
+        bleeds.into_iter().for_each(|(valve, end)| found.add_bleed(valve, end));
         let [only] = rest.as_slice() else { return Ok(found) };
         if topology.is_equipment(*only) || state_between(drawing, [node, *only], charge)? != PipeState::Open {
             return Ok(found);
@@ -81,6 +85,17 @@ pub(super) fn behind(
         }
     }
     Ok(found)
+}
+
+/// Takes the valve in the line itself out of two that look like bleeds: beside a vent on the sheet, that which leads to a
+/// flare or to another sheet.
+fn take_line(bleeds: &mut Vec<(NodeId, BleedEnd)>) -> Option<NodeId> {
+    let is_vent = |end: BleedEnd| end == BleedEnd::OnSheet;
+    let at = match bleeds.as_slice() {
+        [(_, first), (_, second)] if is_vent(*first) != is_vent(*second) => usize::from(is_vent(*first)),
+        _ => return None,
+    };
+    Some(bleeds.remove(at).0)
 }
 
 /// Returns whether an edge of unknown kind, which may be a pipe, leads from an item to others than two known ones.

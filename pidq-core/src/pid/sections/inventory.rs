@@ -125,8 +125,8 @@ fn find_ends(drawing: &Drawing<'_>, cut: Option<&HashSet<NodeId>>, charge: Charg
         }
         let may_be_meant = kind.is_some()
             || is_shutdown
-            || cut.is_none()
-                && (moved_by_trips.contains(&node) || inner_valves::may_be_switched(drawing, node, charge)?);
+            || moved_by_trips.contains(&node)
+            || inner_valves::may_be_switched(drawing, node, charge)?;
         if may_be_meant {
             ends.possible.insert(node, "possible_esd_valve");
         }
