@@ -1076,6 +1076,25 @@ fn the_class_of_a_detector_or_a_push_button_decides_before_the_letters_of_its_ta
 }
 
 #[test]
+fn an_item_that_nothing_describes_may_start_a_trip() {
+    let rows = "[(loops() | filter(.kind == \"trip\") | map([.closed, .gap, .certain])), \
+        (causeAndEffect() | [.links | size(), .not_followed | map([.item.id, .reason])])]";
+    let answer = |source: &str| {
+        let plant = format!("T-1:tank → XV-1:shutdown_valve → T-2:tank; {source}I-1:interlock ⇢ XV-1");
+        evaluate(&document(&plant), rows)
+    };
+    for source in ["FG-1:fire_gas_panel", "_s:instrument.fire_gas_panel", "_s:contact"] {
+        let id = source.split(':').next().expect("an id");
+        let expected = json!([[[null, "no_sensor", false]], [0, [[id, "unknown_class"]]]]);
+        assert_eq!(answer(&format!("{source} ⇢ ")), expected, "{source}");
+    }
+    assert_eq!(answer(""), json!([[[false, "no_sensor", true]], [0, []]]));
+    // It takes nothing from a trip with a sensor.
+    let beside = json!([[[true, null, true]], [1, [["_s", "unknown_class"]]]]);
+    assert_eq!(answer("_s:contact ⇢ I-1:interlock; PT-1:transmitter ⇢ "), beside);
+}
+
+#[test]
 fn a_switch_of_an_unclassified_variable_is_a_sensor_beside_another_one() {
     let sensors = |class: &str| {
         let plant = format!(

@@ -87,7 +87,7 @@ pub(crate) struct LoopParts {
     connection: Connection,
     /// The only initiators are hand switches.
     is_only_by_hand: bool,
-    /// A function without a sensor may stand for the measurement too.
+    /// A function without a sensor may stand for the measurement too, or an item that feeds it may be a sensor.
     may_sense: bool,
     /// Signals come from a sheet that is not joined.
     enters_sheet: bool,
@@ -118,10 +118,12 @@ impl LoopParts {
         // One bubble may sense and control.
         functions.extend(own_sensors.iter().filter(|node| controls(drawing, **node)));
         functions.sort_unstable();
-        let Causes { sensors, sources, enters_sheet } = search.sensors(own_sensors, &functions, &passed, charge)?;
-        let may_sense = functions.iter().any(|node| {
+        let Causes { sensors, sources, enters_sheet, has_unknown_source } =
+            search.sensors(own_sensors, &functions, &passed, charge)?;
+        let is_bubble = |node: &NodeId| {
             drawing.class_has_word(*node, vocabulary::BUBBLES) && instrument_class::may_sense(drawing, *node)
-        });
+        };
+        let may_sense = has_unknown_source || functions.iter().any(is_bubble);
         let sensors = search.without_feedback(sensors, &final_elements, charge)?;
         let by_hand = if sensors.is_empty() { search.hand_switches(&sources, charge)? } else { Vec::new() };
         functions.retain(|node| by_hand.binary_search(node).is_err());
@@ -360,6 +362,8 @@ struct Causes {
     /// Functions of other loops between.
     sources: Vec<NodeId>,
     enters_sheet: bool,
+    /// Nothing says what an item is that feeds a function.
+    has_unknown_source: bool,
 }
 
 /// Target of a signal.
@@ -568,7 +572,7 @@ impl Search<'_, '_> {
         let topology = &self.drawing.topology;
         let mut sensors = own_sensors;
         let mut sources = Vec::new();
-        let mut enters_sheet = false;
+        let (mut enters_sheet, mut has_unknown_source) = (false, false);
         let mut seen: HashSet<NodeId> = self.found.members.iter().copied().collect();
         // What else moves the same valve feeds no function of this loop.
         let is_own = |node: &&NodeId| self.loops.of_member(**node).is_empty() && !self.is_actuator(**node);
@@ -583,6 +587,8 @@ impl Search<'_, '_> {
                 table.arcs(node).filter(|(_, edge)| topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL));
             for (source, _) in signals {
                 enters_sheet |= self.is_end_of_sheet(source);
+                charge(1 + self.degree(source))?;
+                has_unknown_source |= signals::is_unknown_source(self.drawing, source);
                 if !self.is_instrument(source) || !seen.insert(source) {
                     continue;
                 }
@@ -596,7 +602,7 @@ impl Search<'_, '_> {
             }
         }
         sensors.sort_unstable();
-        Ok(Causes { sensors, sources, enters_sheet })
+        Ok(Causes { sensors, sources, enters_sheet, has_unknown_source })
     }
 
     /// Returns whether an item moves a valve for all functions that act on it, unlike the part of one function for it.

@@ -9,7 +9,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::instrument_class::{self, air_lines};
+use crate::pid::instrument_class::{self, LoopFunction, air_lines};
 
 /// Limit of the signals from a function to a final element: converter, relay, solenoid, positioner, actuator.
 pub(crate) const MAX_STEPS: u32 = 6;
@@ -58,6 +58,25 @@ pub(crate) fn is_unknown_target(drawing: &Drawing<'_>, node: NodeId) -> bool {
         && topology.flow_degree(node) > 0
         && topology.owner(node).is_none()
         && !topology.is_equipment(node)
+}
+
+/// Returns whether nothing says what an item is that sends a signal and has no pipe: it may start a trip.
+pub(crate) fn is_unknown_source(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_signal = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL);
+    let is_fed = || topology.table(EdgeFilter::All, Direction::Up).edges(node).iter().any(|edge| is_signal(*edge));
+    let is_unknown = || match topology.roles[node as usize] {
+        Role::Instrument => {
+            instrument_class::loop_function(drawing, node) == LoopFunction::Unknown
+                && !instrument_class::senses(drawing, node)
+                && !instrument_class::is_by_hand(drawing, node)
+        }
+        _ => is_of_unknown_class(drawing, node) && topology.owner(node).is_none(),
+    };
+    topology.flow_degree(node) == 0
+        && topology.table(EdgeFilter::All, Direction::Down).edges(node).iter().any(|edge| is_signal(*edge))
+        && is_unknown()
+        && !is_fed()
 }
 
 /// Returns the valves that an actuator belongs to, with the edge, if it is not by a field.

@@ -130,9 +130,26 @@ impl<'d, 'a> Report<'d, 'a> {
                 self.add_initiator(node, budget)?;
             }
         }
+        self.list_unknown_sources(budget)?;
         self.links.sort_by_key(|link| (link.initiator, link.final_element));
         self.alarms.sort_by_key(|link| (link.initiator, link.final_element));
         self.without_effect.sort_unstable();
+        Ok(())
+    }
+
+    /// Lists the items that start a trip as far as their signals say, and of which nothing says what they are.
+    fn list_unknown_sources(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        let table = self.drawing.topology.table(EdgeFilter::All, Direction::Both);
+        for node in 0..self.drawing.topology.node_count() as u32 {
+            budget.charge(1 + table.degree(node) as u64)?;
+            if self.reached.contains(&node) || !signals::is_unknown_source(self.drawing, node) {
+                continue;
+            }
+            let steps = self.follow(node, budget)?;
+            if steps.iter().any(|step| step.effect.is_some() && (self.all || step.is_trip)) {
+                self.add_not_followed(node, NONE, "unknown_class", budget)?;
+            }
+        }
         Ok(())
     }
 
