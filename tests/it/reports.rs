@@ -1269,6 +1269,18 @@ fn a_relief_list_has_what_is_protected_and_what_could_block_it() {
 }
 
 #[test]
+fn a_hatch_that_opens_to_the_air_is_no_open_end() {
+    let plant = |class: &str| format!("T-1 equipment.tank\nEV-1 piping_component.{class}\nT-1 > EV-1");
+    let query = r#"[(openEnds() | size()), (validate({rules: "P101"}) | size()), (reliefList() | map(.relief_path))]"#;
+    for class in
+        ["emergency_relief_hatch", "weighted_hatch", "pressure_relief_manhole", "explosion_panel", "breather_valve"]
+    {
+        check(&plant(class), query, json!([0, 0, ["open"]]));
+    }
+    check(&plant("safety_valve"), query, json!([1, 1, ["unknown"]]));
+}
+
+#[test]
 fn a_relief_valve_known_by_its_tag_alone_is_listed_and_not_certain() {
     let plant =
         |class: &str| format!("D-1 equipment.vessel\nPSV-1 {class}\nO-1 reference.open_end\nD-1 > PSV-1\nPSV-1 > O-1");

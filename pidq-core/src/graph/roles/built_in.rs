@@ -308,6 +308,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["push_button", "pushbutton", "call_point", "stop_button", "emergency_button"]),
             Last(&["alarm", "annunciator"]),
             Last(&["sis_logic", "trip_logic", "logic", "plc"]),
+            Last(&["burner_management_system", "shutdown_system", "esd_system", "fire_and_gas_system"]),
         ],
     ),
     // Safety valves of wells, burners and tanks close in an emergency (API 14A, API 6A, EN 161, EN 13175).

@@ -8,6 +8,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary;
 use crate::pid::dead_ends::has_sensor;
 use crate::pid::isolate::expected_pipe_count;
 use crate::pid::lists::{EdgeField, distinct_values, may_change};
@@ -89,6 +90,8 @@ fn open_end(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
         Role::PositiveBarrier | Role::Blind => None,
         // Behind the valve is an instrument, connected by a signal.
         Role::Barrier if has_sensor(drawing, node) => None,
+        // A hatch or a breather valve opens to the air where it is.
+        Role::Relief if drawing.class_has(node, vocabulary::ATMOSPHERIC_RELIEF) => None,
         _ if degree > 0 && degree < expected_pipe_count(drawing, node) => Some("free_port"),
         _ => None,
     }
