@@ -1145,6 +1145,8 @@ fn one_trip_that_is_certain_is_enough_for_its_valve() {
     };
     check(&plant(""), valve, "[[true]]");
     check(&plant("HS-1:hand_switch ⇢ APS-1:instrument.sis_logic ⇢ ESD-1; "), valve, "[[true]]");
+    let items = r#"hazopNodes() | map(.safeguards | filter(.kind == "safety") | map(.item.id))"#;
+    check(&plant("HS-1:hand_switch ⇢ ESD-1; "), items, r#"[["ESD-1"]]"#);
     let none = plant("").replace("PZHH-1:pressure_switch", "HS-2:hand_switch");
     check(&none, valve, "[[false]]");
 }

@@ -20,7 +20,7 @@ use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action};
 use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation, may_not_be_tight};
-use crate::pid::{ChargeFn, Datum};
+use crate::pid::{ChargeFn, Datum, instrument_class};
 
 use super::emergency_valves::{blowdown_obstacle, shutdown_hindrance};
 use super::inner_valves::{has_one_direction, passive_kind};
@@ -50,7 +50,7 @@ pub(super) struct Safeguards {
 #[derive(Debug)]
 struct Trip {
     name: String,
-    /// Its node, else its first function, else its first member.
+    /// Its node, else its first function, one that is not operated by hand first, else its first member.
     item: NodeId,
     kind: &'static str,
     /// The drawing states its kind, and shows a sensor and a final element that nothing open leads around.
@@ -77,7 +77,9 @@ impl Safeguards {
         let mut safeguards = Safeguards::default();
         for (at, found) in loops.list.iter().enumerate().filter(|(_, found)| found.protection.is_some()) {
             let parts = LoopParts::find(drawing, &loops, at, charge)?;
-            let Some(item) = found.node.or(parts.functions.first().copied()).or(found.members.first().copied()) else {
+            let is_logic = |node: &&NodeId| !instrument_class::is_by_hand(drawing, **node);
+            let function = parts.functions.iter().find(is_logic).or(parts.functions.first());
+            let Some(item) = found.node.or(function.copied()).or(found.members.first().copied()) else {
                 continue;
             };
             let (kind, is_stated) = loop_parts::kind(drawing, found, &parts);
