@@ -17,6 +17,7 @@ pub mod webhooks;
 
 mod api;
 mod app;
+mod fair_queue;
 mod shared_budget;
 mod upload_budget;
 
@@ -25,6 +26,7 @@ pub use app::manual;
 pub use app::run::{BackgroundTasks, ProcessRole, start};
 pub use app::settings::{SETTINGS, TABLES};
 pub use app::startup::{OpenError, migrate, open, open_with_accounts, system_id};
+pub use fair_queue::{FairQueue, QueuePermit};
 pub use platform::accounts::Accounts;
 pub use platform::{JobNotifier, Limits, Platform};
 pub use shared_budget::SharedBudget;

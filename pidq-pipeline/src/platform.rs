@@ -15,7 +15,7 @@ use pidq_http::auth::Identities;
 use pidq_http::{CursorSigner, Fut, Readiness, ThreadPool, Tracer};
 use pidq_store::Store;
 use pidq_store::crypto::Encryptor;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::cluster::cache::{Cache, Redis};
@@ -23,6 +23,7 @@ use crate::cluster::event_feed::Feed;
 use crate::cluster::health::DependencyHealth;
 use crate::cluster::pubsub::{PubSub, Signal, Subscription};
 use crate::embedding_registry::ModelRegistry;
+use crate::fair_queue::FairQueue;
 use crate::generation::graph_client::GraphService;
 use crate::generation::prompt::Spotlighting;
 use crate::generation::rag::RequiredSupport;
@@ -113,9 +114,9 @@ pub struct Ingestion {
     /// Memory and disk budget of uploads in progress.
     pub uploads: UploadBudget,
     /// Permits for concurrent previews.
-    pub previews: Semaphore,
+    pub previews: FairQueue,
     /// Permits for concurrently rendered pages.
-    pub page_images: Semaphore,
+    pub page_images: FairQueue,
     /// Lease of a job. A running worker renews it in time.
     pub job_lease: Duration,
     /// Limits of the extractor.

@@ -113,7 +113,7 @@ const CRATES: &[Crate] = &[
         source: "pidq-pipeline/src",
         layers: &[
             &["metrics", "net", "shared_budget"],
-            &["cluster", "llm", "upload_budget"],
+            &["cluster", "fair_queue", "llm", "upload_budget"],
             &["embedding_registry", "generation", "retrieval"],
             &["platform"],
             &["background", "events", "webhooks"],

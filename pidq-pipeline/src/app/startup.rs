@@ -14,7 +14,6 @@ use pidq_store::crypto::Encryptor;
 use pidq_store::domain::license;
 use pidq_store::spool::Spool;
 use pidq_store::{Outbox, Store, StoreError};
-use tokio::sync::Semaphore;
 
 use crate::api::audit_middleware;
 use crate::api::auth;
@@ -36,6 +35,7 @@ use crate::cluster::event_feed::Feed;
 use crate::cluster::health::DependencyCollector;
 use crate::cluster::pubsub::PubSub;
 use crate::embedding_registry::{EmbeddingService, ModelRegistry};
+use crate::fair_queue::FairQueue;
 use crate::generation::graph_client::{GraphService, RemoteGraphService};
 use crate::generation::prompt::Spotlighting;
 use crate::llm::{Client, ClientOptions};
@@ -162,8 +162,8 @@ fn ingestion(settings: &Settings) -> Result<Ingestion, OpenError> {
     let scratch_dir = programs.converter.as_ref().map(|_| std::env::temp_dir());
     Ok(Ingestion {
         uploads: uploads(settings)?,
-        previews: Semaphore::new(PREVIEW_LIMIT),
-        page_images: Semaphore::new(PAGE_IMAGE_LIMIT),
+        previews: FairQueue::new(PREVIEW_LIMIT),
+        page_images: FairQueue::new(PAGE_IMAGE_LIMIT),
         job_lease: settings.get(&JOB_LEASE_TTL)?.max(MIN_JOB_LEASE),
         extraction_limits: programs.apply_to(limits),
         programs,

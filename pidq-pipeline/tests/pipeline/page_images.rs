@@ -1,6 +1,7 @@
 //! Images of pages: PNG files of the searched revision, for those who may read the document, with a tag that saves rendering.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -106,7 +107,11 @@ async fn the_tag_of_an_image_saves_its_rendering_and_changes_with_the_content() 
         (response.status, response.body.len())
     };
     // All permits are taken: an image that needs no rendering is answered.
-    let permits = platform.state.ingestion.page_images.acquire_many(2).await.unwrap();
+    let mut permits = Vec::new();
+    for caller in ["ann", "bob"] {
+        let permit = platform.state.ingestion.page_images.acquire(caller, Duration::from_secs(60)).await;
+        permits.push(permit.expect("free"));
+    }
     assert_eq!(cached(&path, &tag).await, (304, 0));
     assert_problem(&platform.get(&path).await, 503, "unavailable");
     drop(permits);

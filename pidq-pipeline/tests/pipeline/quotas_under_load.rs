@@ -139,6 +139,10 @@ fn upload(name: &str, text: &str) -> RequestParts {
     }
 }
 
+fn preview(text: &str) -> RequestParts {
+    RequestParts { path: "preview".into(), body: form("a.txt", text.as_bytes(), &[]), ..upload("", "") }
+}
+
 fn question(model: &MockServer, stream: bool) -> RequestParts {
     let endpoint = model.endpoint();
     let llm = json!({"api_key": "none", "model": endpoint.model, "base_url": endpoint.base_url});
@@ -302,6 +306,28 @@ async fn a_tenant_with_all_its_questions_pending_does_not_delay_the_other() {
         pending.into_iter().for_each(|task| task.abort());
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn previews_of_a_tenant_do_not_keep_the_other_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = databases::sqlite_url(&folder);
+    let tenants = Tenants::start(&url, 1, LicenseLimits::default(), &[]).await;
+    let previews = &tenants.processes[0].state.ingestion.previews;
+    let mut held = Vec::new();
+    for caller in ["another", "a third one"] {
+        held.push(previews.acquire(caller, PROMPT).await.expect("free"));
+    }
+    let flood = tenants.spawn_all(0, 40, |number| preview(&format!("flood {number}")));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let other = tenants.spawn_all(1, 1, |_| preview("other"));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    // The previews run one after another.
+    held.pop();
+    assert_eq!(count(&finished(other).await, 200, (503, "unavailable")), (1, 0));
+    let before = flood.iter().filter(|task| task.is_finished()).count();
+    assert!(before < 20, "{before} of the other tenant were first");
+    assert_eq!(count(&finished(flood).await, 200, (503, "unavailable")), (40, 0));
 }
 
 async fn wait_until(description: &str, condition: impl Fn() -> bool) {

@@ -33,8 +33,8 @@ pub(crate) async fn page_image(platform: &Arc<Platform>, request: Request) -> Re
     if request.head.has_cached(&tag) {
         return Ok(Response::ok("image/png", "").etag(tag));
     }
-    let acquired = tokio::time::timeout(QUEUE_TIMEOUT, platform.ingestion.page_images.acquire()).await;
-    let _permit = acquired.ok().and_then(Result::ok).ok_or_else(busy)?;
+    let caller = request.principal()?.key();
+    let _permit = platform.ingestion.page_images.acquire(caller, QUEUE_TIMEOUT).await.ok_or_else(busy)?;
     let rendered = render(platform, renderer, DocumentPage { document: &document.id, revision, page, longer_side });
     match rendered.await.map_err(problem)? {
         Some(image) => Ok(Response::ok("image/png", image).etag(tag)),

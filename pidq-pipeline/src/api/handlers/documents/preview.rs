@@ -72,8 +72,8 @@ async fn preview(
     let input = read_input(&mut request, incoming, platform.limits.http.json_body_size).await?;
     let splitter = splitter(platform, pipeline, &input).await?;
     let source = source(input)?;
-    let acquired = tokio::time::timeout(QUEUE_TIMEOUT, platform.ingestion.previews.acquire()).await;
-    let _permit = acquired.ok().and_then(Result::ok).ok_or_else(busy)?;
+    let caller = request.principal()?.key();
+    let _slot = platform.ingestion.previews.acquire(caller, QUEUE_TIMEOUT).await.ok_or_else(busy)?;
     let extracted = extract_and_split::extract_text(platform, &splitter.name, source).await.map_err(read_problem)?;
     drop(permit);
     let PreviewSplitter { name, parameters, model } = splitter;
