@@ -128,7 +128,7 @@ mod tests {
         let (queue, order) = (queue.clone(), order.clone());
         tokio::spawn(async move {
             let permit = queue.acquire(caller, LONG).await;
-            order.lock().unwrap().push(caller);
+            order.lock().expect("not poisoned").push(caller);
             drop(permit);
         });
     }
@@ -145,12 +145,12 @@ mod tests {
                 request(&queue, caller, &order);
             }
             tokio::time::sleep(SHORT).await;
-            assert!(order.lock().unwrap().is_empty());
+            assert!(order.lock().expect("not poisoned").is_empty());
             // One permit is released: the requests run one after another.
             held.pop();
             tokio::time::sleep(SHORT).await;
             let expected = ["ann", "bob", "eve", "ann", "bob", "ann", "ann"];
-            assert_eq!(*order.lock().unwrap(), expected, "of {permits}");
+            assert_eq!(*order.lock().expect("not poisoned"), expected, "of {permits}");
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
             })
             .collect();
         for request in requests {
-            assert!(request.await.unwrap(), "a request without a short timeout gets a permit");
+            assert!(request.await.expect("no panic"), "a request without a short timeout gets a permit");
         }
         assert_eq!(queue.0.permits.available(), 3);
     }
