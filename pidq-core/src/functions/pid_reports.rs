@@ -57,7 +57,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "diffRanking",
         params: &[],
         summary: "The rules by which `rankDiff` ranks differences, in the order in which they are tried.",
-        example: r#"diffRanking() | first() => {"subjects":["relief"],"changes":["removed"],"fields":[],"classes":[],"significance":"critical","reason":"relief device removed"}"#,
+        example: r#"diffRanking() | .1 => {"subjects":["relief"],"changes":["removed"],"fields":[],"classes":[],"significance":"critical","reason":"relief device removed"}"#,
         body: Body::Piped(|cx, _, _| build(cx, diff_ranking::rules_table())),
     },
     Function {
