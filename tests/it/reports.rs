@@ -706,6 +706,30 @@ fn an_unknown_design_pressure_is_listed_and_never_certain() {
 const PROTECTION: &str = "pressureInterfaces().interfaces | map([.at.id, .protection | map([.item.id, .kind, .set_within_design, .valves | map(.id)])])";
 
 #[test]
+fn an_open_vent_protects_a_tank() {
+    let plant = |vent: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "10 barg"}}
+            CV-1 piping_component.control_valve
+            T-1 equipment.tank {{"design_pressure": "0.02 barg"}}
+            {vent}
+            D-1 > CV-1 {{"design_pressure": "10 barg"}}
+            CV-1 > T-1 {{"design_pressure": "10 barg"}}
+            T-1 > VT-1 {{"design_pressure": "0.02 barg"}}
+            "#
+        )
+    };
+    let rows = "pressureInterfaces().interfaces | map([.at.id, .protection | map([.item.id, .kind, .relief_path])])";
+    let protection =
+        |vent: &str, expected: Value| check(&plant(vent), rows, json!([["T-1", expected], ["T-1", expected]]));
+    protection("VT-1 reference.open_end", json!([["VT-1", "vent", "open"]]));
+    protection("VT-1 vent_hood", json!([["VT-1", "vent", "open"]]));
+    protection("VT-1 piping_component.blind_flange", json!([]));
+    protection("V-1 piping_component.gate_valve\nVT-1 reference.open_end {\"status\": \"removed\"}", json!([]));
+}
+
+#[test]
 fn a_relief_valve_is_set_within_the_design_pressure_if_the_disc_before_it_is() {
     let plant = |disc: &str| {
         format!(
@@ -1058,6 +1082,16 @@ fn numbers_have_gaps_within_their_series() {
             ["component", "30", "HV", 1, "9", "9", []]
         ]),
     );
+    // The number of a line is the longest one in its tag.
+    for (first, second) in [
+        ("80-CWS-35001-W1", "50-CWS-35003"),
+        ("DN50-CWS-35001-W1", "20-35003-CWS-50-W1-H"),
+        ("35001-CWS-2", "CWS-35003"),
+    ] {
+        let lines = format!("{first} piping_network_system\n{second} piping_network_system");
+        let found = "numberingGaps().series | map([.kind, .first, .last, .missing])";
+        check(&lines, found, json!([["line", "35001", "35003", 1]]));
+    }
     let instruments = "FT-1 instrument.transmitter\nFIC-2 instrument.controller\nFIC-4 instrument.controller\nPI-9 instrument.indicator";
     check(
         instruments,
@@ -1191,6 +1225,21 @@ fn a_corrosion_circuit_ends_where_a_property_changes() {
     );
     check(&plant, r#"corrosionCircuits({by: ["temperature"]}) | map([.fluid, .certain])"#, json!([["A, W", true]]));
     check(&plant, r#"corrosionCircuits({by: ["colors"]})"#, json!("PQ1012"));
+    // An operating temperature that is no number is unknown; the design temperature does not stand for it.
+    let operating = |temperature: &str| {
+        format!(
+            r#"T-1 equipment.tank
+            V-1 piping_component.gate_valve
+            T-1 > V-1 {{"fluid_code": "W", "piping_class": "A", "material": "CS", "design_temperature": "60 °C",
+                        "operating_temperature": "{temperature}", "design_pressure": "10 barg"}}"#
+        )
+        .replace("\n                        ", " ")
+    };
+    let unknown = "corrosionCircuits() | map([.temperature.high, .unknown])";
+    for range in ["40..50 °C", "40-50 °C", "20 to 90 °C", "min 5 / max 45"] {
+        check(&operating(range), unknown, json!([[null, ["temperature"]]]));
+    }
+    check(&operating("40 °C"), unknown, json!([[40, []]]));
 }
 
 #[test]

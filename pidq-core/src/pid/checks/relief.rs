@@ -12,7 +12,7 @@ use crate::pid::ChargeFn;
 use crate::pid::relief::devices::{StatedBy, devices, opens_inwards};
 use crate::pid::relief::inlet_ends::InletEnds;
 use crate::pid::relief::items::{Cause, Effect};
-use crate::pid::relief::protected::{EquipmentSide, Protected, has_open_vent, is_driven};
+use crate::pid::relief::protected::{EquipmentSide, Protected, is_driven, open_vent};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, Reason, ReliefPath};
 
@@ -77,7 +77,7 @@ fn separated_relief(
             }
             // Equipment is named once, with the first device.
             covered.insert(side);
-            if !has_open_vent(drawing, side, charge)? {
+            if open_vent(drawing, side, charge)?.is_none() {
                 let [item, equipment, device] = [reason.at, side.0, path.device].map(|node| checker.name(node));
                 let predicate = reason.cause.predicate();
                 let message =

@@ -307,12 +307,12 @@ pub(crate) fn enters_pump(drawing: &Drawing<'_>, node: NodeId, pipe: EdgeId) -> 
         && drawing.raises_pressure(topology.equipment_or_self(node))
 }
 
-/// Returns whether a side of equipment is open to the atmosphere, past nothing that closes.
-pub(crate) fn has_open_vent(
+/// Returns the end at which a side of equipment is open to the atmosphere, past nothing that closes.
+pub(crate) fn open_vent(
     drawing: &Drawing<'_>,
     (equipment, zone): EquipmentSide,
     charge: ChargeFn<'_>,
-) -> Result<bool> {
+) -> Result<Option<NodeId>> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
     charge(1 + topology.ports.degree(equipment) as u64)?;
@@ -326,7 +326,7 @@ pub(crate) fn has_open_vent(
         let role = topology.roles[node as usize];
         let is_open_end = role == Role::OpenEnd || is_air_end(drawing, node);
         if is_open_end && !is_synthetic(drawing, node) && is_there(drawing, node) {
-            return Ok(true);
+            return Ok(Some(node));
         }
         let open_pipes = table.arcs(node).filter(|(_, pipe)| pipe_state(drawing, *pipe) == PipeState::Open);
         let cause = item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?;
@@ -337,7 +337,7 @@ pub(crate) fn has_open_vent(
         }
         at += 1;
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Returns whether an item may close a line or a direction of it. A valve of unknown kind may.

@@ -240,14 +240,19 @@ fn circuit_name(number: usize) -> String {
 /// Number of a property, its unit, and whether it is an operating or a design value.
 type RangeNumber = (u64, Option<&'static str>, &'static str);
 
-/// Returns the properties of a pipe. An operating value takes precedence over a design value.
+/// Returns the properties of a pipe. An operating value takes precedence over a design value, also one that cannot be read,
+/// such as a range.
 fn properties_of(stated: [Option<Stated<'_>>; 8]) -> Properties {
     let [fluid, class, material, insulation, stated @ ..] = stated;
     let [operating_temperature, design_temperature, operating_pressure, design_pressure] = stated;
-    let temperature = temperature(operating_temperature.as_ref(), "operating")
-        .or_else(|| temperature(design_temperature.as_ref(), "design"));
-    let pressure =
-        pressure(operating_pressure.as_ref(), "operating").or_else(|| pressure(design_pressure.as_ref(), "design"));
+    let temperature = match &operating_temperature {
+        None => temperature(design_temperature.as_ref(), "design"),
+        stated => temperature(stated.as_ref(), "operating"),
+    };
+    let pressure = match &operating_pressure {
+        None => pressure(design_pressure.as_ref(), "design"),
+        stated => pressure(stated.as_ref(), "operating"),
+    };
     let text = |stated: Option<Stated<'_>>| stated.map(|stated| convert::to_text(stated.value));
     let range_text = |number: Option<RangeNumber>| {
         number.map(|(bits, unit, basis)| format!("{} {} {basis}", f64::from_bits(bits), unit.unwrap_or_default()))

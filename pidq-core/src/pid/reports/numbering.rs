@@ -121,6 +121,11 @@ fn numbered(
     tag: &str,
     by: SeriesBy,
 ) -> Option<(SeriesKey, u64, usize)> {
+    if kind == "line"
+        && let Some(digits) = line_number(tag)
+    {
+        return Some(((kind, String::new(), String::new()), digits.parse().ok()?, width_of(digits)));
+    }
     let parsed = Tag::parse(tag)?;
     // In `4712.02`, the loop is part of the prefix.
     let (group, digits) = match parsed.number.rsplit_once('.') {
@@ -139,8 +144,23 @@ fn numbered(
         "nozzle" => (kind, drawing.name(drawing.topology.equipment_or_self(node)), letters),
         _ => (kind, group, letters),
     };
-    // Numbers have at most 20 digits without leading zeros.
-    Some((key, number, if digits.starts_with('0') { digits.len().min(20) } else { 0 }))
+    Some((key, number, width_of(digits)))
+}
+
+/// Returns the number of digits of a number that starts with a zero. Numbers have at most 20 digits without leading zeros.
+fn width_of(digits: &str) -> usize {
+    if digits.starts_with('0') { digits.len().min(20) } else { 0 }
+}
+
+/// Returns the number in the tag of a line such as `2"-CWS-35005-W1`: the only part of at least three digits and no letters
+/// that is longer than the others, which are a size and an area.
+fn line_number(tag: &str) -> Option<&str> {
+    let parts = tag.split(['-', '/', '_', ' ']).map(str::trim);
+    let is_number = |part: &&str| part.len() > 2 && part.bytes().all(|c| c.is_ascii_digit());
+    let numbers: Vec<&str> = parts.filter(is_number).collect();
+    let longest = numbers.iter().copied().max_by_key(|part| part.len())?;
+    let is_only = numbers.iter().filter(|part| part.len() == longest.len()).count() == 1;
+    is_only.then_some(longest)
 }
 
 fn with_hyphen(prefix: &str) -> String {

@@ -16,7 +16,7 @@ use crate::graph::vocabulary;
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
 use crate::pid::relief::PathState;
 use crate::pid::relief::devices::opens_inwards;
-use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block};
+use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block, open_vent};
 use crate::pid::sections::inner_valves::has_one_direction;
 use crate::pid::sections::open_ways::OpenWays;
 use crate::pid::sections::ways_around::is_check_valve_bypassed;
@@ -393,7 +393,37 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         for (device, sides) in sides_of {
             push_row(&mut rows, self.relief_row(device as usize, &sides), budget)?;
         }
+        self.add_vents(node, low, &mut rows, budget)?;
         Ok(rows)
+    }
+
+    /// Adds the open vents of equipment on the sides that may be low, and of that at which a pipe is low: no pressure builds
+    /// up while they are free.
+    fn add_vents(
+        &self,
+        node: NodeId,
+        low: &[(&'static str, &Side)],
+        rows: &mut Vec<Vec<Datum<'a>>>,
+        budget: &mut dyn Budget,
+    ) -> Result<()> {
+        for (name, side) in low {
+            let topology = &self.drawing.topology;
+            let at = || topology.is_equipment(node).then(|| (topology.equipment_or_self(node), topology.zone(node)));
+            let Some(item) = side.item.or_else(at) else { continue };
+            let Some(vent) = open_vent(self.drawing, item, &mut |units| budget.charge(units))? else { continue };
+            let row = vec![
+                Datum::Node(vent),
+                Datum::Word("vent"),
+                Datum::Array(vec![Datum::Word(name)]),
+                Datum::Null,
+                Datum::Null,
+                Datum::Null,
+                Datum::Nodes(Vec::new()),
+                Datum::Word(PathState::Open.word()),
+            ];
+            push_row(rows, row, budget)?;
+        }
+        Ok(())
     }
 
     /// Returns the relief devices that are connected to a side, each once.
