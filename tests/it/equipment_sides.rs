@@ -268,3 +268,24 @@ fn the_sides_of_an_exchanger_without_nozzles_are_not_stated() {
     let whole = r#"isolate("E-1", {pass: "zone"}).uncertain | map(.reason)"#;
     assert_eq!(answer(PIPES, whole), json!(["junction_with_two_pipes"]));
 }
+
+#[test]
+fn a_storage_tank_with_a_second_wall_has_one_side() {
+    let is_certain = |class: &str| {
+        let node = |id: &str, class: &str| json!({"id": id, "class": class});
+        let pipe = |from: &str, to: &str| json!({"from": from, "to": to});
+        let ends = ["1", "2", "3"].map(|end| (format!("V-{end}"), format!("X-{end}")));
+        let mut nodes = vec![json!({"id": "T-1", "class": class})];
+        let mut pipes = Vec::new();
+        for (valve, end) in &ends {
+            nodes.extend([node(valve, "gate_valve"), node(end, "off_page_connector")]);
+            pipes.extend([pipe("T-1", valve), pipe(valve, end)]);
+        }
+        let graph = Graph::from_json(json!({"nodes": nodes, "edges": pipes}).to_string()).expect("a drawing");
+        evaluate(&graph, r#"isolate("V-1", {pass: "zone"}).certain"#, "{}").expect("an answer")
+    };
+    assert_eq!(is_certain("tank"), json!(true));
+    assert_eq!(is_certain("double_wall_tank"), json!(true));
+    assert_eq!(is_certain("double_walled_storage_tank"), json!(true));
+    assert_eq!(is_certain("double_walled_reactor"), json!(false));
+}

@@ -2405,3 +2405,25 @@ fn a_pilot_that_does_not_sense_the_pressure_blocks_the_path() {
     let lost = pilot_operated(&json!([pilot(Value::Null), valve("open")]), &json!([line[1], has]));
     assert_eq!(lost[0], json!("unknown"), "{lost}");
 }
+
+#[test]
+fn a_pipe_ends_in_the_open_air_at_what_is_drawn_for_it() {
+    let path = |class: &str| {
+        let plant = json!({
+            "nodes": [
+                {"id": "D-1", "class": "equipment.vessel"},
+                {"id": "PSV-1", "class": "safety_valve"},
+                {"id": "X-1", "class": class}
+            ],
+            "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "X-1"}]
+        });
+        answer_of(&plant.to_string(), "reliefList() | map([.relief_path, .reasons, .certain]) | .0")
+    };
+    for class in ["vent_cowl", "floor_drain", "hub_drain", "gully", "burn_pit", "overboard", "outlet_to_atmosphere"] {
+        assert_eq!(path(class), json!(["open", "open_end X-1", true]), "{class}");
+    }
+    for class in ["vent_pipe", "exhaust_pipe", "oily_water_sewer"] {
+        assert_eq!(path(class), json!(["open", "likely_open_end X-1", false]), "{class}");
+    }
+    assert_eq!(path("pipe"), json!(["unknown", "no_outlet", false]));
+}

@@ -57,7 +57,9 @@ impl Drawing<'_> {
     fn is_said_to_have_several_sides(&self, equipment: NodeId) -> bool {
         let read = || {
             let ports = self.topology.ports.nodes(equipment).iter();
+            let is_storage = self.class_ends_with_word(equipment, vocabulary::STORAGE);
             self.names_second_side(equipment, vocabulary::SECOND_SIDES)
+                || !is_storage && self.names_second_side(equipment, vocabulary::SECOND_WALLS)
                 || ports.into_iter().any(|port| self.names_second_side(*port, vocabulary::SECOND_SIDES_AT_NOZZLES))
         };
         self.topology.memos.is_or_compute(Property::IsSaidTwoSided, equipment, read)

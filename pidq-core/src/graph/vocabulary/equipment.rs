@@ -254,13 +254,8 @@ pub const SECOND_SIDES: &[&str] = &[
     "annulus",
     "coil",
     "doppelmantel",
-    "doppelwand",
     "double_envelope",
     "double_jacket",
-    "double_wall",
-    "double_walled",
-    "doublewalled",
-    "dual_wall",
     "half_pipe",
     "halfpipe",
     "heating_mantle",
@@ -277,6 +272,12 @@ pub const SECOND_SIDES: &[&str] = &[
     "tube_bundle",
     "waste_heat_boiler",
 ];
+
+/// Words for a second wall. The space behind that of a storage tank is empty or insulated, and has no process nozzles.
+pub const SECOND_WALLS: &[&str] = &["doppelwand", "double_wall", "double_walled", "doublewalled", "dual_wall"];
+
+/// Last words in the classes of equipment for storage.
+pub const STORAGE: &[&str] = &["tank", "sphere"];
 
 /// Such words in the texts of a nozzle.
 pub const SECOND_SIDES_AT_NOZZLES: &[&str] = &[

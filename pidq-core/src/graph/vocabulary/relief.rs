@@ -90,21 +90,31 @@ pub const RELIEF_ENDS: &[&str] = &[
 
 /// Last words in the classes of items at which a pipe ends in the open air.
 pub const AIR_ENDS: &[&str] = &[
+    "atmosphere",
     "atmospheric_vent",
     "bird_cage",
     "bird_screen",
     "birdscreen",
+    "burn_pit",
+    "cowl",
     "discharge_head",
     "drain_funnel",
     "drain_hub",
     "exhaust_head",
     "exhaust_silencer",
+    "flare_pit",
     "flare_tip",
+    "floor_drain",
     "funnel",
     "goose_neck",
     "gooseneck",
+    "gully",
     "hood",
+    "hub_drain",
     "open_drain",
+    "overboard",
+    "safe_location",
+    "trench",
     "tundish",
     "vent_head",
     "vent_line",
@@ -114,7 +124,7 @@ pub const AIR_ENDS: &[&str] = &[
 ];
 
 /// Last words in the classes of items behind which a pipe ends in the open air, or which are in a pipe whose end is not drawn.
-pub const LIKELY_AIR_ENDS: &[&str] = &["silencer", "tail_pipe"];
+pub const LIKELY_AIR_ENDS: &[&str] = &["discharge_pipe", "exhaust_pipe", "sewer", "silencer", "tail_pipe", "vent_pipe"];
 
 /// Words in the classes and descriptions of equipment through which relieved fluid flows to a flare.
 pub const FLARE_EQUIPMENT: &[&str] = &[
