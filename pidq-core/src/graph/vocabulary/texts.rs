@@ -204,13 +204,11 @@ pub const HINDERING_FIELD_WORDS: &[&str] = &[
     "demolish",
     "drilled",
     "failure",
-    "final",
     "hole",
     "interlock",
     "jammed",
     "leaking",
     "operated",
-    "opens",
     "passing",
     "shutdown",
     "signal",
@@ -219,6 +217,9 @@ pub const HINDERING_FIELD_WORDS: &[&str] = &[
     "trip",
     "umgang",
 ];
+
+/// Words beside them that are about a flange, a bolt or a supplier.
+pub const HARMLESS_FIELD_WORDS: &[&str] = &["bolt", "bolts", "flange", "flanges", "pattern", "supplier", "vendor"];
 
 /// Words in the names of fields that speak against a valve if their value is a denial: `tight_shutoff: false`.
 pub const CLOSING_FIELD_WORDS: &[&str] =

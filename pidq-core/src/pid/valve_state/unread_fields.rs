@@ -8,7 +8,7 @@ use super::{Installation, is_by_hand, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names, TopologyConfig};
 use crate::graph::drawing::Drawing;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, letters};
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::value::Value;
 
@@ -31,7 +31,7 @@ fn speaks_against(config: &TopologyConfig, name: &str, value: Value<'_>) -> bool
     let name = plain_name(name);
     let has = |known: &[&str]| name.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
     let denies = || truth(value) == Some(false) || value.as_str().is_some_and(is_denial);
-    has(vocabulary::HINDERING_FIELD_WORDS) && !denies() && !is_by_hand(value)
+    has(vocabulary::HINDERING_FIELD_WORDS) && !has(vocabulary::HARMLESS_FIELD_WORDS) && !denies() && !is_by_hand(value)
         || has(vocabulary::CLOSING_FIELD_WORDS) && denies()
         || has(vocabulary::REFERENCES) && is_number(value)
 }
@@ -47,7 +47,9 @@ fn says_absent(config: &TopologyConfig, text: &str) -> bool {
 fn is_denial(text: &str) -> bool {
     let text = text.trim();
     let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
-    vocabulary::contains(vocabulary::NEGATIVES, text) || ["not", "nicht", "non", "kein", "no"].contains(&first.as_str())
+    vocabulary::contains(vocabulary::NEGATIVES, text)
+        || letters(text).eq(*b"na")
+        || ["not", "nicht", "non", "kein", "no"].contains(&first.as_str())
 }
 
 /// Returns whether a value is a number, or a list of numbers: that of a note on the sheet.
