@@ -2427,3 +2427,28 @@ fn a_pipe_ends_in_the_open_air_at_what_is_drawn_for_it() {
     }
     assert_eq!(path("pipe"), json!(["unknown", "no_outlet", false]));
 }
+
+#[test]
+fn a_status_of_a_device_under_another_name_makes_its_path_unknown() {
+    let path = |fields: &Value| {
+        let mut device = json!({"id": "PSV-1", "class": "safety_valve"});
+        device.as_object_mut().expect("an item").extend(fields.as_object().expect("fields").clone());
+        let plant = json!({
+            "nodes": [{"id": "D-1", "class": "equipment.vessel"}, device, {"id": "O-1", "class": "open_end"}],
+            "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "O-1"}]
+        });
+        answer_of(&plant.to_string(), "reliefList() | map(.relief_path) | .0")
+    };
+    for fields in [
+        json!({"psv_status": "removed"}),
+        json!({"condition": "future"}),
+        json!({"attributes": {"Einbau": "ausgebaut"}}),
+    ] {
+        assert_eq!(path(&fields), json!("unknown"), "{fields}");
+    }
+    for fields in
+        [json!({"sizing_case": "blocked outlet"}), json!({"condition": "good"}), json!({"action": "closes on reset"})]
+    {
+        assert_eq!(path(&fields), json!("open"), "{fields}");
+    }
+}

@@ -24,6 +24,16 @@ pub(super) fn has_unread_field(drawing: &Drawing<'_>, node: NodeId) -> bool {
     })
 }
 
+/// Returns whether a field under a name in no list has a status of what is not there.
+pub(super) fn has_field_of_absence(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let config = &drawing.topology.config;
+    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+    fields.any(|(name, stated)| {
+        let is_absent = |text: &str| text.len() <= MAX_CLASS && is_status_of_absence(config, text);
+        name.len() <= MAX_CLASS && stated.value.as_str().is_some_and(is_absent) && !is_read(config, name)
+    })
+}
+
 fn speaks_against(config: &TopologyConfig, name: &str, value: Value<'_>) -> bool {
     if value.as_str().is_some_and(|text| text.len() <= MAX_CLASS && says_absent(config, text)) {
         return true;
@@ -38,10 +48,13 @@ fn speaks_against(config: &TopologyConfig, name: &str, value: Value<'_>) -> bool
 
 /// Returns whether a short text is nothing but a status of what is not there, or says that a valve is not tight.
 fn says_absent(config: &TopologyConfig, text: &str) -> bool {
+    is_status_of_absence(config, text) || phrases::says_not_tight(text)
+}
+
+fn is_status_of_absence(config: &TopologyConfig, text: &str) -> bool {
     let is_short = || text.split_whitespace().count() <= MAX_WORDS;
     config.contains(Names::Removed, text.trim())
         || is_short() && phrases::installation_by_text(text) == Installation::NotInstalled
-        || phrases::says_not_tight(text)
 }
 
 fn is_denial(text: &str) -> bool {

@@ -5,7 +5,7 @@
 //! therefore doubtful, and in a remark any word in no list, as the name of a service or a place is seldom there.
 
 use super::phrases::{self, TextKind};
-use super::unread_fields::has_unread_field;
+use super::unread_fields::{has_field_of_absence, has_unread_field};
 use super::{Installation, may_not_be_tight, texts};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
@@ -39,11 +39,13 @@ pub(crate) fn may_not_close(drawing: &Drawing<'_>, node: NodeId) -> bool {
     may_not_be_tight(drawing, node) || has_unread_text(drawing, node)
 }
 
-/// Returns whether a description or a remark of a safeguard has a doubt, a negation or a participle that no rule understands.
+/// Returns whether a description or a remark of a safeguard has a doubt, a negation or a participle that no rule understands,
+/// or a field under a name in no list a status of what is not there.
 pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_doubtful_word = |word: &str| is_doubtful(word) && !vocabulary::TRIP_PARTICIPLES.contains(&word);
     let is_doubtful_text = |text: &str| phrases::has_word_outside(text, |word, _| is_doubtful_word(word));
     [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
+        || has_field_of_absence(drawing, node)
 }
 
 /// Returns whether a note on the drawing that an edge ties to an item may say that it does not close: its text is read as a
