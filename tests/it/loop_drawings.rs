@@ -1513,3 +1513,96 @@ fn add_item(nodes: &mut Vec<Value>, word: &str) -> String {
     }
     id.into()
 }
+
+/// A level switch that trips a valve, with further fields of an item or an edge, by its id or by its index.
+fn trip_with(at: &Value, fields: &Value) -> String {
+    let mut plant = json!({
+        "nodes": [
+            {"id": "V-1", "tag": "V-1", "class": "vessel"},
+            {"id": "V-1N3", "tag": "N3", "class": "nozzle", "parent_id": "V-1"},
+            {"id": "XV-1", "tag": "XV-1", "class": "shutdown_valve", "fail_action": "closed"},
+            {"id": "V-2", "tag": "V-2", "class": "vessel"},
+            {"id": "LSHH-1", "tag": "LSHH-1", "class": "level_switch"},
+            {"id": "I-1", "tag": "I-1", "class": "instrument.interlock", "integrity_level": "SIL 2"}
+        ],
+        "edges": [
+            {"id": "p1", "from": "V-2", "to": "XV-1"},
+            {"id": "p2", "from": "XV-1", "to": "V-1"},
+            {"id": "s0", "from": "V-1N3", "to": "LSHH-1", "type": "signal"},
+            {"id": "s1", "from": "LSHH-1", "to": "I-1", "type": "signal"},
+            {"id": "s2", "from": "I-1", "to": "XV-1", "type": "signal"}
+        ]
+    });
+    for list in ["nodes", "edges"] {
+        let items = plant[list].as_array_mut().expect("a list").iter_mut();
+        let found = items.filter(|item| item["id"] == *at).filter_map(Value::as_object_mut);
+        found.for_each(|item| item.extend(fields.as_object().expect("fields").clone()));
+    }
+    plant.to_string()
+}
+
+/// Returns whether the trip and the safeguards of it are certain.
+fn certain_trip(at: &str, fields: &Value) -> bool {
+    let document = trip_with(&json!(at), fields);
+    let loops = evaluate(&document, "loops() | map(.certain)");
+    let safeguards = evaluate(&document, "hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq()");
+    loops == json!([true]) && safeguards == json!([true])
+}
+
+#[test]
+fn the_signals_of_a_trip_and_the_way_to_its_sensor_have_to_be_there() {
+    assert!(certain_trip("", &json!({})));
+    for signal in ["s0", "s1", "s2"] {
+        for fields in [
+            json!({"status": "future"}),
+            json!({"is_future": true}),
+            json!({"remarks": "disconnected"}),
+            json!({"remarks": "signal bypassed"}),
+            json!({"description": "disabled"}),
+            json!({"disabled": true}),
+        ] {
+            assert!(!certain_trip(signal, &fields), "{signal} {fields}");
+        }
+        assert!(certain_trip(signal, &json!({"description": "24 V DC", "cable": "C-101"})), "{signal}");
+    }
+    for fields in
+        [json!({"label": "PERMISSIVE TO OPEN"}), json!({"description": "start"}), json!({"label": "alarm only"})]
+    {
+        assert!(!certain_trip("s2", &fields), "{fields}");
+    }
+    assert!(certain_trip("s2", &json!({"description": "CLOSE"})));
+}
+
+#[test]
+fn what_an_item_of_a_trip_states_in_other_columns_counts() {
+    for (at, fields) in [
+        ("XV-1", json!({"valve_status": "removed"})),
+        ("XV-1", json!({"signal_status": "disabled"})),
+        ("I-1", json!({"maintenance_override": true})),
+        ("LSHH-1", json!({"device_state": "defective"})),
+        ("I-1", json!({"architecture": "2oo2"})),
+        ("I-1", json!({"MooN": "2oo3"})),
+        ("I-1", json!({"voting": "2 von 3"})),
+        ("I-1", json!({"remarks": "2 out of 3"})),
+    ] {
+        assert!(!certain_trip(at, &fields), "{at} {fields}");
+    }
+    for (at, fields) in [
+        ("XV-1", json!({"vendor": "Velan", "valve_condition": "good"})),
+        ("I-1", json!({"architecture": "1oo1", "sheet": "2 of 3"})),
+        ("LSHH-1", json!({"range": "0..100 %", "signal_type": "4-20 mA"})),
+    ] {
+        assert!(certain_trip(at, &fields), "{at} {fields}");
+    }
+    let by_hand = |fields: &Value| {
+        let document = trip_with(&json!("XV-1"), fields);
+        evaluate(
+            &document,
+            r#"hazopNodes() | map(.safeguards | filter(.item.id == "XV-1") | map(.certain)) | flatten() | uniq()"#,
+        )
+    };
+    for fields in [json!({"actuator_type": "manual"}), json!({"actuator": "handwheel"}), json!({"operator": "lever"})] {
+        assert_eq!(by_hand(&fields), json!([false]), "{fields}");
+    }
+    assert_eq!(by_hand(&json!({"actuator_type": "pneumatic"})), json!([true]));
+}

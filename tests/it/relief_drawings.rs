@@ -2452,3 +2452,84 @@ fn a_status_of_a_device_under_another_name_makes_its_path_unknown() {
         assert_eq!(path(&fields), json!("open"), "{fields}");
     }
 }
+
+#[test]
+fn a_locked_valve_that_another_text_calls_closed_has_an_unknown_position() {
+    let path = |fields: &Value| {
+        let mut valve = json!({"id": "HV-1", "class": "gate_valve", "normal_position": "open", "lock": "locked_open"});
+        valve.as_object_mut().expect("an item").extend(fields.as_object().expect("fields").clone());
+        let plant = json!({
+            "nodes": [
+                {"id": "D-1", "class": "equipment.vessel"},
+                valve,
+                {"id": "PSV-1", "class": "safety_valve"},
+                {"id": "O-1", "class": "open_end"}
+            ],
+            "edges": [{"from": "D-1", "to": "HV-1"}, {"from": "HV-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "O-1"}]
+        });
+        answer_of(&plant.to_string(), "reliefList() | map(.relief_path) | .0")
+    };
+    assert_eq!(path(&json!({})), json!("open"));
+    for fields in [
+        json!({"remarks": "fermée cadenassée"}),
+        json!({"remarks": "geschlossen verplombt"}),
+        json!({"position": "0%"}),
+        json!({"Stellung": "geschlossen"}),
+        json!({"position_normale": "fermée"}),
+        json!({"open": false}),
+    ] {
+        assert_eq!(path(&fields), json!("unknown"), "{fields}");
+    }
+    for fields in [json!({"remarks": "ouverte cadenassée"}), json!({"open": true}), json!({"Stellung": "offen"})] {
+        assert_eq!(path(&fields), json!("open"), "{fields}");
+    }
+}
+
+#[test]
+fn a_pressure_reducer_is_a_regulator_and_no_fitting() {
+    for class in ["pressure_reducer", "PressureReducer", "gas_pressure_reducer"] {
+        let plant = json!({
+            "nodes": [
+                {"id": "D-1", "class": "equipment.vessel"},
+                {"id": "PSV-1", "class": "safety_valve"},
+                {"id": "X-1", "class": class},
+                {"id": "O-1", "class": "open_end"}
+            ],
+            "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "X-1"}, {"from": "X-1", "to": "O-1"}]
+        });
+        let found = answer_of(&plant.to_string(), "reliefList() | map(.reasons) | .0");
+        assert_eq!(found, json!("actuated_valve X-1"), "{class}");
+    }
+}
+
+#[test]
+fn notes_and_texts_that_say_that_a_device_does_not_act_make_its_path_unknown() {
+    let path = |device: &Value, tied_to: &str, note: &str| {
+        let mut psv = json!({"id": "PSV-1", "class": "safety_valve"});
+        psv.as_object_mut().expect("an item").extend(device.as_object().expect("fields").clone());
+        let plant = json!({
+            "nodes": [
+                {"id": "D-1", "class": "equipment.vessel"},
+                {"id": "HV-1", "class": "gate_valve", "normal_position": "open", "lock": "locked_open"},
+                psv,
+                {"id": "O-1", "class": "open_end"},
+                {"id": "NT-1", "class": "annotation.note", "description": note}
+            ],
+            "edges": [
+                {"from": "D-1", "to": "HV-1"}, {"from": "HV-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "O-1"},
+                {"from": "NT-1", "to": tied_to, "type": "has_note"}
+            ]
+        });
+        answer_of(&plant.to_string(), "reliefList() | map(.relief_path) | .0")
+    };
+    for note in ["removed", "not in service", "bypassed", "future"] {
+        assert_eq!(path(&json!({}), "PSV-1", note), json!("unknown"), "{note}");
+        assert_eq!(path(&json!({}), "HV-1", note), json!("unknown"), "{note}");
+    }
+    for note in ["line to be sloped", "", "DN 50"] {
+        assert_eq!(path(&json!({}), "PSV-1", note), json!("open"), "{note}");
+    }
+    for text in ["welded shut", "with test gag", "bloquée", "klemmt"] {
+        assert_eq!(path(&json!({"remarks": text}), "", ""), json!("unknown"), "{text}");
+    }
+}

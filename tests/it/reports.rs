@@ -706,6 +706,35 @@ fn an_unknown_design_pressure_is_listed_and_never_certain() {
 const PROTECTION: &str = "pressureInterfaces().interfaces | map([.at.id, .protection | map([.item.id, .kind, .set_within_design, .valves | map(.id)])])";
 
 #[test]
+fn the_unit_of_a_set_pressure_may_be_that_of_all_pressures() {
+    let plant = |fields: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "40 barg"}}
+            CV-1 piping_component.control_valve
+            D-2 equipment.vessel {{"design_pressure": "10 barg"}}
+            RV-1 piping_component.safety_valve {{"set_pressure": 9, {fields}}}
+            O-1 reference.open_end
+            D-1 > CV-1 {{"design_pressure": "40 barg"}}
+            CV-1 > D-2 {{"design_pressure": "10 barg"}}
+            D-2 > RV-1 {{"design_pressure": "10 barg"}}
+            RV-1 > O-1 {{"design_pressure": "10 barg"}}
+            "#
+        )
+    };
+    let within = r#"pressureInterfaces({unit: "barg"}).interfaces | map(.protection | map(.set_within_design)) | .0"#;
+    for (fields, expected) in [
+        (r#""unit": "MPag""#, false),
+        (r#""pressure_unit": "MPag""#, false),
+        (r#""pressure_unit": "psig""#, true),
+        (r#""unit": "100""#, true),
+        (r#""unit": "barg""#, true),
+    ] {
+        check(&plant(fields), within, json!([expected]));
+    }
+}
+
+#[test]
 fn an_open_vent_protects_a_tank() {
     let plant = |vent: &str| {
         format!(

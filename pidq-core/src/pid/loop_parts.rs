@@ -15,8 +15,7 @@ use super::loops::position_feedback::{self, Feedback};
 use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
-use super::valve_state::out_of_action::may_not_act;
-use super::valve_state::pipes::{PipeState, pipe_state};
+use super::valve_state::out_of_action::{may_not_act, signal_may_not_act};
 use super::valve_state::{self, Installation, fail_action};
 use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
@@ -225,7 +224,7 @@ impl LoopParts {
     }
 }
 
-/// Returns whether a signal between two of some items is not there, or may not be.
+/// Returns whether a signal between two of some items is not there or does not act, or may not.
 fn has_absent_signal(drawing: &Drawing<'_>, items: impl Iterator<Item = NodeId>, charge: ChargeFn<'_>) -> Result<bool> {
     let items: HashSet<NodeId> = items.collect();
     let topology = &drawing.topology;
@@ -235,7 +234,7 @@ fn has_absent_signal(drawing: &Drawing<'_>, items: impl Iterator<Item = NodeId>,
         let mut signals = table.arcs(*item).filter(|(next, edge)| {
             items.contains(next) && topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
         });
-        if signals.any(|(_, edge)| pipe_state(drawing, edge) != PipeState::Open) {
+        if signals.any(|(_, edge)| signal_may_not_act(drawing, edge)) {
             return Ok(true);
         }
     }

@@ -89,9 +89,17 @@ impl<'a> Field<'a> {
     /// Returns the value with its unit: its own one, that in its name, or that of the field `NAME_unit`.
     fn stated(&self, object: Object<'a>, unit_in_name: Option<&str>) -> Stated<'a> {
         let nested = |key: &str| self.value.as_object().and_then(|nested| nested.get(key));
+        let text = |key: &str| object.get(key)?.as_str();
+        // The unit of all pressures of an item; `unit` may also be a part of the plant.
+        let of_pressures = || {
+            let is_pressure = self.name.to_ascii_lowercase().contains("pressure");
+            let units = ["pressure_unit", "pressure_units", "unit", "units", "uom"].into_iter();
+            let mut found = units.filter(|_| is_pressure).filter_map(text);
+            found.find(|unit| quantity::pressure_unit(unit).is_some())
+        };
         let sibling = || {
-            let field = |ending: &str| object.get(&format!("{}{ending}", self.name))?.as_str();
-            ["_unit", "_units"].into_iter().find_map(field)
+            let of_field = ["_unit", "_units"].into_iter().find_map(|ending| text(&format!("{}{ending}", self.name)));
+            of_field.or_else(of_pressures)
         };
         let own_unit = self.unit.or_else(|| nested("unit").and_then(Value::as_str));
         let unit = own_unit.or(unit_in_name).or_else(sibling).filter(|unit| !unit.trim().is_empty());

@@ -564,6 +564,9 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         Role::Junction,
         &[Last(&["tee", "branch", "tpiece", "t_piece", "tee_piece"]), Is(&["cross"]), Has(&["pipe_cross", "pipe_tee"])],
     ),
+    // A regulator of pressure or flow, not a fitting; and a gear box.
+    (Role::Control, &[Last(&["pressure_reducer", "flow_reducer"])]),
+    (Role::None, &[Last(&["speed_reducer", "gear_reducer", "noise_reducer"])]),
     (Role::SizeBreak, &[Has(&["reducer", "diameter_change"])]),
     // Items in a pipe are not its end.
     (

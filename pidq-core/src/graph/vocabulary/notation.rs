@@ -124,7 +124,22 @@ pub const NEGATIVES: &[&str] =
     &["", "-", "_", "0", "false", "n", "n/a", "na", "no", "none", "not_applicable", "sil_0", "sil0"];
 
 /// Texts of cells of a table that state nothing, in snake_case.
-pub const EMPTY_TEXTS: &[&str] = &["-", "--", "n/a", "na", "nan", "none", "not_available", "null", "unset"];
+pub const EMPTY_TEXTS: &[&str] = &[
+    "-",
+    "--",
+    "aucun",
+    "aucune",
+    "kein",
+    "keine",
+    "n/a",
+    "na",
+    "nan",
+    "none",
+    "not_available",
+    "null",
+    "néant",
+    "unset",
+];
 
 /// Directions of an edge that agree with its ends.
 pub const FORWARD: &[&str] = &[

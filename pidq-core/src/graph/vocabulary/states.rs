@@ -55,6 +55,13 @@ pub const INSTALLED: &[&str] = &[
     "to_remain",
     "unchanged",
     "unmodified",
+    "bestehend",
+    "en_service",
+    "existant",
+    "existante",
+    "neuf",
+    "neuve",
+    "vorhanden",
 ];
 
 /// Words in the statuses of items that are not there now.
@@ -98,6 +105,9 @@ pub const VALVE_CLOSED_MARKS: &[&str] = &[
 /// Further fields and attributes with a position of a valve, which counts only if it is closed, in snake_case.
 pub const VALVE_POSITION_FIELDS: &[&str] = &[
     "valve_status",
+    "zustand",
+    "état",
+    "etat",
     "operating_position",
     "operating_state",
     "valve_operating_position",
@@ -428,6 +438,20 @@ pub const LOCK_WORDS: &[&str] = &[
     "verrouillé",
     "wire",
     "wired",
+];
+
+/// Words for a lock or a seal beside a position in German, French and English, in lower case.
+pub const OTHER_LOCK_WORDS: &[&str] = &[
+    "cadenassé",
+    "cadenassée",
+    "car",
+    "plombiert",
+    "plombé",
+    "plombée",
+    "verplombt",
+    "verriegelt",
+    "verrouillé",
+    "verrouillée",
 ];
 
 /// Words in texts of a lock that say that there is none.

@@ -1,4 +1,4 @@
-//! Sensors that measure nothing: a closed valve or blind, or a missing pipe, between a sensor and the process.
+//! Sensors that measure nothing: a closed valve or blind, or a missing pipe or signal, between a sensor and the process.
 //!
 //! A sensor at the end of an impulse line is followed back along its pipes: it measures if an open way leads to equipment
 //! or to the end of the sheet. Each line of a level or pressure sensor counts, since these have no flow through them.
@@ -14,6 +14,7 @@ use crate::pid::ChargeFn;
 use crate::pid::loops::position_feedback;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::drawn_closed::may_be_drawn_closed;
+use crate::pid::valve_state::out_of_action::signal_may_not_act;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 
 /// Maximum number of items of an impulse line. A longer way is part of the plant.
@@ -28,13 +29,15 @@ pub(crate) fn shut_off_at(drawing: &Drawing<'_>, sensor: NodeId, charge: ChargeF
     let pipes = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
     charge(1 + pipes.degree(sensor) as u64)?;
     let mut lines: Vec<Step> = pipes.arcs(sensor).map(|(first, pipe)| (first, Some(pipe))).collect();
-    let others = other_points(drawing, sensor, charge)?;
-    if others.iter().any(|node| !is_at_end(drawing, *node)) {
+    let (cut, others): (Vec<_>, Vec<_>) =
+        other_points(drawing, sensor, charge)?.into_iter().partition(|(_, edge)| signal_may_not_act(drawing, *edge));
+    let mut found = cut.first().map(|(node, _)| *node);
+    let mut is_open = others.iter().any(|(node, _)| !is_at_end(drawing, *node));
+    if is_open && (found.is_none() || !has_no_flow(drawing, sensor)) {
         return Ok(None);
     }
-    lines.extend(others.into_iter().map(|node| (node, None)));
-    let mut is_open = false;
-    let mut found = None;
+    let at_end = others.into_iter().filter(|(node, _)| is_at_end(drawing, *node));
+    lines.extend(at_end.map(|(node, _)| (node, None)));
     for first in lines {
         let line = follow(drawing, sensor, first, charge)?;
         is_open |= line.is_open;
@@ -49,16 +52,16 @@ fn has_no_flow(drawing: &Drawing<'_>, sensor: NodeId) -> bool {
     tag.is_some_and(|tag| tag.letters.starts_with(['L', 'P']))
 }
 
-/// Returns the items of the plant that a sensor measures at by a signal or its location.
-fn other_points(drawing: &Drawing<'_>, sensor: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+/// Returns the items of the plant that a sensor measures at by a signal or its location, with the edges to them.
+fn other_points(drawing: &Drawing<'_>, sensor: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, EdgeId)>> {
     let topology = &drawing.topology;
     charge(topology.table(EdgeFilter::All, Direction::Both).degree(sensor) as u64)?;
     let by = |direction: Direction, flag: EdgeFlags| {
         let arcs = topology.table(EdgeFilter::All, direction).arcs(sensor);
-        arcs.filter(move |(_, edge)| topology.edge_flags[*edge as usize].contains(flag)).map(|(node, _)| node)
+        arcs.filter(move |(_, edge)| topology.edge_flags[*edge as usize].contains(flag))
     };
     let points = by(Direction::Up, EdgeFlags::SIGNAL).chain(by(Direction::Down, EdgeFlags::ZONE));
-    Ok(points.filter(|node| topology.roles[*node as usize] != Role::Instrument).collect())
+    Ok(points.filter(|(node, _)| topology.roles[*node as usize] != Role::Instrument).collect())
 }
 
 /// Returns whether an item is a valve at the end of a pipe, as the root valve of a sensor without a pipe.

@@ -16,7 +16,7 @@ pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeF
         return Ok(Some(convert::to_text(stated.value)));
     }
     let object = holder.as_object();
-    let names = [Names::Tag, Names::Class, Names::Description, Names::Service];
+    let names = [Names::Tag, Names::Class, Names::Description, Names::Service, Names::Remarks];
     let mut texts = names.iter().flat_map(|names| drawing.topology.config.names(*names)).filter_map(|name| {
         let text = object?.get(name).and_then(Value::as_str)?;
         (text.len() <= MAX_CLASS).then_some(text)
@@ -24,8 +24,21 @@ pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeF
     Ok(texts.find_map(voting_in))
 }
 
-/// Returns the first voting in a text: digits, `oo`, digits.
+/// Returns the first voting in a text: digits, `oo`, digits, or two numbers with words between them, as in `2 out of 3`.
 fn voting_in(text: &str) -> Option<String> {
+    const BETWEEN: [&str; 4] = [" out of ", " von ", " aus ", " sur "];
+    const SHEETS: [&str; 4] = ["sheet", "blatt", "page", "feuille"];
+    let is_of_sheet = || SHEETS.iter().any(|sheet| text.to_lowercase().contains(sheet));
+    let words = BETWEEN.iter().filter(|_| !is_of_sheet()).find_map(|between| {
+        let (before, after) = text.split_once(between)?;
+        let needed = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
+        let count = after.split(|c: char| !c.is_ascii_digit()).next()?;
+        (!needed.is_empty() && !count.is_empty()).then(|| format!("{needed}oo{count}"))
+    });
+    words.or_else(|| voting_letters(text))
+}
+
+fn voting_letters(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let at = (1..bytes.len()).find(|at| {
@@ -73,6 +86,10 @@ mod tests {
             ("voter 2oo3", Some("2oo3")),
             ("1OO2D", Some("1OO2")),
             ("level 2oo3, 1oo2", Some("2oo3")),
+            ("2 out of 3", Some("2oo3")),
+            ("Auswahl 2 von 3", Some("2oo3")),
+            ("2 sur 3", Some("2oo3")),
+            ("Blatt 2 von 3", None),
             ("pool 3", None),
             ("2oo", None),
             ("oo3", None),

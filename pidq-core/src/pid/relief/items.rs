@@ -20,6 +20,7 @@ use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
 use crate::pid::valve_state::closed_texts::says_closed;
 use crate::pid::valve_state::pipes::{self, PipeState};
+use crate::pid::valve_state::unread_texts::has_unread_note;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_position, has_several_ways};
 use crate::pid::{ChargeFn, joints};
@@ -434,7 +435,7 @@ fn valve_cause(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Res
         () if valve_state::is_closed(drawing, node) => Cause::ClosedValve,
         () if valve_state::is_locked_in_unknown_position(drawing, node) => Cause::UnknownPosition,
         () if valve_state::contradicts_open(drawing, node) => Cause::UnknownPosition,
-        () if says_closed(drawing, node) => Cause::UnknownPosition,
+        () if says_closed(drawing, node) || has_unread_note(drawing, node) => Cause::UnknownPosition,
         // A trip or the loss of its supply closes it in spite of a lock of its handwheel.
         () if drawing.topology.roles[node as usize] == Role::Control => Cause::Actuated,
         () if is_actuated(drawing, node, charge)? => Cause::Actuated,

@@ -19,7 +19,7 @@ use crate::pid::loop_parts::voting::stated_voting;
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::loops::protection;
 use crate::pid::loops::signals;
-use crate::pid::valve_state::out_of_action::is_out_of_action;
+use crate::pid::valve_state::out_of_action::{is_out_of_action, signal_may_not_act};
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::unread_texts::has_doubtful_text;
 use crate::pid::valve_state::{fail_action, installation};
@@ -591,9 +591,10 @@ impl<'d, 'a> Report<'d, 'a> {
     }
 }
 
-/// Returns the word for a signal that is not there or may not be. One that is closed may only be cut off.
+/// Returns the word for a signal that is not there or does not act, or may not. One that is closed may only be cut off.
 fn signal_uncertainty(drawing: &Drawing<'_>, signal: EdgeId) -> Option<&'static str> {
-    pipe_state(drawing, signal).min(PipeState::NotInstalled).uncertainty()
+    let by_text = || signal_may_not_act(drawing, signal).then_some("out_of_action");
+    pipe_state(drawing, signal).min(PipeState::NotInstalled).uncertainty().or_else(by_text)
 }
 
 /// Returns whether a bubble stands for the measurement too, and may move something: not a display.

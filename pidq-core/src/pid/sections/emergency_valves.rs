@@ -13,7 +13,7 @@ use crate::pid::ChargeFn;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::loops::protection;
 use crate::pid::relief::devices;
-use crate::pid::valve_state::actuation::{described_roles, is_stated_as_manual};
+use crate::pid::valve_state::actuation::{described_roles, says_manual};
 use crate::pid::valve_state::actuators::{actuators, is_drive, parts};
 use crate::pid::valve_state::closed_texts::says_locked;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action_in_texts, fail_actions};
@@ -136,7 +136,8 @@ fn common_hindrance(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -
         () if is_out_of_action(drawing, node) => Some("out_of_action"),
         () if has_doubtful_text(drawing, node) => Some("unread_text"),
         () if is_called_other(drawing, node) => Some("contradictory_class"),
-        () if is_stated_as_manual(drawing, node, charge)? => Some("operated_by_hand"),
+        // A signal moves nothing that has a lever only.
+        () if says_manual(drawing, node) && actuators(drawing, node, charge)?.is_empty() => Some("operated_by_hand"),
         () => None,
     };
     if let Some(reason) = reason {

@@ -55,17 +55,16 @@ fn sends_to_valves(drawing: &Drawing<'_>, from: NodeId) -> bool {
         || drawing.class_has(from, AIR_FITTINGS)
 }
 
-/// Returns whether the drawing states that a valve is operated by hand, and shows no actuator.
-pub(crate) fn is_stated_as_manual(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+/// Returns whether a field of a valve states that it is operated by hand.
+pub(crate) fn says_manual(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let says_hand = |names: Names| {
         let mut stated = values(drawing, node, names).peekable();
         stated.peek().is_some() && stated.all(super::is_by_hand)
     };
     let is_not_actuated = |value: Value<'_>| truth(value) == Some(false);
-    let is_manual = says_hand(Names::Operation)
+    says_hand(Names::Operation)
         || says_hand(Names::Operator)
-        || values(drawing, node, Names::Actuated).any(is_not_actuated);
-    Ok(is_manual && !is_actuated(drawing, node, charge)?)
+        || values(drawing, node, Names::Actuated).any(is_not_actuated)
 }
 
 /// Returns whether a valve is a member of a loop that controls or trips: what closes a line there is a final element.

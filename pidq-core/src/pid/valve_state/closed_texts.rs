@@ -30,6 +30,9 @@ pub(crate) fn says_locked(drawing: &Drawing<'_>, valve: NodeId, position: Names)
         || fields.any(|(name, stated)| truth(stated.value) == Some(true) && is_mark(name))
 }
 
+/// Marks of an open position, in snake_case.
+const OPEN_MARKS: &[&str] = &["open", "is_open", "normally_open"];
+
 fn is_end_of_clause(c: char) -> bool {
     matches!(c, ',' | ';' | ':' | '(' | ')' | '\n' | '!')
 }
@@ -39,7 +42,19 @@ fn is_closed_word(drawing: &Drawing<'_>, clause: &str) -> bool {
     !clause.is_empty()
         && clause.len() <= MAX_CLASS
         && ([Names::Closed, Names::LockedClosed].iter().any(|names| is_word_of(drawing, clause, *names))
-            || vocabulary::contains(vocabulary::CLOSED_PHRASES, clause))
+            || vocabulary::contains(vocabulary::CLOSED_PHRASES, clause)
+            || is_closed_with_lock(drawing, clause))
+}
+
+/// Returns whether a clause consists of words for closed and for a lock, in any order: `fermée cadenassée`.
+fn is_closed_with_lock(drawing: &Drawing<'_>, clause: &str) -> bool {
+    let is_closed = |word: &str| is_word_of(drawing, word, Names::Closed);
+    let is_lock = |word: &str| {
+        let word = word.to_lowercase();
+        vocabulary::LOCK_WORDS.contains(&word.as_str()) || vocabulary::OTHER_LOCK_WORDS.contains(&word.as_str())
+    };
+    let mut words = clause.split_whitespace();
+    words.clone().any(is_closed) && words.all(|word| is_closed(word) || is_lock(word))
 }
 
 /// Words around a closed position that are about the present: `currently closed`, `closed for maintenance`, `closed since 2024`.
@@ -71,7 +86,7 @@ fn has_mark(drawing: &Drawing<'_>, valve: NodeId) -> bool {
         let is_in = |known: &[&str]| vocabulary::contains_plain(known, name.trim());
         match truth(stated.value) {
             Some(true) => is_in(vocabulary::VALVE_CLOSED_MARKS),
-            Some(false) => false,
+            Some(false) => is_in(OPEN_MARKS),
             None => {
                 is_in(vocabulary::VALVE_POSITION_FIELDS)
                     && stated.value.as_str().is_some_and(|text| is_closed_word(drawing, text))

@@ -4,21 +4,28 @@
 //! about another time, and `alarm disabled by HS-1`, which is about another item, do not.
 
 use super::phrases::{clauses, says_not_tight};
-use super::unread_texts::has_doubtful_text;
+use super::pipes::{PipeState, pipe_state};
+use super::unread_fields::has_unlisted_text;
+use super::unread_texts::{has_doubtful_text, is_doubtful_text, note_texts};
 use super::{all_texts, is_in, position, texts, truth};
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::vocabulary;
-use crate::pid::stated_values::stated_fields;
+use crate::pid::stated_values::{stated_fields, values_of};
+use crate::value::Value;
 
 /// Phrases of items that do not act, in lower case.
 const OUT_OF_ACTION: &[&str] = &[
     "alarm only",
     "außer betrieb",
     "ausser betrieb",
+    "bloquée",
+    "bloqué",
     "blocked",
     "blockiert",
+    "blockiert offen",
+    "blockierschraube eingesetzt",
     "condamné",
     "condamnée",
     "blocked closed",
@@ -64,6 +71,7 @@ const OUT_OF_ACTION: &[&str] = &[
     "jammed closed",
     "jammed open",
     "jumpered",
+    "klemmt",
     "no trip",
     "non operational",
     "not commissioned",
@@ -103,7 +111,10 @@ const OUT_OF_ACTION: &[&str] = &[
     "überbrückt",
     "wedged open",
     "wired open",
+    "welded shut",
     "wired shut",
+    "with gag",
+    "with test gag",
 ];
 
 /// Phrases of the closing part of a check valve that stays open or lets through, in lower case.
@@ -194,6 +205,8 @@ const FILLERS: &[&str] = &[
     "is",
     "ist",
     "item",
+    "line",
+    "link",
     "klappe",
     "logic",
     "long",
@@ -211,7 +224,9 @@ const FILLERS: &[&str] = &[
     "repair",
     "safety",
     "sensor",
+    "signal",
     "since",
+    "software",
     "spindle",
     "still",
     "switch",
@@ -256,6 +271,9 @@ const OUT_OF_ACTION_MARKS: &[&str] = &[
     "is_overridden",
     "in_bypass",
     "in_override",
+    "maintenance_override",
+    "override_active",
+    "bypass_active",
     "forced",
 ];
 const IN_ACTION_MARKS: &[&str] = &["enabled", "is_enabled", "operational", "is_operational"];
@@ -264,12 +282,34 @@ const IN_ACTION_MARKS: &[&str] = &["enabled", "is_enabled", "operational", "is_o
 pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let says_so = |text: &str| consists_of(text, OUT_OF_ACTION);
     let names = [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition];
-    names.iter().any(|names| texts(drawing, node, *names).any(says_so)) || has_mark(drawing, node)
+    names.iter().any(|names| texts(drawing, node, *names).any(says_so))
+        || has_mark(drawing.node(node))
+        || has_unlisted_text(drawing, node, says_so)
+        || note_texts(drawing, node).any(says_so)
 }
 
 /// Returns whether a text or a mark of a safeguard says that it does not act, or may say so in words that no rule understands.
 pub(crate) fn may_not_act(drawing: &Drawing<'_>, node: NodeId) -> bool {
     is_out_of_action(drawing, node) || has_doubtful_text(drawing, node)
+}
+
+/// Words at a signal that does not trip.
+const OTHER_SIGNALS: &[&str] = &["enable", "perm", "permissive", "start"];
+
+/// Returns whether the status, a text or a mark of a signal says that it does not act, or may say so in words that no rule
+/// understands.
+pub(crate) fn signal_may_not_act(drawing: &Drawing<'_>, signal: EdgeId) -> bool {
+    let edge = drawing.edge(signal);
+    let texts = |names: Names| values_of(drawing, edge, names).filter_map(Value::as_str);
+    let may_say_so = |text: &str| consists_of(text, OUT_OF_ACTION) || is_doubtful_text(text);
+    let is_no_trip = |text: &str| {
+        let text = text.to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric()).any(|word| OTHER_SIGNALS.contains(&word))
+    };
+    let may_say_so = |text: &str| may_say_so(text) || is_no_trip(text);
+    pipe_state(drawing, signal) != PipeState::Open
+        || [Names::Remarks, Names::Description].into_iter().any(|names| texts(names).any(may_say_so))
+        || has_mark(edge)
 }
 
 /// Returns whether a label or a remark of an item says that it is plugged or blanked, or its normal position is closed.
@@ -323,9 +363,9 @@ fn consists_of(text: &str, phrases: &[&str]) -> bool {
     })
 }
 
-/// Returns whether a mark such as `bypassed: true` or `enabled: false` says that an item does not act.
-fn has_mark(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+/// Returns whether a mark such as `bypassed: true` or `enabled: false` says that an item or a signal does not act.
+fn has_mark(holder: Value<'_>) -> bool {
+    let mut fields = holder.as_object().into_iter().flat_map(stated_fields);
     fields.any(|(name, stated)| {
         name.len() <= MAX_CLASS
             && match truth(stated.value) {

@@ -26,11 +26,15 @@ pub(super) fn has_unread_field(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a field under a name in no list has a status of what is not there.
 pub(super) fn has_field_of_absence(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let config = &drawing.topology.config;
+    has_unlisted_text(drawing, node, |text| is_status_of_absence(&drawing.topology.config, text))
+}
+
+/// Returns whether a field under a name in no list has a short text that matches a condition.
+pub(super) fn has_unlisted_text(drawing: &Drawing<'_>, node: NodeId, matches: impl Fn(&str) -> bool) -> bool {
     let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
     fields.any(|(name, stated)| {
-        let is_absent = |text: &str| text.len() <= MAX_CLASS && is_status_of_absence(config, text);
-        name.len() <= MAX_CLASS && stated.value.as_str().is_some_and(is_absent) && !is_read(config, name)
+        let text = stated.value.as_str().filter(|text| text.len() <= MAX_CLASS && name.len() <= MAX_CLASS);
+        text.is_some_and(&matches) && !is_read(&drawing.topology.config, name)
     })
 }
 

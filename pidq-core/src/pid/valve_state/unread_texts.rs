@@ -42,31 +42,38 @@ pub(crate) fn may_not_close(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether a description or a remark of a safeguard has a doubt, a negation or a participle that no rule understands,
 /// or a field under a name in no list a status of what is not there.
 pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let is_doubtful_word = |word: &str| is_doubtful(word) && !vocabulary::TRIP_PARTICIPLES.contains(&word);
-    let is_doubtful_text = |text: &str| phrases::has_word_outside(text, |word, _| is_doubtful_word(word));
+    let may_be_against =
+        |text: &str| is_doubtful_text(text) || phrases::installation_by_text(text) != Installation::Installed;
     [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
         || has_field_of_absence(drawing, node)
+        || note_texts(drawing, node).any(may_be_against)
 }
 
 /// Returns whether a note on the drawing that an edge ties to an item may say that it does not close: its text is read as a
 /// remark.
-fn has_unread_note(drawing: &Drawing<'_>, node: NodeId) -> bool {
+pub(crate) fn has_unread_note(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    note_texts(drawing, node).any(|text| {
+        is_unread(drawing, text, TextKind::Remark)
+            || phrases::installation_by_text(text) != Installation::Installed
+            || phrases::says_not_tight(text)
+    })
+}
+
+/// Returns the texts of the notes on the drawing that an edge ties to an item.
+pub(super) fn note_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = &'a str> {
     let topology = &drawing.topology;
-    let is_note = |other: NodeId| {
-        topology.roles[other as usize] == Role::None && drawing.class_ends_with_word(other, vocabulary::NOTE_CLASSES)
+    let is_note = |other: &NodeId| {
+        topology.roles[*other as usize] == Role::None && drawing.class_ends_with_word(*other, vocabulary::NOTE_CLASSES)
     };
-    let says_something = |note: NodeId| {
-        let names = [Names::Description, Names::Remarks, Names::ComponentName, Names::Tag];
-        let mut all = names.into_iter().flat_map(|names| texts(drawing, note, names));
-        let is_unread = |text: &str| {
-            is_unread(drawing, text, TextKind::Remark)
-                || phrases::installation_by_text(text) != Installation::Installed
-                || phrases::says_not_tight(text)
-        };
-        all.any(is_unread)
-    };
-    let notes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter();
-    notes.copied().any(|other| is_note(other) && says_something(other))
+    let notes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().copied().filter(is_note);
+    let names = [Names::Description, Names::Remarks, Names::ComponentName, Names::Tag];
+    notes.flat_map(move |note| names.into_iter().flat_map(move |names| texts(drawing, note, names)))
+}
+
+/// Returns whether a text of a safeguard or a signal has a doubt, a negation or a participle that no rule understands.
+pub(super) fn is_doubtful_text(text: &str) -> bool {
+    let is_doubtful_word = |word: &str| is_doubtful(word) && !vocabulary::TRIP_PARTICIPLES.contains(&word);
+    phrases::has_word_outside(text, |word, _| is_doubtful_word(word))
 }
 
 /// Returns whether a field for the type of a valve has a word in no list: the types of hand valves are known.
@@ -86,6 +93,9 @@ fn is_unread(drawing: &Drawing<'_>, text: &str, kind: TextKind) -> bool {
             || vocabulary::MOVED_WORDS.contains(&word)
             || kind == TextKind::Remark && !(is_beside_number && is_short(word)) && !is_plain(drawing, word)
     };
+    if vocabulary::contains(vocabulary::EMPTY_TEXTS, text.trim()) {
+        return false;
+    }
     phrases::has_word_outside(text, is_unread_word)
         || text.contains('?')
         || phrases::clauses(text).iter().any(|clause| refers_to_note(clause) || depends_on_other(clause))
