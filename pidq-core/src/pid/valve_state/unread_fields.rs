@@ -1,4 +1,5 @@
-//! Fields of a valve or a blind under names in no list that say, by their name or their value, that it may not close.
+//! Fields of a valve, a blind or a safeguard under names in no list that say, by their name or their value, that it may not
+//! close or act.
 //!
 //! Each company has columns of its own, such as `valve_condition`, `tight_shutoff` or `controlled_by`. What they mean in full
 //! is not known; that one of them speaks against the valve is.
@@ -39,7 +40,7 @@ pub(super) fn has_unlisted_text(drawing: &Drawing<'_>, node: NodeId, matches: im
 }
 
 fn speaks_against(config: &TopologyConfig, name: &str, value: Value<'_>) -> bool {
-    if value.as_str().is_some_and(|text| text.len() <= MAX_CLASS && says_absent(config, text)) {
+    if value.as_str().is_some_and(|text| text.len() <= MAX_CLASS && says_absent_or_leaking(config, text)) {
         return true;
     }
     let name = plain_name(name);
@@ -51,7 +52,7 @@ fn speaks_against(config: &TopologyConfig, name: &str, value: Value<'_>) -> bool
 }
 
 /// Returns whether a short text is nothing but a status of what is not there, or says that a valve is not tight.
-fn says_absent(config: &TopologyConfig, text: &str) -> bool {
+fn says_absent_or_leaking(config: &TopologyConfig, text: &str) -> bool {
     is_status_of_absence(config, text) || phrases::says_not_tight(text)
 }
 
