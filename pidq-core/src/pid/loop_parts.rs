@@ -361,7 +361,7 @@ struct Causes {
     /// Functions of other loops between.
     sources: Vec<NodeId>,
     enters_sheet: bool,
-    /// Nothing says what an item is that feeds a function.
+    /// An item that no class, tag or text describes feeds a function.
     has_unknown_source: bool,
 }
 

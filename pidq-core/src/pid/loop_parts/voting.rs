@@ -26,19 +26,24 @@ pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeF
 
 /// Returns the first voting in a text: digits, `oo`, digits, or two numbers with words between them, as in `2 out of 3`.
 fn voting_in(text: &str) -> Option<String> {
+    voting_in_words(text).or_else(|| voting_in_letters(text))
+}
+
+/// Returns the first voting in words, such as `2 out of 3`. `Sheet 2 of 3` and the like are none.
+fn voting_in_words(text: &str) -> Option<String> {
     const BETWEEN: [&str; 4] = [" out of ", " von ", " aus ", " sur "];
     const SHEETS: [&str; 4] = ["sheet", "blatt", "page", "feuille"];
-    let is_of_sheet = || SHEETS.iter().any(|sheet| text.to_lowercase().contains(sheet));
-    let words = BETWEEN.iter().filter(|_| !is_of_sheet()).find_map(|between| {
+    let voting = BETWEEN.iter().find_map(|between| {
         let (before, after) = text.split_once(between)?;
         let needed = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
         let count = after.split(|c: char| !c.is_ascii_digit()).next()?;
         (!needed.is_empty() && !count.is_empty()).then(|| format!("{needed}oo{count}"))
     });
-    words.or_else(|| voting_letters(text))
+    voting.filter(|_| !SHEETS.iter().any(|sheet| text.to_lowercase().contains(sheet)))
 }
 
-fn voting_letters(text: &str) -> Option<String> {
+/// Returns the first voting in letters: digits, `oo`, digits.
+fn voting_in_letters(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let at = (1..bytes.len()).find(|at| {

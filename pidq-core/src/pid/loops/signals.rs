@@ -51,7 +51,7 @@ pub(crate) fn is_of_unknown_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
         && !words.iter().any(|words| drawing.class_has(node, words))
 }
 
-/// Returns whether nothing says of an item in a pipe that a signal does not move it: its class is unknown.
+/// Returns whether an item in a pipe has an unknown class, so that a signal may move it.
 pub(crate) fn is_unknown_target(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     is_of_unknown_class(drawing, node)
@@ -60,7 +60,7 @@ pub(crate) fn is_unknown_target(drawing: &Drawing<'_>, node: NodeId) -> bool {
         && !topology.is_equipment(node)
 }
 
-/// Returns whether nothing says what an item is that sends a signal and has no pipe: it may start a trip.
+/// Returns whether an item without a pipe sends a signal and has no class, tag or text that describes it: it may start a trip.
 pub(crate) fn is_unknown_source(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     let is_signal = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL);

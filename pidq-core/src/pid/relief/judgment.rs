@@ -187,8 +187,7 @@ impl ReliefPath {
             self.add(drawing, start.reason(cause, &path, true));
             return Ok(());
         }
-        let is_inlet = matches!(start.kind, SideKind::Inlet | SideKind::SensingLine);
-        let cause = if is_inlet { Cause::NoInlet } else { Cause::NoOutlet };
+        let cause = if start.takes_in() { Cause::NoInlet } else { Cause::NoOutlet };
         self.add(drawing, Reason { path: Vec::new(), ..start.reason(cause, &[start.device], true) });
         Ok(())
     }

@@ -118,7 +118,7 @@ impl Start {
     }
 
     /// Returns whether the pressure comes from its ends: an open end is none of them.
-    fn takes_in(&self) -> bool {
+    pub(super) fn takes_in(&self) -> bool {
         matches!(self.kind, SideKind::Inlet | SideKind::SensingLine)
     }
 

@@ -137,7 +137,7 @@ impl<'d, 'a> Report<'d, 'a> {
         Ok(())
     }
 
-    /// Lists the items that start a trip as far as their signals say, and of which nothing says what they are.
+    /// Lists the items that start a trip by their signals, and that no class, tag or text describes.
     fn list_unknown_sources(&mut self, budget: &mut dyn Budget) -> Result<()> {
         let table = self.drawing.topology.table(EdgeFilter::All, Direction::Both);
         for node in 0..self.drawing.topology.node_count() as u32 {

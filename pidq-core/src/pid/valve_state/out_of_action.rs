@@ -301,12 +301,11 @@ const OTHER_SIGNALS: &[&str] = &["enable", "perm", "permissive", "start"];
 pub(crate) fn signal_may_not_act(drawing: &Drawing<'_>, signal: EdgeId) -> bool {
     let edge = drawing.edge(signal);
     let texts = |names: Names| values_of(drawing, edge, names).filter_map(Value::as_str);
-    let may_say_so = |text: &str| consists_of(text, OUT_OF_ACTION) || is_doubtful_text(text);
     let is_no_trip = |text: &str| {
         let text = text.to_lowercase();
         text.split(|c: char| !c.is_alphanumeric()).any(|word| OTHER_SIGNALS.contains(&word))
     };
-    let may_say_so = |text: &str| may_say_so(text) || is_no_trip(text);
+    let may_say_so = |text: &str| consists_of(text, OUT_OF_ACTION) || is_doubtful_text(text) || is_no_trip(text);
     pipe_state(drawing, signal) != PipeState::Open
         || [Names::Remarks, Names::Description].into_iter().any(|names| texts(names).any(may_say_so))
         || has_mark(edge)

@@ -18,11 +18,7 @@ const MAX_WORDS: usize = 4;
 
 /// Returns whether a field under a name in no list may say that a valve or a blind is not there, or does not close by hand.
 pub(super) fn has_unread_field(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let config = &drawing.topology.config;
-    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
-    fields.any(|(name, stated)| {
-        name.len() <= MAX_CLASS && speaks_against(config, name, stated.value) && !is_read(config, name)
-    })
+    has_unlisted_field(drawing, node, |name, value| speaks_against(&drawing.topology.config, name, value))
 }
 
 /// Returns whether a field under a name in no list has a status of what is not there.
@@ -32,10 +28,15 @@ pub(super) fn has_field_of_absence(drawing: &Drawing<'_>, node: NodeId) -> bool 
 
 /// Returns whether a field under a name in no list has a short text that matches a condition.
 pub(super) fn has_unlisted_text(drawing: &Drawing<'_>, node: NodeId, matches: impl Fn(&str) -> bool) -> bool {
+    has_unlisted_field(drawing, node, |_, value| {
+        value.as_str().is_some_and(|text| text.len() <= MAX_CLASS && matches(text))
+    })
+}
+
+fn has_unlisted_field(drawing: &Drawing<'_>, node: NodeId, matches: impl Fn(&str, Value<'_>) -> bool) -> bool {
     let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
     fields.any(|(name, stated)| {
-        let text = stated.value.as_str().filter(|text| text.len() <= MAX_CLASS && name.len() <= MAX_CLASS);
-        text.is_some_and(&matches) && !is_read(&drawing.topology.config, name)
+        name.len() <= MAX_CLASS && matches(name, stated.value) && !is_read(&drawing.topology.config, name)
     })
 }
 
