@@ -7,7 +7,9 @@ pub(crate) mod name_filter;
 mod names;
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use hashbrown::HashMap;
 
 pub(crate) use names::Names;
 use names::{NAMES, NamesRow};
@@ -35,6 +37,8 @@ pub struct TopologyConfig {
     names: Vec<Vec<String>>,
     /// The same in snake_case, for comparing words.
     words: Vec<Vec<String>>,
+    /// By word in snake_case: the lists that contain it. Built on first use.
+    lists_by_word: OnceLock<HashMap<String, u128>>,
     endpoints: Vec<[String; 2]>,
     /// Tried before the built-in rules.
     rules: Vec<Rule>,
@@ -48,6 +52,7 @@ impl Default for TopologyConfig {
         TopologyConfig {
             words: names.iter().map(|names| words(names)).collect(),
             names,
+            lists_by_word: OnceLock::new(),
             endpoints: vocabulary::ENDPOINTS.iter().map(|pair| pair.map(String::from)).collect(),
             rules: Vec::new(),
         }
@@ -102,7 +107,19 @@ impl TopologyConfig {
 
     /// Returns whether a name in snake_case is in any list, so that a rule reads what it states.
     pub(crate) fn is_known_name(&self, name: &str) -> bool {
-        self.words.iter().flatten().any(|known| known == name)
+        self.lists_with(name) != 0
+    }
+
+    /// Returns the lists that contain a word in snake_case: the bit of each list is its position.
+    pub(crate) fn lists_with(&self, word: &str) -> u128 {
+        let index = || {
+            let mut lists: HashMap<String, u128> = HashMap::new();
+            for (position, words) in self.words.iter().enumerate() {
+                words.iter().for_each(|word| *lists.entry_ref(word.as_str()).or_default() |= 1 << position);
+            }
+            lists
+        };
+        self.lists_by_word.get_or_init(index).get(word).copied().unwrap_or_default()
     }
 
     /// Returns the first value at one of the paths of a list: `config.value_at("paths.nodes", document)`.
@@ -148,6 +165,7 @@ impl TopologyConfig {
     /// Like [`TopologyConfig::apply`], for the lists of names only.
     pub(crate) fn apply_names(&mut self, object: Object<'_>) -> Vec<String> {
         let mut problems = Vec::new();
+        self.lists_by_word = OnceLock::new();
         for ((_, key, _), (names, words)) in NAMES.iter().zip(self.names.iter_mut().zip(&mut self.words)) {
             match at_path(Value::Object(object), key).map(string_list) {
                 Some(Some(list)) => (*words, *names) = (self::words(&list), list),
@@ -161,7 +179,9 @@ impl TopologyConfig {
 
     /// Approximate memory in bytes.
     pub(crate) fn size(&self) -> usize {
-        let strings = self.names.iter().chain(&self.words).flatten().chain(self.endpoints.iter().flatten());
+        // The index of the words has each of them once more.
+        let strings =
+            self.names.iter().chain(&self.words).chain(&self.words).flatten().chain(self.endpoints.iter().flatten());
         let strings: usize = strings.map(|text| size_of::<String>() + text.len()).sum();
         // Each pattern is compiled for both directions.
         strings + self.rules.iter().map(|rule| 2 * rule.size).sum::<usize>()

@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{MAX_CLASS, Names, TopologyConfig, at_path};
 use super::index::Key;
+use super::node_memo::Property;
 use super::roles::Passage;
 use super::tag_spelling;
 use super::topology::{DefaultDirection, Topology, check_memory};
@@ -449,7 +450,9 @@ impl<'a> Drawing<'a> {
     /// Returns what is known about an item whose class has no role: whether a pipe goes on behind it. `None` if its
     /// class is unknown.
     pub fn passage(&self, node: NodeId) -> Option<Passage> {
-        self.class_texts(node).find_map(|class| self.topology.config.passage_of(class))
+        const ALL: [Option<Passage>; 3] = [None, Some(Passage::Through), Some(Passage::End)];
+        let read = || self.class_texts(node).find_map(|class| self.topology.config.passage_of(class));
+        self.topology.memos.one_of_or_compute(Property::Passage, node, &ALL, read)
     }
 
     /// Returns the most specific class of a node.

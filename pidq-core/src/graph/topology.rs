@@ -313,7 +313,7 @@ impl Topology {
     pub fn size_of(nodes: usize, edges: usize) -> usize {
         // Three indexes, seven tables, roles, owners, zones and memos, and the parent field as a pair and in a table; per edge
         // its arcs in six tables, its ends, its flags, its state and its bit in the set of absent pipes.
-        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 14 + node_memo::COUNT + MEMBERSHIP;
+        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 14 + node_memo::SIZE + MEMBERSHIP;
         const MEMBERSHIP: usize = 5 * size_of::<NodeId>();
         const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 14;
         size_of::<Topology>() + nodes * NODE + edges * EDGE

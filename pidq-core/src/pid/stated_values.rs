@@ -183,7 +183,19 @@ fn attribute_fields<'a>(attributes: Value<'a>, depth: usize) -> Vec<Field<'a>> {
 
 /// Returns the values that an item states under some names, in the order of the names; its own before its attributes.
 pub(crate) fn values<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
-    values_of(drawing, drawing.node(node), names)
+    let is_stated = stated_lists(drawing, node) & names.bit() != 0;
+    values_of(drawing, if is_stated { drawing.node(node) } else { Value::Null }, names)
+}
+
+/// Returns the lists of names under which an item states something, as bits. An item states something under few of them, and
+/// the rules ask for many.
+fn stated_lists(drawing: &Drawing<'_>, node: NodeId) -> u128 {
+    let read = || {
+        let names = drawing.node(node).as_object().into_iter().flat_map(fields).map(|field| field.name);
+        let known = names.filter(|name| name.len() <= MAX_CLASS);
+        known.fold(0, |lists, name| lists | drawing.topology.config.lists_with(&plain_name(name)))
+    };
+    drawing.topology.memos.stated_lists_or_compute(node, read)
 }
 
 /// Returns the values that a node or an edge states under some names, in the same order.
@@ -247,7 +259,13 @@ fn collect_parts<'a>(value: Value<'a>, depth: usize, found: &mut Vec<Value<'a>>)
 
 /// Returns whether a name may be one of some words, with an ending or not, by its letters: most names need no conversion.
 fn may_be_one_of(words: &[String], name: &str) -> bool {
+    let first = letters(name).next();
     let begins_with = |word: &String| {
+        // Most words are excluded by their first byte.
+        let byte = word.bytes().next();
+        if byte.is_some_and(|byte| byte.is_ascii_alphanumeric()) && byte != first {
+            return false;
+        }
         let mut found = letters(name);
         letters(word).all(|letter| found.next() == Some(letter))
     };

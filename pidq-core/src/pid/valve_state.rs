@@ -57,8 +57,8 @@ impl Installation {
 /// position `removed` counts too; for a blind or a spool, this is a position like any other.
 pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
     const ALL: [Installation; 3] = [Installation::Installed, Installation::Unknown, Installation::NotInstalled];
-    let read = || read_installation(drawing, node).max(groups::installation_by_groups(drawing, node)) as u8;
-    ALL[usize::from(drawing.topology.memos.get_or_compute(Property::Installation, node, read))]
+    let read = || read_installation(drawing, node).max(groups::installation_by_groups(drawing, node));
+    drawing.topology.memos.one_of_or_compute(Property::Installation, node, &ALL, read)
 }
 
 fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
@@ -510,15 +510,17 @@ pub(crate) fn texts<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> im
 
 /// Returns the strings and Booleans of an item under some names.
 fn states<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = Value<'a>> {
-    states_of(drawing, drawing.node(node), names)
+    values(drawing, node, names).filter(is_state)
 }
 
 /// Returns the strings and Booleans of an item or a pipe under some names.
 fn states_of<'a>(drawing: &Drawing<'a>, holder: Value<'a>, names: Names) -> impl Iterator<Item = Value<'a>> {
-    values_of(drawing, holder, names).filter(|value| match value {
-        Value::Bool(_) => true,
-        value => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-    })
+    values_of(drawing, holder, names).filter(is_state)
+}
+
+/// Returns whether a value is a Boolean or a text that is not empty.
+fn is_state(value: &Value<'_>) -> bool {
+    matches!(value, Value::Bool(_)) || value.as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
 fn is_in(drawing: &Drawing<'_>, value: Option<Value<'_>>, names: Names) -> bool {

@@ -1,6 +1,6 @@
 //! Lists of names in the configuration of the topology: their keys in JSON and their defaults.
 
-use crate::graph::vocabulary;
+use crate::graph::{node_memo, vocabulary};
 
 /// A list of names in a [`TopologyConfig`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,6 +90,14 @@ pub(crate) enum Names {
     Length,
     Material,
     Safety,
+}
+
+impl Names {
+    /// Returns the bit of the list in a set of lists.
+    pub fn bit(self) -> u128 {
+        const { assert!(NAMES.len() <= node_memo::LISTS) };
+        1 << self as u32
+    }
 }
 
 /// A row: the list, its key in JSON, and the default names.

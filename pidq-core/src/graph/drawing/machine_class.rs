@@ -6,6 +6,7 @@
 
 use super::Drawing;
 use crate::graph::adjacency::NodeId;
+use crate::graph::node_memo::Property;
 use crate::graph::vocabulary;
 
 impl Drawing<'_> {
@@ -47,7 +48,8 @@ impl Drawing<'_> {
 
     /// Returns whether an item is a pipe spool: a spool piece is one, a spool valve is none.
     pub fn is_spool(&self, node: NodeId) -> bool {
-        self.classes(node).any(|class| is_spool(&class))
+        let read = || self.classes(node).any(|class| is_spool(&class));
+        self.topology.memos.is_or_compute(Property::IsSpool, node, read)
     }
 
     /// Returns whether a valve throttles a flow and is not made to be switched, by its classes.

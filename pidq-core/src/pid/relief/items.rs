@@ -12,6 +12,7 @@ use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::index::Key;
+use crate::graph::node_memo::Property;
 use crate::graph::roles::{Passage, Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
@@ -114,23 +115,23 @@ pub(crate) enum Cause {
     NoOutlet,
     /// Equipment of a flare without an outlet.
     NoWayOut,
+    /// An open end that an import has added where the drawing has no end.
+    EndNotDrawn,
     /// An outlet of equipment that may be on another side than the relief flow.
     UnstatedSide,
+    /// Equipment without a way out, or whose own relief or all ways out are closed or lead only back.
+    ReceiverNotRelieved,
     /// The device is marked as isolated, locked closed or bypassed.
     DeviceIsolated,
     /// A text or a mark of the device says that it does not act.
     DeviceOutOfAction,
     /// A text of the device may say that it does not act, in words that no rule understands.
     UnreadText,
-    /// An open end that an import has added where the drawing has no end.
-    EndNotDrawn,
-    /// Equipment without a way out, or whose own relief or all ways out are closed or lead only back.
-    ReceiverNotRelieved,
     DeviceNotInstalled,
     UnknownDeviceStatus,
 }
 
-/// Causes with their word in results, their effect, and the text of a finding after the name of the item.
+/// Causes in their order, with their word in results, their effect, and the text of a finding after the name of the item.
 const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::LockedOpen, "locked_open", Effect::Open, "is locked open"),
     (Cause::CheckValve, "check_valve", Effect::Open, "is a check valve, which must open for the relief flow"),
@@ -247,9 +248,18 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     ),
 ];
 
+/// The row of a cause is that of its number.
+const _: () = {
+    let mut at = 0;
+    while at < CAUSES.len() {
+        assert!(CAUSES[at].0 as usize == at);
+        at += 1;
+    }
+};
+
 impl Cause {
     fn row(self) -> &'static (Cause, &'static str, Effect, &'static str) {
-        CAUSES.iter().find(|(cause, ..)| *cause == self).unwrap_or(&CAUSES[0])
+        &CAUSES[self as usize]
     }
 
     /// Returns the word in results.
@@ -402,8 +412,7 @@ fn class_cause(
         // The class is not that of a change-over valve: it may close all ways.
         Role::Barrier | Role::Control if neighbors(drawing, node, charge)?.len() > 2 => Some(Cause::SeveralWays),
         Role::Barrier | Role::Control => Some(valve_cause(drawing, node, charge)?),
-        Role::Blind => Some(blind_cause(drawing, node)),
-        Role::PositiveBarrier => Some(closure_cause(drawing, node)),
+        Role::Blind | Role::PositiveBarrier | Role::None => stated_cause(drawing, node),
         // A stop check valve has a handwheel, and may be locked by it.
         Role::OneWay if valve_state::is_locked_closed(drawing, node) => Some(Cause::LockedClosed),
         Role::OneWay => {
@@ -415,7 +424,6 @@ fn class_cause(
             let effect = |cause: &Option<Cause>| cause.map(Cause::effect);
             if effect(&by_handwheel) > effect(&by_direction) { by_handwheel } else { by_direction }
         }
-        Role::None => unclassified_cause(drawing, node),
         Role::OpenEnd if is_synthetic(drawing, node) => Some(Cause::EndNotDrawn),
         Role::Relief if flow != Flow::Unknown && opens_inwards(drawing, node) => Some(Cause::OpensInwards),
         _ => None,
@@ -429,13 +437,10 @@ pub(super) fn is_synthetic(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 fn valve_cause(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Cause> {
+    if let Some(cause) = stated_cause(drawing, node) {
+        return Ok(cause);
+    }
     Ok(match () {
-        () if valve_state::is_not_installed(drawing, node) => Cause::NotInstalled,
-        () if valve_state::is_locked_closed(drawing, node) => Cause::LockedClosed,
-        () if valve_state::is_closed(drawing, node) => Cause::ClosedValve,
-        () if valve_state::is_locked_in_unknown_position(drawing, node) => Cause::UnknownPosition,
-        () if valve_state::contradicts_open(drawing, node) => Cause::UnknownPosition,
-        () if says_closed(drawing, node) || has_unread_note(drawing, node) => Cause::UnknownPosition,
         // A trip or the loss of its supply closes it in spite of a lock of its handwheel.
         () if drawing.topology.roles[node as usize] == Role::Control => Cause::Actuated,
         () if is_actuated(drawing, node, charge)? => Cause::Actuated,
@@ -444,6 +449,32 @@ fn valve_cause(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Res
         () if valve_state::has_unknown_position(drawing, node) => Cause::UnknownPosition,
         () => Cause::NotLocked,
     })
+}
+
+/// Returns what a blind, an item without a role, or the position, the lock and the texts of a valve say about the flow.
+/// Searches need it repeatedly.
+fn stated_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
+    let read = || match drawing.topology.roles[node as usize] {
+        Role::Blind => Some(blind_cause(drawing, node)),
+        Role::PositiveBarrier => Some(closure_cause(drawing, node)),
+        Role::None => unclassified_cause(drawing, node),
+        _ => position_cause(drawing, node),
+    };
+    let read = || read().map_or(0, |cause| cause as u8 + 1);
+    let number = drawing.topology.memos.get_or_compute(Property::StatedCause, node, read);
+    CAUSES.get(usize::from(number).checked_sub(1)?).map(|row| row.0)
+}
+
+fn position_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
+    match () {
+        () if valve_state::is_not_installed(drawing, node) => Some(Cause::NotInstalled),
+        () if valve_state::is_locked_closed(drawing, node) => Some(Cause::LockedClosed),
+        () if valve_state::is_closed(drawing, node) => Some(Cause::ClosedValve),
+        () if valve_state::is_locked_in_unknown_position(drawing, node) => Some(Cause::UnknownPosition),
+        () if valve_state::contradicts_open(drawing, node) => Some(Cause::UnknownPosition),
+        () if says_closed(drawing, node) || has_unread_note(drawing, node) => Some(Cause::UnknownPosition),
+        () => None,
+    }
 }
 
 /// Returns whether a check valve is a stop check valve, whose disc a spindle may hold shut.

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::node_memo::Property;
 use crate::graph::roles::{self, Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
@@ -173,6 +174,13 @@ fn remarks_name_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns what the letters of the tag of a valve say about it: those of its loop, or else any before a number, as in
 /// `ESD-V-1` and `U2-FV-101`.
 pub(crate) fn tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
+    const ALL: [TagLetters; 4] =
+        [TagLetters::HandValve, TagLetters::Actuated, TagLetters::SelfActing, TagLetters::Ambiguous];
+    let read = || read_tag_letters(drawing, node);
+    drawing.topology.memos.one_of_or_compute(Property::TagLetters, node, &ALL, read)
+}
+
+fn read_tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
     let Some(text) = drawing.tag(node) else { return TagLetters::HandValve };
     let has_letters =
         |known: &[&str]| Tag::parse_letters(text).is_some_and(|tag| known.contains(&tag.letters.as_str()));

@@ -11,6 +11,7 @@ use super::{all_texts, is_in, position, texts, truth};
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::node_memo::Property;
 use crate::graph::vocabulary;
 use crate::pid::stated_values::{stated_fields, values_of};
 use crate::value::Value;
@@ -280,6 +281,10 @@ const IN_ACTION_MARKS: &[&str] = &["enabled", "is_enabled", "operational", "is_o
 
 /// Returns whether a text or a mark of a relief device or of a part of a trip says that it does not act.
 pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.topology.memos.is_or_compute(Property::IsOutOfAction, node, || reads_out_of_action(drawing, node))
+}
+
+fn reads_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let says_so = |text: &str| consists_of(text, OUT_OF_ACTION);
     let names = [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition];
     names.iter().any(|names| texts(drawing, node, *names).any(says_so))

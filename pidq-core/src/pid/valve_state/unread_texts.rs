@@ -44,9 +44,12 @@ pub(crate) fn may_not_close(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let may_be_against =
         |text: &str| is_doubtful_text(text) || phrases::installation_by_text(text) != Installation::Installed;
-    [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
-        || has_field_of_absence(drawing, node)
-        || note_texts(drawing, node).any(may_be_against)
+    let read = || {
+        [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
+            || has_field_of_absence(drawing, node)
+            || note_texts(drawing, node).any(may_be_against)
+    };
+    drawing.topology.memos.is_or_compute(Property::HasDoubtfulText, node, read)
 }
 
 /// Returns whether a note on the drawing that an edge ties to an item may say that it does not close: its text is read as a

@@ -29,8 +29,7 @@ const SEVERAL: &[&str] =
 /// Returns the number of ways that the class and the fields of a valve state.
 pub(crate) fn ways(drawing: &Drawing<'_>, node: NodeId) -> Ways {
     const ALL: [Ways; 3] = [Ways::AtMostTwo, Ways::Unknown, Ways::Several];
-    let read = || read_ways(drawing, node) as u8;
-    ALL[usize::from(drawing.topology.memos.get_or_compute(Property::Ways, node, read))]
+    drawing.topology.memos.one_of_or_compute(Property::Ways, node, &ALL, || read_ways(drawing, node))
 }
 
 fn read_ways(drawing: &Drawing<'_>, node: NodeId) -> Ways {
