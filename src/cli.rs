@@ -154,8 +154,7 @@ enum Command {
     Completions(completions_and_man::Completions),
     /// Print the manual page.
     Man(completions_and_man::Man),
-    /// Print a page of `docs/`.
-    #[command(hide = true)]
+    /// Print a page of the documentation, such as `language`.
     Manual {
         #[arg(value_enum, default_value_t)]
         page: manual::Page,

@@ -428,7 +428,13 @@ impl<'p> Checker<'p> {
     fn check_call(&mut self, call: &'p Call, input: Type, args: &[Type]) {
         match (call.function.standard_name().unwrap_or_default(), args) {
             ("filter" | "nodes" | "edges", [condition]) => self.check_filter(call, *condition),
-            (name, [_, ..]) if KEY_FUNCTIONS.contains(&name) => self.check_key(call, name),
+            ("top", [_, key, ..]) => self.check_key_kinds(call, "top", *key),
+            (name, [key, ..]) if KEY_FUNCTIONS.contains(&name) => {
+                self.check_key(call, name);
+                self.check_key_kinds(call, name, *key);
+            }
+            ("size", []) => self.check_size(call, input),
+            ("pick", [_, _, ..]) => self.check_picked_names(call),
             ("sum" | "average", []) => self.check_aggregate(call, input, Kinds::STRING | Kinds::CONTAINERS),
             ("prod" | "min" | "max", []) => self.check_aggregate(call, input, Kinds::OBJECT),
             ("in", [value, list]) => self.check_membership(call, *value, *list),
@@ -537,6 +543,50 @@ impl<'p> Checker<'p> {
             _ => "a field is read by its path, as in `.tag`".into(),
         };
         self.warn("PQW13", format!("`{name}` has the same key for all items"), call.span, Some(help));
+    }
+
+    /// PQW13: a key that is a list or an object has no order, and an object as the key of a group is no text of its own.
+    fn check_key_kinds(&mut self, call: &'p Call, name: &str, key: Type) {
+        let is_order = ORDER_FUNCTIONS.contains(&name);
+        let (message, help) = match () {
+            () if is_order && key.kinds.is_only(Kinds::ARRAY) => (
+                format!("`{name}` does not compare lists: all keys are equal"),
+                "several keys are given to `sortBy`, as in `sortBy([.a, .b])`",
+            ),
+            () if is_order && key.kinds.is_only(Kinds::OBJECT) => (
+                format!("`{name}` does not compare objects: all keys are equal"),
+                "compare a field of them, as in `.a.b`",
+            ),
+            () if GROUP_FUNCTIONS.contains(&name) && key.kinds.is_only(Kinds::OBJECT) => (
+                format!("`{name}` has the same key for all items, since the text of every object is the same"),
+                "use a field as the key, as in `.a.b`, or several, as in `[.a, .b]`",
+            ),
+            () => return,
+        };
+        self.warn("PQW13", message, call.span, Some(help.into()));
+    }
+
+    /// PQW22: the size of an object.
+    fn check_size(&mut self, call: &Call, input: Type) {
+        if input.kinds.is_only(Kinds::OBJECT) {
+            let message = "`size` of an object is null".into();
+            self.warn("PQW22", message, call.span, Some("its number of properties is `keys() | size()`".into()));
+        }
+    }
+
+    /// PQW23: of two paths such as `.a.id` and `.b.id`, the second one takes the place of the first.
+    fn check_picked_names(&mut self, call: &'p Call) {
+        let last_name = |plan: &'p Plan| match plan {
+            Plan::Get(path) => path.keys.last().map(|key| &key.name),
+            _ => None,
+        };
+        let names: Vec<_> = call.args.iter().filter_map(last_name).collect();
+        let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+        if let Some((_, name)) = twice {
+            let message = format!("`pick` takes two properties with the name `{name}`, and keeps the last one");
+            let help = "name them in an object, as in `{a: .a.id, b: .b.id}`".to_owned();
+            self.warn("PQW23", message, call.span, Some(help));
+        }
     }
 
     /// Returns the value of a condition without fields.
@@ -680,6 +730,12 @@ impl<'p> Checker<'p> {
 
 /// Functions whose first argument is a key.
 const KEY_FUNCTIONS: &[&str] = &["sort", "groupBy", "keyBy", "uniqBy", "countBy", "minBy", "maxBy", "sumBy", "avgBy"];
+
+/// Functions that compare keys.
+const ORDER_FUNCTIONS: &[&str] = &["sort", "minBy", "maxBy", "top"];
+
+/// Functions whose keys are texts.
+const GROUP_FUNCTIONS: &[&str] = &["groupBy", "keyBy", "uniqBy", "countBy"];
 
 const COMPARISONS: &[&str] = &["eq", "ne", "gt", "gte", "lt", "lte"];
 

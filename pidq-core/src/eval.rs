@@ -17,7 +17,7 @@ mod regex_cache;
 pub(crate) mod regex_captures;
 mod rename_keys;
 mod row_set;
-mod run_warnings;
+pub(crate) mod run_warnings;
 mod scratch;
 pub(crate) mod text_template;
 pub(crate) mod vectorized;

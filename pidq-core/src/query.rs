@@ -711,8 +711,12 @@ impl Query {
     /// Returns the warnings that calls recorded during the run.
     fn run_warnings(&self, cx: &EvalContext<'_>) -> Vec<Warning> {
         let calls = self.compiled.calls.iter().enumerate().filter(|_| cx.has_run_warnings());
+        let is_known = |new: &Warning| self.static_warnings().any(|old| old.code == new.code && old.span == new.span);
         calls
-            .flat_map(|(at, (_, span))| cx.warnings_of_call(at).into_iter().map(|warning| warning.with_span(*span)))
+            .flat_map(|(at, (name, span))| {
+                cx.warnings_of_call(at, name).into_iter().map(|warning| warning.with_span(*span))
+            })
+            .filter(|warning| !is_known(warning))
             .collect()
     }
 }

@@ -306,9 +306,14 @@ const FOREIGN_NAMES: &[ForeignName] = &[
         help: "to test for no items, write `size() == 0`",
     },
     ForeignName {
-        names: &["median", "percentile", "quantile"],
+        names: &["percentile", "quantile"],
         function: "nth",
-        help: "a percentile is an item of the sorted array, such as `sort() | nth(round(0.95 * size()) - 1)`",
+        help: "a percentile is an item of the sorted array, such as `sort() | nth(ceil(0.95 * size()) - 1)`",
+    },
+    ForeignName {
+        names: &["median"],
+        function: "nth",
+        help: "the median is in the middle of the sorted array: `sort() | [nth(ceil(size() / 2) - 1), nth(floor(size() / 2))] | average()`",
     },
     ForeignName { names: &["sqrt"], function: "pow", help: "the square root is `.a ^ 0.5`" },
     ForeignName {

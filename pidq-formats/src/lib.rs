@@ -53,7 +53,7 @@ pub use error::{Code, Error, Result};
 pub use format::{ExportedFile, FORMATS, Format, Reader, Writer};
 pub use import::{Diagnostic, Finding, Import, Severity};
 pub use svg::{Changes, DrawOptions, Isolation, Style, ids_in, ids_in_document, symbol_sheet};
-pub use tables::{table_cell, table_delimiter, unescape_table_cell};
+pub use tables::{plain_table_cell, table_cell, table_delimiter};
 
 /// The example of the README runs as a test.
 #[cfg(doctest)]

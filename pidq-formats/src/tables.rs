@@ -41,8 +41,13 @@ pub fn table_cell(value: Value<'_>) -> String {
     }
 }
 
+/// Returns the text of a value in a table as it is, also if a spreadsheet would take it for a formula.
+pub fn plain_table_cell(value: Value<'_>) -> String {
+    text(value)
+}
+
 /// Returns the original text of a cell written by [`table_cell`].
-pub fn unescape_table_cell(text: &str) -> &str {
+fn unescape_table_cell(text: &str) -> &str {
     text.strip_prefix(FORMULA_GUARD).filter(|rest| is_formula(rest)).unwrap_or(text)
 }
 

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 #[cfg(unix)]
-use super::interrupt;
+use super::{failure, interrupt};
 
 /// Output of this size is written as it comes.
 const MAX_HELD: usize = 64 << 20;
@@ -129,12 +129,30 @@ fn is_long(output: &[u8]) -> bool {
     output.iter().filter(|byte| **byte == b'\n').count() > MAX_SHORT
 }
 
+/// Returns whether the program of a command exists; else, the output would be lost. A warning says that it does not.
+#[cfg(unix)]
+fn is_found(command: &OsStr) -> bool {
+    let Some(program) = command.to_str().and_then(|command| command.split_whitespace().next()) else { return true };
+    // A command of the shell, such as `LESS=-R less`, is not looked up.
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+');
+    let in_path = || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    };
+    let is_found = !program.chars().all(is_plain)
+        || if program.contains('/') { std::path::Path::new(program).is_file() } else { in_path() };
+    if !is_found {
+        failure::warn(&format!("there is no pager `{program}`: set `PAGER`, or pass --no-pager\n"));
+    }
+    is_found
+}
+
 /// Returns the command of the pager in the environment.
 #[cfg(unix)]
 fn default_pager() -> Option<OsString> {
     let chosen = std::env::var_os("PIDQ_PAGER").or_else(|| std::env::var_os("PAGER"));
     match chosen {
-        Some(command) => (!command.is_empty() && command != "cat").then_some(command),
+        Some(command) => (!command.is_empty() && command != "cat" && is_found(&command)).then_some(command),
         None => {
             let path = std::env::var_os("PATH")?;
             std::env::split_paths(&path).any(|directory| directory.join("less").is_file()).then(|| "less".into())

@@ -36,7 +36,7 @@ pub struct QueryParams {
     #[arg(long, num_args = 2, value_names = ["NAME", "JSON"], allow_hyphen_values = true)]
     argjson: Vec<String>,
 
-    /// Set $NAME to the list of the JSON documents in FILE
+    /// Set $NAME to the list of the JSON documents in FILE, or of the rows of a `.csv` or `.tsv` file
     #[arg(long, num_args = 2, value_names = ["NAME", "FILE"])]
     slurpfile: Vec<String>,
 
@@ -74,16 +74,19 @@ impl QueryOptions {
     /// Compiles `text`. `$ENV` has the environment variables; `$ARGS.positional` is a JSON list, and `$ARGS.named` has the
     /// parameters.
     pub fn compile_with_positional(&self, text: &str, positional: &str) -> Result<Query> {
-        let named = self.params()?;
+        let named = self.query_params.fields()?;
         let mut fields = Vec::new();
         if text.contains("$ENV") {
             fields.push(field("ENV", &environment()));
         }
         if text.contains("$ARGS") {
-            fields.push(field("ARGS", &format!("{{\"positional\":{positional},\"named\":{named}}}")));
+            let all = named.iter().map(|(_, field)| field.as_str()).collect::<Vec<_>>().join(",");
+            fields.push(field("ARGS", &format!("{{\"positional\":{positional},\"named\":{{{all}}}}}")));
         }
-        // Last, so that a parameter of the same name takes precedence.
-        fields.extend(Some(named[1..named.len() - 1].to_owned()).filter(|fields| !fields.is_empty()));
+        // Last, so that a parameter of the same name takes precedence. One that may be read by `$ARGS.named` alone is not
+        // passed, since it would be reported as not read.
+        let is_passed = |name: &str| !text.contains("$ARGS") || text.contains(&format!("${name}"));
+        fields.extend(named.into_iter().filter(|(name, _)| is_passed(name)).map(|(_, field)| field));
         let params = format!("{{{}}}", fields.join(","));
         self.compile_with(text, &params).map_err(|error| Failure::Query(error, text.into()))
     }
@@ -93,33 +96,36 @@ impl QueryOptions {
         let dialect = self.profile.dialect();
         if self.json { dialect.compile_json_with(text, params) } else { dialect.parse_with(text, params) }
     }
-
-    /// Returns the parameters as a JSON object.
-    pub fn params(&self) -> Result<String> {
-        self.query_params.params()
-    }
 }
 
 impl QueryParams {
     /// Returns the parameters as a JSON object.
     pub fn params(&self) -> Result<String> {
+        let fields: Vec<String> = self.fields()?.into_iter().map(|(_, field)| field).collect();
+        Ok(format!("{{{}}}", fields.join(",")))
+    }
+
+    /// Returns the name of each parameter, and the field of a JSON object with its value.
+    fn fields(&self) -> Result<Vec<(String, String)>> {
         let mut fields = Vec::new();
         let lists = [&self.arg, &self.argjson, &self.slurpfile, &self.rawfile];
         lists.iter().flat_map(|list| list.chunks_exact(2)).try_for_each(|pair| check_name(&pair[0]))?;
         for pair in self.arg.chunks_exact(2) {
-            fields.push(field(&pair[0], &json(Value::String(&pair[1]))));
+            fields.push((pair[0].clone(), field(&pair[0], &json(Value::String(&pair[1])))));
         }
         for pair in self.argjson.chunks_exact(2) {
-            fields.push(field(&pair[0], &json_argument(&pair[1], &format!("--argjson {}", pair[0]))?));
+            let value = json_argument(&pair[1], &format!("--argjson {}", pair[0]))?;
+            fields.push((pair[0].clone(), field(&pair[0], &value)));
         }
         for pair in self.slurpfile.chunks_exact(2) {
-            let list = documents::slurp(vec![PathBuf::from(&pair[1])], Division::JsonTexts)?;
-            fields.push(field(&pair[0], list.source()));
+            let list = documents::slurp(vec![PathBuf::from(&pair[1])], Division::ByName)?;
+            fields.push((pair[0].clone(), field(&pair[0], list.source())));
         }
         for pair in self.rawfile.chunks_exact(2) {
-            fields.push(field(&pair[0], &json(Value::String(&input::text(Path::new(&pair[1]))?))));
+            let text = input::text(Path::new(&pair[1]))?;
+            fields.push((pair[0].clone(), field(&pair[0], &json(Value::String(&text)))));
         }
-        Ok(format!("{{{}}}", fields.join(",")))
+        Ok(fields)
     }
 }
 

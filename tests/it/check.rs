@@ -210,6 +210,25 @@ fn strings_instead_of_fields_are_reported() {
     for query in ["sort(.tag)", "sort(get(), \"desc\")", "groupBy(1)", "uniqBy(\"\" + .a)", "map(\"a\")"] {
         check(query, &[]);
     }
+    for query in ["sort([.a, .b])", "maxBy([.a])", "minBy({a: .a})", "top(1, [.a])", "groupBy({a: .a})", "uniqBy({})"] {
+        check(query, &["PQW13"]);
+    }
+    for query in ["sortBy([.a, .b])", "groupBy([.a, .b])", "countBy(.a)", "top(1, .a)"] {
+        check(query, &[]);
+    }
+    for (query, code) in [
+        ("{a: 1} | size()", "PQW22"),
+        ("pick(.a.id, .b.id)", "PQW23"),
+        (".a | merge({b: 2})", "PQW14"),
+        (".a | merge()", "PQW14"),
+    ] {
+        check(query, &[code]);
+    }
+    for query in
+        ["[1] | size()", "pick(.a.id, .b.no)", ".a | merge(get(), {b: 2})", ".a | merge(.b)", "merge({a: 1}, {b: 2})"]
+    {
+        check(query, &[]);
+    }
     for query in ["nodes(\"P-101A\")", "edges(\"a\")", "nodes(true)"] {
         check(query, &["PQW06"]);
     }

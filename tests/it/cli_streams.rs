@@ -154,7 +154,72 @@ fn lists_are_printed_as_tables() {
     check(&["query", "--tsv", "."], r#"[[1,"a\tb\\"],["c\nd",true,null]]"#, "1\ta\\tb\\\\\nc\\nd\ttrue\t\n", 0);
     check(&["query", "--csv", "."], "[1,\"x\"] 2", "1\nx\n2\n", 0);
     check(&["query", "--csv", "."], "[]", "", 0);
-    check(&["query", "--csv", "."], "[{\"tag\":\"=1+1\"}]", "tag\n'=1+1\n", 0);
+}
+
+#[test]
+fn texts_of_tables_are_written_and_read_as_they_are() {
+    let texts = r#"["=1+1", "-", "+49", "@ana", "'-5"]"#;
+    check(&["query", "--csv", "."], texts, "=1+1\n-\n+49\n@ana\n'-5\n", 0);
+    check(&["query", "--tsv", "[.]"], texts, "=1+1\t-\t+49\t@ana\t'-5\n", 0);
+    check(&["query", "--from", "csv", "-c", ".a"], "a\n'-5\n", "\"'-5\"\n", 0);
+    check(
+        &["query", "--csv", "--guard-formulas", "."],
+        "[{\"tag\":\"=1+1\"}, {\"tag\":\"a=b\"}]",
+        "tag\n'=1+1\na=b\n",
+        0,
+    );
+}
+
+#[test]
+fn a_result_without_a_line_is_no_output() {
+    for (options, input, status) in
+        [("-el", "[]", 4), ("-el", "[1, false]", 1), ("-el", "[false, 1] []", 0), ("-e", "[]", 0), ("-el", "null", 1)]
+    {
+        let output = pidq(&["query", options, "."], input);
+        assert_eq!(output.status.code(), Some(status), "{options} {input}");
+    }
+    assert_eq!(pidq(&["query", "-e", "--csv", "."], "[]").status.code(), Some(4));
+}
+
+/// Results that are seldom meant, with what to write instead.
+#[test]
+fn an_aggregate_of_what_is_no_number_is_reported() {
+    for (query, input, message) in [
+        ("min()", "[null, 5]", "counts an item that is null as 0"),
+        ("map(.a) | average()", r#"[{"a": 1}, {}]"#, "counts an item that is null as 0"),
+        ("map(prod())", "[[null, 2], [1]]", "counts an item that is null as 0"),
+        ("max()", r#"["2026-01-02", "2026-01-01"]"#, "`sort() | last()`"),
+        ("min()", r#"[1, "n/a"]"#, "`sort() | first()`"),
+        ("prod()", r#"[1, "n/a", null]"#, "takes numbers"),
+        ("sum()", r#"[1, "n/a", 3]"#, "joins its items as texts"),
+        ("average()", r#"["1", "2"]"#, "joins its items as texts"),
+    ] {
+        check_error(&["query", query], input, message, 0);
+    }
+    for (query, input) in [
+        ("sum()", "[1, null, true]"),
+        ("max()", r#"["1", "2.5", true]"#),
+        ("min()", "[null]"),
+        ("max()", r#"["a"]"#),
+        ("average()", "[1, 2]"),
+        ("map(get() * 2) | max()", "[1, 2]"),
+        ("max()", "[]"),
+    ] {
+        let output = pidq(&["query", query], input);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{query} {input}");
+    }
+}
+
+#[test]
+fn tables_and_parameters_are_read_by_name() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("customers.csv");
+    std::fs::write(&path, "id,name\n1,Ana\n").expect("it is written");
+    let path = path.to_str().expect("a path");
+    check(&["query", "-nc", "--slurpfile", "c", path, "$c"], "", "[{\"id\":1,\"name\":\"Ana\"}]\n", 0);
+    let output = pidq(&["query", "-nc", "--arg", "x", "1", "$ARGS.named"], "");
+    assert_eq!((&*output.stdout, &*output.stderr), (&b"{\"x\":\"1\"}\n"[..], &b""[..]));
+    check_error(&["query", "-n", "--arg", "x", "1", "2"], "", "PQW15", 0);
 }
 
 #[test]

@@ -524,7 +524,15 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
         match self.bytes.get(at..) {
             Some([0xEF, 0xBB, 0xBF, ..]) => error.with_help("remove the byte order mark at the start"),
             Some([b'\'', ..]) => error.with_help("JSON strings use double quotes"),
-            Some([b'}' | b']', ..]) => error.with_help("JSON has no trailing commas"),
+            Some([b'}' | b']', ..]) if self.bytes[..at].trim_ascii_end().ends_with(b",") => {
+                error.with_help("JSON has no trailing commas")
+            }
+            Some(rest) if rest.starts_with(b"None") || rest.starts_with(b"undefined") => {
+                error.with_help("the value for nothing is `null`")
+            }
+            Some(rest) if rest.starts_with(b"True") || rest.starts_with(b"False") => {
+                error.with_help("the booleans are `true` and `false`")
+            }
             Some([b'N' | b'I', ..]) => error.with_help("JSON has no NaN or Infinity"),
             Some([b'/', ..]) => error.with_help("JSON has no comments"),
             Some([b'<', ..]) if at == first => {

@@ -256,6 +256,7 @@ impl<'n> Compiler<'n> {
     fn check_stages(&mut self, stages: &[Expr]) {
         for stage in stages.iter().skip(1) {
             self.check_stage_input(stage);
+            self.check_merged_input(stage);
         }
         for pair in stages.windows(2) {
             self.warnings.extend(field_of_number(&pair[0], &pair[1]));
@@ -276,6 +277,20 @@ impl<'n> Compiler<'n> {
         let row = function.row();
         if matches!(row.body, Body::Strict(_) | Body::Batched(..) | Body::Search(_)) {
             self.warnings.push(ignored_input(row, args, stage.span));
+        }
+    }
+
+    /// PQW14: in `.a | merge({b: 1})`, only the argument is merged.
+    fn check_merged_input(&mut self, stage: &Expr) {
+        let Node::Array(items) = &stage.node else { return };
+        let Some((_, args)) = items.split_first().filter(|_| stage.head() == Some("merge")) else { return };
+        if args.iter().all(is_constant) && matches!(self.target(stage, items), Ok(Target::Function(_))) {
+            let message = "`merge` ignores the value that comes through the pipe";
+            let help = match args {
+                [] => "the objects of a list are merged by `reduce({}, merge(.result, .item))`",
+                _ => "pass that value as the first argument, as in `merge(get(), {a: 1})`",
+            };
+            self.warnings.push(Warning::new("PQW14", message).with_span(stage.span).with_help(help));
         }
     }
 
@@ -1136,6 +1151,19 @@ fn field_of_number(value: &Expr, path: &Expr) -> Option<Warning> {
     let is_field = matches!(value.node, Node::Number(_)) && path.head() == Some("get");
     let warning = || Warning::new("PQW07", "a number has no fields: the result is null").with_span(path.span);
     is_field.then(|| warning().with_help("a version or date is a text in quotes: `\"1.2.3\"`"))
+}
+
+/// Returns whether an expression reads nothing from the input.
+fn is_constant(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Array(items) => match expr.head() {
+            Some("$") => true,
+            Some("object" | "array") => items.iter().skip(1).all(is_constant),
+            _ => false,
+        },
+        Node::Object(entries) => entries.iter().all(|(_, value)| is_constant(value)),
+        _ => true,
+    }
 }
 
 fn ignored_input(function: &Function, args: &[Expr], span: Span) -> Warning {

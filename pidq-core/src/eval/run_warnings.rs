@@ -1,5 +1,5 @@
-//! Warnings of a run: edges of unknown direction that were followed, sides of equipment that are not stated, and
-//! truncated lists.
+//! Warnings of a run: edges of unknown direction that were followed, sides of equipment that are not stated, truncated
+//! lists, and items that are no numbers.
 //!
 //! Only warnings that contributed to the result are kept: those of a failed part are rolled back with it. So an
 //! optimized run gives the same warnings as an unoptimized one.
@@ -29,6 +29,19 @@ enum PendingWarning<'a> {
     AbsentPipe(u32, Value<'a>, &'static str),
     /// A list was truncated after a number of items.
     TruncatedList(usize, &'static str),
+    /// An item of an aggregate is no number.
+    NoNumber(NoNumber),
+}
+
+/// Item that an aggregate such as `max` converts to a number, so that its result may not be the one that was meant.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum NoNumber {
+    /// Null counts as 0.
+    Null,
+    /// A text that is no number makes the result null.
+    Text,
+    /// A text turns the sum into a text.
+    JoinedText,
 }
 
 impl PendingWarning<'_> {
@@ -40,6 +53,7 @@ impl PendingWarning<'_> {
             PendingWarning::UnstatedSide(port, _) => (2, *port as usize),
             PendingWarning::AbsentNode(node, ..) => (3, *node as usize),
             PendingWarning::AbsentPipe(pipe, ..) => (4, *pipe as usize),
+            PendingWarning::NoNumber(kind) => (5, *kind as usize),
         }
     }
 }
@@ -120,6 +134,11 @@ impl<'a> EvalContext<'a> {
         self.push_pending(PendingWarning::TruncatedList(count, items))
     }
 
+    /// Records that the running call, an aggregate, converted an item that is no number.
+    pub(crate) fn warn_no_number(&mut self, kind: NoNumber) -> Result<()> {
+        self.push_pending(PendingWarning::NoNumber(kind))
+    }
+
     fn push_pending(&mut self, warning: PendingWarning<'a>) -> Result<()> {
         self.reserve(WARNING_SIZE)?;
         self.run_warnings.pending.push(warning);
@@ -141,8 +160,8 @@ impl<'a> EvalContext<'a> {
         }
     }
 
-    /// Returns the warnings of a call.
-    pub(crate) fn warnings_of_call(&self, call: usize) -> Vec<Warning> {
+    /// Returns the warnings of a call of a function.
+    pub(crate) fn warnings_of_call(&self, call: usize, function: &str) -> Vec<Warning> {
         let mut assumed: Option<(usize, u32, Value<'a>)> = None;
         let mut unstated: Option<(usize, u32, Value<'a>)> = None;
         let add = |known: Option<(usize, u32, Value<'a>)>, at: u32, id: Value<'a>| {
@@ -152,6 +171,7 @@ impl<'a> EvalContext<'a> {
         };
         let mut absent: Option<Absent<'a>> = None;
         let mut truncated: Option<(usize, &'static str)> = None;
+        let mut no_number: Option<NoNumber> = None;
         for (_, warning) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
             match *warning {
                 PendingWarning::AssumedDirection(edge, id) => assumed = add(assumed, edge, id),
@@ -159,6 +179,7 @@ impl<'a> EvalContext<'a> {
                 PendingWarning::AbsentNode(node, id, state) => Absent::add(&mut absent, (1, node), id, state),
                 PendingWarning::AbsentPipe(pipe, id, state) => Absent::add(&mut absent, (0, pipe), id, state),
                 PendingWarning::TruncatedList(count, items) => truncated = truncated.max(Some((count, items))),
+                PendingWarning::NoNumber(kind) => no_number = no_number.max(Some(kind)),
             }
         }
         let assumed = assumed.map(|(count, _, id)| direction_assumed(count, id));
@@ -168,6 +189,7 @@ impl<'a> EvalContext<'a> {
             .chain(unstated)
             .chain(absent.map(Absent::warning))
             .chain(truncated.map(|(count, items)| list_truncated(count, items)))
+            .chain(no_number.map(|kind| item_is_no_number(kind, function)))
             .collect()
     }
 
@@ -228,4 +250,29 @@ fn side_unstated(count: usize, id: Value<'_>) -> Warning {
 fn list_truncated(count: usize, items: &str) -> Warning {
     Warning::new("PQW09", format!("there are more than {count} {items}: the result is truncated"))
         .with_help("raise `limit`, or narrow the query")
+}
+
+fn item_is_no_number(kind: NoNumber, function: &str) -> Warning {
+    let (message, help) = match kind {
+        NoNumber::Null => (
+            format!("`{function}` counts an item that is null as 0"),
+            format!("leave such items out: `filter(get() != null) | {function}()`"),
+        ),
+        NoNumber::Text if ["min", "max"].contains(&function) => {
+            let end = if function == "min" { "first" } else { "last" };
+            (
+                format!("`{function}` compares numbers, and an item is none: the result is null"),
+                format!("of strings, such as dates, take the {end} one: `sort() | {end}()`"),
+            )
+        }
+        NoNumber::Text => (
+            format!("`{function}` takes numbers, and an item is none"),
+            format!("take those that are numbers: `map(toNumber(get())) | filter(get() != null) | {function}()`"),
+        ),
+        NoNumber::JoinedText => (
+            format!("`{function}` joins its items as texts, since one is no number"),
+            format!("convert them to numbers: `map(toNumber(get())) | {function}()`"),
+        ),
+    };
+    Warning::new("PQW05", message).with_help(help)
 }

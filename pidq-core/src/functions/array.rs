@@ -75,7 +75,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "sort",
         params: &[Param::query("key").optional(), Param::constant("direction").optional()],
-        summary: r#"The items sorted by a key: booleans, then numbers, strings, and the rest; "desc" sorts descending. Stable."#,
+        summary: r#"The items sorted by a key: booleans, then numbers, strings, and the rest in its order; "desc" sorts descending. Stable."#,
         example: r#"[1, 3, 2] | sort(get(), "desc") => [3,2,1]"#,
         body: Body::Piped(sort),
     },
@@ -89,7 +89,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "uniqBy",
         params: &[Param::query("key")],
-        summary: "For each value of a key, the first item that has it.",
+        summary: "For each value of a key, the first item that has it, in the order of `keyBy`.",
         example: r#"[{a: 1, b: 1}, {a: 1, b: 2}] | uniqBy(.a) => [{"a":1,"b":1}]"#,
         body: Body::Piped(uniq_by),
     },

@@ -75,7 +75,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "dateParse",
         params: &[Param::query("text"), Param::query("format")],
-        summary: "The date, in ISO 8601, of a text in a format of `strptime`; null if the text is no such date.",
+        summary: "The date, in ISO 8601, of a text in a format of `strptime`; null if the text is no such date. A year or a month is its first day.",
         example: r#"[dateParse("26.11.2026", "%d.%m.%Y"), dateParse("31.11.2026", "%d.%m.%Y")] => ["2026-11-26",null]"#,
         body: Body::Lazy(date_parse),
     },
@@ -197,7 +197,7 @@ fn date_parse<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) 
     let Some([text, format_text]) = string_args(cx, &[text, format])? else { return Ok(Value::Null) };
     // A wrong format is an error, not a text that is no date.
     formatted(cx, &Moment::EXAMPLE, format)?;
-    let parsed = BrokenDownTime::parse(format_text, text).ok().and_then(|parts| Moment::from_parts(&parts));
+    let parsed = BrokenDownTime::parse(format_text, text).ok().and_then(Moment::from_parts);
     match parsed {
         Some(moment) => date_text(cx, &moment),
         None => Ok(Value::Null),

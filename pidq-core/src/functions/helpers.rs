@@ -172,7 +172,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "omit",
         params: &[Param::path("path").many()],
-        summary: "An object, or every object of an array, without the given properties.",
+        summary: "An object, or every object of an array, without the given properties; `deleteAt` removes an item of an array.",
         example: r#"{a: 1, b: {c: 2, d: 3}} | omit(.a, .b.c) => {"b":{"d":3}}"#,
         body: Body::Piped(omit),
     },

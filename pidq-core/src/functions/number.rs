@@ -9,6 +9,7 @@ use crate::eval::EvalContext;
 use crate::eval::arithmetic;
 use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, FoldBody, Function, Param};
+use crate::eval::run_warnings::NoNumber;
 use crate::value::{Array, Value, convert, js_number_format};
 
 const TWO: &[Param] = &[Param::query("left"), Param::query("right")];
@@ -31,7 +32,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "average",
         params: &[],
-        summary: "The average of the numbers of an array, or null for an empty one.",
+        summary: "The average of the numbers of an array, or null for an empty one; null counts as 0.",
         example: "[1, 2, 6] | average() => 3",
         body: Body::Folded(average, fold_average),
     },
@@ -45,14 +46,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "max",
         params: &[],
-        summary: "The largest number of an array, or null for an empty one.",
+        summary: "The largest number of an array, or null for an empty one; null counts as 0.",
         example: "[3, 1, 2] | max() => 3",
         body: Body::Folded(max, fold_max),
     },
     Function {
         name: "min",
         params: &[],
-        summary: "The smallest number of an array, or null for an empty one.",
+        summary: "The smallest number of an array, or null for an empty one; null counts as 0.",
         example: "[3, 1, 2] | min() => 1",
         body: Body::Folded(min, fold_min),
     },
@@ -73,7 +74,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "number",
         params: &[Param::query("text")],
-        summary: "The number that a string represents, or null if it represents none.",
+        summary: "The number that a string represents, or null if it represents none; null and an empty string are 0.",
         example: r#"number("2.5") => 2.5"#,
         body: Body::Batched(number, numbers),
     },
@@ -87,14 +88,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "prod",
         params: &[],
-        summary: "The product of the numbers of an array, or null for an empty one.",
+        summary: "The product of the numbers of an array, or null for an empty one; null counts as 0.",
         example: "[2, 3, 4] | prod() => 24",
         body: Body::Folded(prod, fold_prod),
     },
     Function {
         name: "round",
         params: &[Param::query("value"), Param::query("digits").optional()],
-        summary: "The number rounded to a number of digits after the decimal point.",
+        summary: "The number rounded to a number of digits after the decimal point; null if it is written with an exponent, such as 1e-7.",
         example: "round(2.345, 2) => 2.35",
         body: Body::Strict(round),
     },
@@ -219,7 +220,13 @@ fn sum<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Res
     let list = array::list(input)?;
     match fold_stored(cx, list, fold_sum)? {
         Some(total) => Ok(total),
-        None => add_all(cx, Value::number(0.0), list.iter()),
+        None => {
+            let total = add_all(cx, Value::number(0.0), list.iter())?;
+            if concatenates(total) {
+                cx.warn_no_number(NoNumber::JoinedText)?;
+            }
+            Ok(total)
+        }
     }
 }
 
@@ -231,7 +238,12 @@ fn average<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) ->
     let mut items = list.iter();
     let Some(first) = items.next() else { return Ok(Value::Null) };
     let total = add_all(cx, first, items)?;
-    Ok(Value::number(number_of(cx, total)? / list.len() as f64))
+    let average = number_of(cx, total)? / list.len() as f64;
+    let joined = concatenates(total).then_some(NoNumber::JoinedText);
+    if let Some(kind) = joined.or_else(|| NoNumber::of_items(list)) {
+        cx.warn_no_number(kind)?;
+    }
+    Ok(Value::number(average))
 }
 
 fn prod<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
@@ -281,7 +293,28 @@ fn reduce<'a>(
         cx.charge(1)?;
         total = combine(total, number_of(cx, item)?);
     }
+    if let Some(kind) = NoNumber::of_items(list) {
+        cx.warn_no_number(kind)?;
+    }
     Ok(Value::number(total))
+}
+
+impl NoNumber {
+    /// Returns the worst of some items that are neither numbers nor texts of numbers. A Boolean is meant as 0 or 1.
+    fn of_items(items: Array<'_>) -> Option<NoNumber> {
+        let kind = |item: Value<'_>| match item {
+            Value::Number(_) | Value::Bool(_) => None,
+            Value::Null | Value::Undefined => Some(NoNumber::Null),
+            Value::String(text) if text.len() < FREE_TEXT && is_number(text) => None,
+            _ => Some(NoNumber::Text),
+        };
+        items.iter().filter_map(kind).max()
+    }
+}
+
+/// Returns whether a text is a number, and not an empty one, which counts as 0.
+fn is_number(text: &str) -> bool {
+    !text.trim().is_empty() && !convert::text_to_number(text).is_nan()
 }
 
 /// Computes an aggregate of stored numbers; `None` if the items are not stored, or one is not a number.

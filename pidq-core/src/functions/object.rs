@@ -62,7 +62,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "pick",
         params: &[Param::path("path").many()],
-        summary: "The given properties of an object, or of every object of an array.",
+        summary: "The given properties of an object, or of every object of an array; of paths with the same last name, the last one.",
         example: r#"[{a: 1, b: {c: 2}}] | pick(.a, .b.c) => [{"a":1,"c":2}]"#,
         body: Body::Piped(pick),
     },

@@ -39,7 +39,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "regex",
         params: PARAMS,
-        summary: "Whether a string contains a match of a pattern.",
+        summary: "Whether a string contains a match of a pattern; other values are searched as texts, null as `null`.",
         example: r#"regex("P-101", "^P-[0-9]+$") => true"#,
         body: Body::Search(is_match),
     },

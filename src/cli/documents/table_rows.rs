@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use pidq::Value;
-use pidq_formats::{table_delimiter, unescape_table_cell};
+use pidq_formats::table_delimiter;
 
 use crate::cli::json_texts::BYTE_ORDER_MARK;
 use crate::cli::sorted_json::json;
@@ -157,12 +157,12 @@ impl<R: Read> TableRows<R> {
         Ok(object)
     }
 
-    /// Returns the text of a cell: without the prefix of what looks like a formula, and without escapes.
+    /// Returns the text of a cell, without escapes.
     fn text(&self, cell: &[u8]) -> Result<String, RowError> {
         let text = str::from_utf8(cell).map_err(|_| self.malformed("is not UTF-8: convert it, as with `iconv`"))?;
         Ok(match self.notation {
-            Notation::Csv => unescape_table_cell(text).to_owned(),
-            Notation::Tsv => unescape_table_cell(&without_escapes(text)).to_owned(),
+            Notation::Csv => text.to_owned(),
+            Notation::Tsv => without_escapes(text),
         })
     }
 

@@ -37,6 +37,11 @@ pub struct OutputFormat {
     #[arg(long, conflicts_with = "csv", conflicts_with_all = TABLE_CONFLICTS)]
     tsv: bool,
 
+    /// With --csv or --tsv, put an apostrophe before texts that a spreadsheet would take for a formula: those that begin
+    /// with `=`, `+`, `-` or `@`
+    #[arg(long)]
+    guard_formulas: bool,
+
     /// Print each result on one line
     #[arg(short, long, conflicts_with_all = ["tab", "indent"])]
     compact_output: bool,
@@ -108,6 +113,15 @@ pub enum Separator {
     Tab,
 }
 
+/// Cells that a spreadsheet would take for a formula.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub enum Formulas {
+    /// Written as they are.
+    Plain,
+    /// With an apostrophe before them.
+    Guarded,
+}
+
 /// Buffering of the results.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Buffering {
@@ -129,6 +143,10 @@ impl OutputFormat {
             OutputFormat { raw_output: true, .. } => Layout::Raw { ending: "\n" },
             _ => Layout::Json,
         }
+    }
+
+    pub fn formulas(&self) -> Formulas {
+        if self.guard_formulas { Formulas::Guarded } else { Formulas::Plain }
     }
 
     pub fn style(&self) -> Style {

@@ -79,7 +79,7 @@ impl Printer {
             buffering: format.buffering(),
             prefix: format.prefix(),
             is_ascii: format.is_ascii(),
-            table_rows: TableRows::default(),
+            table_rows: TableRows::new(format.formulas()),
             last: LastResult::None,
         }
     }
@@ -90,7 +90,7 @@ impl Printer {
     }
 
     pub fn print(&mut self, value: Value<'_>, limits: Limits<'_>) -> PrintResult {
-        self.last = LastResult::from_value(value);
+        self.last = self.last_printed(value);
         match (self.layout, value) {
             (Layout::Table(separator), _) => {
                 let rows = self.table_rows.format(value, separator);
@@ -106,6 +106,15 @@ impl Printer {
         match self.buffering {
             Buffering::None => Ok(self.flush()?),
             Buffering::Blocks => Ok(()),
+        }
+    }
+
+    /// Returns the kind of the last line of a result, or that of the one before if the result has no line.
+    fn last_printed(&self, value: Value<'_>) -> LastResult {
+        let is_divided = matches!(self.layout, Layout::Lines(_) | Layout::Table(_));
+        match value {
+            Value::Array(items) if is_divided => items.iter().last().map_or(self.last, LastResult::from_value),
+            value => LastResult::from_value(value),
         }
     }
 

@@ -3,25 +3,30 @@
 use std::collections::HashSet;
 
 use pidq::{Object, Value};
-use pidq_formats::table_cell;
+use pidq_formats::{plain_table_cell, table_cell};
 
-use super::output_format::Separator;
+use super::output_format::{Formulas, Separator};
 use crate::cli::failure;
 use crate::cli::output::items;
 
 /// Rows of all results. The first result of objects determines the columns.
-#[derive(Default)]
 pub struct TableRows {
+    formulas: Formulas,
     columns: Option<Vec<String>>,
     /// True once a warning about other columns was printed.
     is_warned: bool,
 }
 
 impl TableRows {
+    pub fn new(formulas: Formulas) -> TableRows {
+        TableRows { formulas, columns: None, is_warned: false }
+    }
+
     /// Formats the rows of a result: of an object or a list of objects under one header, of a list of lists, or of one
     /// value each.
     pub fn format(&mut self, value: Value<'_>, separator: Separator) -> String {
         let mut rows = Vec::new();
+        let cell = self.formulas.cell();
         match value {
             Value::Object(object) => self.add_objects(&[object], &mut rows),
             Value::Array(list) if list.iter().all(|item| item.as_object().is_some()) => {
@@ -29,10 +34,10 @@ impl TableRows {
                 self.add_objects(&objects, &mut rows);
             }
             Value::Array(list) => rows.extend(list.iter().map(|item| match item {
-                Value::Array(_) => items(item).map(table_cell).collect(),
-                item => vec![table_cell(item)],
+                Value::Array(_) => items(item).map(cell).collect(),
+                item => vec![cell(item)],
             })),
-            value => rows.push(vec![table_cell(value)]),
+            value => rows.push(vec![cell(value)]),
         }
         format_rows(&rows, separator)
     }
@@ -45,13 +50,24 @@ impl TableRows {
         }
         let columns = self.columns.as_deref().unwrap_or_default();
         let mut has_others = false;
+        let cell = self.formulas.cell();
         for object in objects {
             let values: Vec<Option<Value<'_>>> = columns.iter().map(|key| object.get(key)).collect();
             has_others |= values.iter().flatten().count() < object.len();
-            rows.push(values.into_iter().map(|value| value.map(table_cell).unwrap_or_default()).collect());
+            rows.push(values.into_iter().map(|value| value.map(cell).unwrap_or_default()).collect());
         }
         if has_others && !std::mem::replace(&mut self.is_warned, true) {
             failure::warn("a result has fields that are not in the header: --slurp makes one table of all documents\n");
+        }
+    }
+}
+
+impl Formulas {
+    /// Returns the writer of cells.
+    fn cell(self) -> fn(Value<'_>) -> String {
+        match self {
+            Formulas::Plain => plain_table_cell,
+            Formulas::Guarded => table_cell,
         }
     }
 }
