@@ -193,6 +193,8 @@ fn an_aggregate_of_what_is_no_number_is_reported() {
         ("prod()", r#"[1, "n/a", null]"#, "takes numbers"),
         ("sum()", r#"[1, "n/a", 3]"#, "joins its items as texts"),
         ("average()", r#"["1", "2"]"#, "joins its items as texts"),
+        ("sum()", r#"[1, [2]]"#, "an item is an array or an object"),
+        ("max()", r#"[1, {"a": 2}]"#, "an item is an array or an object"),
     ] {
         check_error(&["query", query], input, message, 0);
     }

@@ -437,6 +437,30 @@ fn a_blind_or_a_flange_of_a_volume_is_no_bleed() {
 }
 
 #[test]
+fn a_pipe_that_goes_on_is_no_bleed() {
+    let plant = |end: &str| {
+        format!(
+            r#"{{"nodes": [
+              {{"id": "V-1", "node_classification": "equipment.vessel"}}, {{"id": "HV-2", "node_classification": "ball_valve"}},
+              {{"id": "T-1", "node_classification": "pipe_tee"}} {end}],
+              "edges": [{{"source": "V-1", "target": "HV-2"}}, {{"source": "HV-2", "target": "X"}}]}}"#
+        )
+    };
+    let bleeds = |end: &str| answer(&plant(end), r#"[bleeds("V-1") | map(.id), deadEnds() | map(.at.id)]"#);
+    for class in ["tie_in", "tie_in_point", "battery_limit", "matchline", "gizmo"] {
+        let end = format!(r#", {{"id": "X", "node_classification": "piping_component.{class}"}}"#);
+        assert_eq!(bleeds(&end)[0], json!([]), "{class}");
+    }
+    for class in ["open_end", "tundish", "drain_funnel", "sample_connection", "hose_connection", "flange", "drain_cup"]
+    {
+        let end = format!(r#", {{"id": "X", "node_classification": "piping_component.{class}"}}"#);
+        assert_eq!(bleeds(&end)[0], json!(["HV-2"]), "{class}");
+    }
+    // The pipe leads to an item that the drawing lacks.
+    assert_eq!(bleeds(""), json!([[], []]));
+}
+
+#[test]
 fn a_plan_relies_on_relief_devices_and_check_valves_and_closes_none() {
     let steps = r#"isolationPlan("D-1", {acceptRelief: true, acceptOneWay: true}).steps | map([.action, .node.id])"#;
     let expected = |device: &str| {

@@ -1597,6 +1597,21 @@ fn a_voting_that_the_drawn_sensors_cannot_meet_is_not_certain() {
         )
     };
     let certain = r#"loops() | filter(.kind == "trip" or .kind == "safety") | map(.certain) | first()"#;
+    // A gate that needs all of its inputs.
+    for (statement, expected) in [
+        (r#""label": "AND""#, false),
+        (r#""logic": "&""#, false),
+        (r#""description": "LSLL-1 AND PSHH-2""#, false),
+        (r#""description": "trips on LSLL-1 OR PSHH-2""#, true),
+        (r#""description": "stops pump and valve""#, true),
+    ] {
+        let plant = format!(
+            "V-1 equipment.vessel\nV-2 equipment.vessel\nXV-1 piping_component.shutdown_valve {{\"fail_action\": \"closed\"}}\n\
+             I-1 instrument.interlock {{{statement}}}\nLSLL-1 instrument.level_switch\nPSHH-2 instrument.pressure_switch\n\
+             V-1 > XV-1\nXV-1 > V-2\nLSLL-1 @ V-1\nLSLL-1 ~ I-1\nPSHH-2 @ V-1\nPSHH-2 ~ I-1\nI-1 ~ XV-1"
+        );
+        check(&plant, certain, json!(expected));
+    }
     for (sensors, voting, expected) in [
         (&["PT-1A"][..], "2oo3", false),
         (&["PT-1A", "PT-1B"][..], "2oo3", false),

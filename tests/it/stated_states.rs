@@ -671,10 +671,31 @@ fn letters_of_a_tag_that_stand_for_several_valves_are_not_certain() {
     for tag in ["RV-1", "CV-1", "DHSV-1", "GOV-1", "20-RV-0001"] {
         assert_eq!(judged(&json!({ "tag": tag })), json!(["unknown", ["ambiguous_tag"]]), "{tag}");
     }
-    for tag in ["LIC-V-1", "D-20PSV0002", "PSV-1"] {
+    // Numbered by the equipment or the train.
+    for tag in [
+        "LIC-V-1",
+        "D-20PSV0002",
+        "PSV-1",
+        "XV-A01",
+        "XV-A-01",
+        "XV-R1",
+        "XV-A",
+        "MOV-T1",
+        "SDV-HP1",
+        "SDV-LP-1",
+        "TV-E101",
+        "LV-V101",
+        "PV-C101A",
+        "FCV-A-101",
+        "101-FV",
+        "BSDV-3",
+    ] {
         assert_eq!(judged(&json!({ "tag": tag })), json!(["no", ["contradictory_tag"]]), "{tag}");
     }
-    for tag in ["HV-PSV-1", "BV-101", "V-1", "ST-V-1", "HV-101"] {
+    for tag in [
+        "HV-PSV-1", "BV-101", "V-1", "ST-V-1", "HV-101", "HV-A01", "V-R1", "BV-A", "GV-LP-1", "101-HV", "HV-101-A",
+        "A-HV-1",
+    ] {
         assert_eq!(judged(&json!({ "tag": tag })), json!(["yes", []]), "{tag}");
     }
 }

@@ -42,6 +42,8 @@ pub(crate) enum NoNumber {
     Text,
     /// A text turns the sum into a text.
     JoinedText,
+    /// An array or an object is converted to a text first.
+    Container,
 }
 
 impl PendingWarning<'_> {
@@ -272,6 +274,10 @@ fn item_is_no_number(kind: NoNumber, function: &str) -> Warning {
         NoNumber::JoinedText => (
             format!("`{function}` joins its items as texts, since one is no number"),
             format!("convert them to numbers: `map(toNumber(get())) | {function}()`"),
+        ),
+        NoNumber::Container => (
+            format!("`{function}` takes numbers, and an item is an array or an object"),
+            format!("take a number of each item, as in `map(.a) | {function}()`"),
         ),
     };
     Warning::new("PQW05", message).with_help(help)

@@ -223,7 +223,7 @@ fn sum<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Res
         None => {
             let total = add_all(cx, Value::number(0.0), list.iter())?;
             if concatenates(total) {
-                cx.warn_no_number(NoNumber::JoinedText)?;
+                cx.warn_no_number(NoNumber::of_joined(list))?;
             }
             Ok(total)
         }
@@ -239,7 +239,7 @@ fn average<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) ->
     let Some(first) = items.next() else { return Ok(Value::Null) };
     let total = add_all(cx, first, items)?;
     let average = number_of(cx, total)? / list.len() as f64;
-    let joined = concatenates(total).then_some(NoNumber::JoinedText);
+    let joined = concatenates(total).then(|| NoNumber::of_joined(list));
     if let Some(kind) = joined.or_else(|| NoNumber::of_items(list)) {
         cx.warn_no_number(kind)?;
     }
@@ -306,9 +306,15 @@ impl NoNumber {
             Value::Number(_) | Value::Bool(_) => None,
             Value::Null | Value::Undefined => Some(NoNumber::Null),
             Value::String(text) if text.len() < FREE_TEXT && is_number(text) => None,
-            _ => Some(NoNumber::Text),
+            Value::String(_) => Some(NoNumber::Text),
+            Value::Array(_) | Value::Object(_) => Some(NoNumber::Container),
         };
         items.iter().filter_map(kind).max()
+    }
+
+    /// Returns the same for items that `+` joins as texts.
+    fn of_joined(items: Array<'_>) -> NoNumber {
+        NoNumber::of_items(items).map_or(NoNumber::JoinedText, |kind| kind.max(NoNumber::JoinedText))
     }
 }
 

@@ -184,6 +184,8 @@ pub(crate) struct Topology {
     pub relief_devices: Vec<NodeId>,
     /// Edges with an end that names no node.
     pub dangling: Vec<EdgeId>,
+    /// Nodes at pipes with an end that names no node.
+    dangling_pipe_nodes: OnceLock<BitSet>,
     /// Edges that flow both ways or in an unknown direction, as a list and as a set, and the nodes at their ends.
     pub undirected: Vec<EdgeId>,
     /// The direction of edges that state none.
@@ -259,6 +261,7 @@ impl Topology {
             tables: Default::default(),
             relief_devices: Vec::new(),
             dangling: Vec::new(),
+            dangling_pipe_nodes: OnceLock::new(),
             undirected: Vec::new(),
             default_direction: DefaultDirection::Forward,
             is_undirected: BitSet::default(),
@@ -431,6 +434,18 @@ impl Topology {
     pub fn is_joined(&self, node: NodeId) -> bool {
         self.roles[node as usize] == Role::OffPage
             && self.table(EdgeFilter::All, Direction::Both).edges(node).iter().any(|edge| self.is_joint(*edge))
+    }
+
+    /// Returns whether a pipe of a node leads to an item that the drawing lacks.
+    pub fn has_dangling_pipe(&self, node: NodeId) -> bool {
+        if self.dangling.is_empty() {
+            return false;
+        }
+        let pipes = || self.dangling.iter().filter(|edge| self.edge_flags[**edge as usize].contains(EdgeFlags::FLOW));
+        let known = |edge: &EdgeId| self.ends[*edge as usize].into_iter().filter(|end| *end != NONE);
+        let nodes =
+            self.dangling_pipe_nodes.get_or_init(|| BitSet::from_indices(self.node_count(), pipes().flat_map(known)));
+        nodes.contains(node)
     }
 
     /// Returns whether the direction of an edge is assumed, since the drawing does not define one.

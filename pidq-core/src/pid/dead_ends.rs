@@ -46,7 +46,7 @@ pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Ve
     let mut found = Vec::new();
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
-        let is_end = topology.flow_degree(node) == 1 && !is_vessel(topology, node);
+        let is_end = topology.flow_degree(node) == 1 && !topology.has_dangling_pipe(node) && !is_vessel(topology, node);
         if is_end && !topology.is_sheet_end(node) {
             found.extend(branch_to(topology, node, charge)?);
         }
@@ -266,7 +266,8 @@ fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: Charge
 }
 
 /// Returns the items behind a valve, from the valve to the last one or to one at which the branch ends. `None` if they
-/// branch, are many, or lead to equipment or a relief device: what protects by opening is not opened to drain.
+/// branch, are many, or lead to equipment, a relief device or an item that the drawing lacks: what protects by opening is not
+/// opened to drain.
 pub(crate) fn only_branch(
     drawing: &Drawing<'_>,
     [before, valve]: [NodeId; 2],
@@ -290,6 +291,9 @@ pub(crate) fn only_branch(
         }
         before = node;
         items.push(only);
+    }
+    if items.iter().any(|item| topology.has_dangling_pipe(*item)) {
+        return Ok(None);
     }
     Ok(Some(items))
 }

@@ -4,6 +4,7 @@
 //! is a sensor of each loop whose functions it feeds, but it does not connect these loops: what the functions of one
 //! loop move is no final element of the other.
 
+mod gates;
 pub(crate) mod root_valves;
 pub(crate) mod voting;
 

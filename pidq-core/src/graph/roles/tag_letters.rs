@@ -20,8 +20,10 @@ const SELF_ACTING_LETTERS: &[&str] = &[
 ];
 
 /// Letters of the tags of other valves with an actuator. `TSO` is a tight shut-off.
-const ACTUATED_LETTERS: &[&str] =
-    &["ESD", "SIS", "HIPPS", "MOV", "HOV", "HCV", "HIC", "HY", "HZ", "HZV", "HSV", "BDV", "DPCV", "EBV", "TSO", "SOL"];
+const ACTUATED_LETTERS: &[&str] = &[
+    "ESD", "SIS", "HIPPS", "MOV", "HOV", "HCV", "HIC", "HY", "HZ", "HZV", "HSV", "BDV", "BSDV", "DPCV", "EBV", "TSO",
+    "SOL",
+];
 
 /// Letters of the tags of a relief valve or a root valve, a control valve or a check valve, of valves of wells and of some
 /// with an actuator. Other companies have hand valves with these letters.

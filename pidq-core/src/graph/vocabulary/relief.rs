@@ -123,6 +123,26 @@ pub const AIR_ENDS: &[&str] = &[
     "vent_to_atmosphere",
 ];
 
+/// Last words in the classes of items at which something is let out of a pipe.
+pub const OUTLETS: &[&str] = &[
+    "drain_connection",
+    "drain_point",
+    "funnel",
+    "hose_connection",
+    "hose_coupling",
+    "hub",
+    "sample_connection",
+    "sample_cooler",
+    "sample_point",
+    "sampling_connection",
+    "sampling_point",
+    "screen",
+    "tundish",
+    "vent_connection",
+    "vent_mast",
+    "vent_point",
+];
+
 /// Last words in the classes of items behind which a pipe ends in the open air, or which are in a pipe whose end is not drawn.
 pub const LIKELY_AIR_ENDS: &[&str] = &["discharge_pipe", "exhaust_pipe", "sewer", "silencer", "tail_pipe", "vent_pipe"];
 

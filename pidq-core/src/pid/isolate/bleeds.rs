@@ -180,7 +180,9 @@ pub(super) fn bleed_end(
     if is_receiver(*end) {
         return Ok(flows_out(drawing, [before, *end], charge)?.then_some(BleedEnd::Receiver));
     }
-    Ok((before != NONE && is_outlet(drawing, *end)).then_some(BleedEnd::OnSheet))
+    // A tie-in or a battery limit, behind which the pipe goes on.
+    let may_go_on = is_unknown(drawing, *end) && !drains && !drawing.class_ends_with_word(*end, vocabulary::OUTLETS);
+    Ok((before != NONE && !may_go_on && is_outlet(drawing, *end)).then_some(BleedEnd::OnSheet))
 }
 
 /// Returns whether a valve is opened by hand for certain: no actuator moves it, and no text says that it is stuck.

@@ -1,5 +1,6 @@
 //! Voting of the signals of a trip, such as `2oo3`, and whether there are enough of them.
 
+use super::gates;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
@@ -21,7 +22,7 @@ pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeF
         let text = object?.get(name).and_then(Value::as_str)?;
         (text.len() <= MAX_CLASS).then_some(text)
     });
-    Ok(texts.find_map(voting_in))
+    Ok(texts.find_map(voting_in).or_else(|| gates::voting_of_gate(drawing, node)))
 }
 
 /// Returns the first voting in a text: digits, `oo`, digits, or two numbers with words between them, as in `2 out of 3`.

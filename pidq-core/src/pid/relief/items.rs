@@ -56,6 +56,8 @@ pub(crate) enum Cause {
     Restriction,
     /// A rupture disc behind the outlet, which bursts at its own set pressure and is open then.
     SecondDisc,
+    /// The relief valve of a rupture disc, before or behind it, which opens at its own set pressure.
+    ValveOfDisc,
     /// Another relief valve behind the outlet, which opens only at its own set pressure.
     ReliefDevice,
     /// A vacuum breaker in the path, which lets only air in.
@@ -141,6 +143,12 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
         "relief_device",
         Effect::Open,
         "is a rupture disc, which must burst for the relief flow at its own set pressure",
+    ),
+    (
+        Cause::ValveOfDisc,
+        "relief_device",
+        Effect::Open,
+        "is the relief valve in series with the disc, and opens at its own set pressure",
     ),
     (
         Cause::ReliefDevice,
@@ -274,7 +282,7 @@ impl Cause {
 
     /// Returns whether it is listed, and is no finding.
     pub fn is_only_listed(self) -> bool {
-        self == Cause::AirEnd || self.is_uncertainty()
+        matches!(self, Cause::AirEnd | Cause::ValveOfDisc) || self.is_uncertainty()
     }
 
     pub fn effect(self) -> Effect {

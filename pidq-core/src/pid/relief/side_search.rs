@@ -163,21 +163,23 @@ impl Start {
             return port_cause(drawing, [before, path[at]], charge);
         }
         let cause = cause_at(drawing, [before, path[at], next], self.flow, charge)?;
-        let is_disc = || drawing.class_has(path[at], vocabulary::RUPTURE_DISCS);
-        let second = || if is_disc() { Cause::SecondDisc } else { Cause::ReliefDevice };
-        Ok(cause.or_else(|| self.is_second_device(drawing, path[at]).then(second)))
+        Ok(cause.or_else(|| self.device_in_series(drawing, path[at])))
     }
 
-    /// Returns whether an item before the inlet or behind the outlet is a further relief device. The valve before or behind
-    /// a rupture disc is none: both are one device, whose disc is named at the valve.
-    fn is_second_device(&self, drawing: &Drawing<'_>, node: NodeId) -> bool {
+    /// Returns what a relief device before the inlet or behind the outlet is for this one. A disc and the valve before or
+    /// behind it are one device.
+    fn device_in_series(&self, drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
+        if drawing.topology.roles[node as usize] != Role::Relief || self.flow == Flow::Unknown {
+            return None;
+        }
         let is_disc = |node: NodeId| drawing.class_has(node, vocabulary::RUPTURE_DISCS);
-        let is_in_series = match self.flow {
-            Flow::ToDevice => !is_disc(self.device) || is_disc(node),
-            Flow::FromDevice => !is_disc(self.device),
-            Flow::Unknown => false,
-        };
-        is_in_series && drawing.topology.roles[node as usize] == Role::Relief
+        match [is_disc(self.device), is_disc(node)] {
+            [true, false] => Some(Cause::ValveOfDisc),
+            // The disc behind this one is named at that one.
+            [true, true] if self.flow == Flow::FromDevice => None,
+            [_, true] => Some(Cause::SecondDisc),
+            [false, false] => Some(Cause::ReliefDevice),
+        }
     }
 
     /// Returns the first item that closes a side without an end, with the path to it; `None` if a branch is not closed.

@@ -522,9 +522,9 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
     fn relief_row(&self, at: usize, sides: &[(&'static str, &Side)]) -> Vec<Datum<'a>> {
         let device = &self.devices[at];
         let stated = self.set_pressures[at].as_ref();
-        // Behind a rupture disc, a valve relieves nothing until the disc has burst.
+        // A valve behind a rupture disc relieves nothing until the disc has burst, and a disc nothing until its valve opens.
         let before = |node: NodeId| self.devices.binary_search_by_key(&node, |device| device.node).ok();
-        let in_series: Vec<usize> = device.before_inlet().filter_map(before).chain([at]).collect();
+        let in_series: Vec<usize> = device.in_series().filter_map(before).chain([at]).collect();
         let is_within = |at: &usize, side: &Side| {
             let set_pressure = quantity::pressure(self.set_pressures[*at].as_ref(), self.defaults);
             match self.defaults.compare(set_pressure, self.levels.get(side.level).pressure) {

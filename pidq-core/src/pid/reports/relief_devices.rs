@@ -59,12 +59,15 @@ pub(crate) struct ReliefDevice {
 }
 
 impl ReliefDevice {
-    /// Returns the relief devices in its inlet, such as a rupture disc, which open at their own set pressure.
-    pub fn before_inlet(&self) -> impl Iterator<Item = NodeId> + '_ {
-        let is_before = |reason: &&Reason| {
-            reason.side == SideKind::Inlet && matches!(reason.cause, Cause::SecondDisc | Cause::ReliefDevice)
+    /// Returns the relief devices without which it relieves nothing, and which open at their own set pressure: those in its
+    /// inlet, such as a rupture disc, and for a disc the valve in series.
+    pub fn in_series(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let is_in_series = |reason: &&Reason| match reason.cause {
+            Cause::ValveOfDisc => true,
+            Cause::SecondDisc | Cause::ReliefDevice => reason.side == SideKind::Inlet,
+            _ => false,
         };
-        self.reasons.iter().filter(is_before).map(|reason| reason.at)
+        self.reasons.iter().filter(is_in_series).map(|reason| reason.at)
     }
 }
 

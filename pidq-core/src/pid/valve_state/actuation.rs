@@ -202,6 +202,24 @@ fn is_placeholder(text: &str) -> bool {
     !number.is_empty() && number.len() < text.len() && number.chars().all(|c| matches!(c, 'X' | 'x' | '?' | '#' | '*'))
 }
 
+/// Returns whether a text is the letter of a train, or the tag of the equipment, as which some companies number their valves:
+/// `-A`, `-A01`, `-LP-1`, as in `XV-R1`. `-HV-1` is a hand valve.
+fn is_code(text: &str) -> bool {
+    let is_separator = |c: char| !c.is_ascii_alphanumeric();
+    let code = text.trim_start_matches(is_separator);
+    let rest = code.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = &code[..code.len() - rest.len()];
+    code.len() < text.len()
+        && (letters.len() == 1 || letters.len() == 2 && !letters.ends_with(['V', 'v']))
+        && (rest.is_empty() || rest.trim_start_matches(is_separator).starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Returns whether a tag ends with letters behind its number: `101-FV`.
+fn is_behind_number(before: &str, behind: &str) -> bool {
+    let number = before.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    behind.is_empty() && number.len() < before.len() && number.ends_with(|c: char| c.is_ascii_digit())
+}
+
 /// Returns whether some letters before a number of a tag, with the word before them, are those of a valve with an
 /// actuator.
 fn has_letters_of_actuator(text: &str) -> bool {
@@ -209,8 +227,10 @@ fn has_letters_of_actuator(text: &str) -> bool {
     let mut at = 0;
     for word in text.split_inclusive(is_separator).filter(|_| text.len() <= MAX_CLASS) {
         let letters = word.trim_end_matches(is_separator);
-        let rest = text[at + letters.len()..].trim_start_matches(|c: char| !c.is_alphanumeric());
-        if (rest.starts_with(|c: char| c.is_ascii_digit()) || is_placeholder(&text[at + letters.len()..]))
+        let rest = &text[at + letters.len()..];
+        let is_numbered =
+            rest.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(|c: char| c.is_ascii_digit());
+        if (is_numbered || is_placeholder(rest) || is_code(rest) || is_behind_number(&text[..at], rest))
             && roles::tag_letters_behind(&text[..at], &letters.to_ascii_uppercase()) == TagLetters::Actuated
         {
             return true;
