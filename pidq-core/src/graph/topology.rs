@@ -4,6 +4,7 @@
 //! in the document.
 
 pub(crate) mod absences;
+mod equipment_by_nozzles;
 mod ports;
 
 use std::sync::{Arc, OnceLock};
@@ -233,6 +234,7 @@ impl Topology {
         topology.read_edges(edges, &ids, limits)?;
         let groups = topology.read_nodes(nodes, &ids, limits)?;
         topology.ids = ids.index;
+        topology.find_equipment_by_nozzles(nodes, &groups);
         topology.find_ports(&groups);
         let is_relief = |node: &NodeId| topology.roles[*node as usize] == Role::Relief;
         topology.relief_devices = (0..topology.node_count() as u32).filter(is_relief).collect();

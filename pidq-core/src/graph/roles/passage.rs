@@ -27,7 +27,7 @@ const PASSED: &[Words] = &[
     Last(&["siphon", "drip_leg", "drip_pot", "drip_ring", "condensate_pot", "desuperheater", "attemperator"]),
     Last(&["header", "detonation_arrester", "spark_arrester", "injection_quill", "muffler", "manifold", "eductor"]),
     Last(&["ystrainer", "tstrainer", "suction_screen", "ubend", "flow_straightener", "flow_conditioner", "diffuser"]),
-    Last(&["molecular_seal", "loop_seal"]),
+    Last(&["molecular_seal", "loop_seal", "seal_pot", "water_seal", "liquid_seal", "seal_leg", "barometric_seal"]),
     Has(&["insulation_break", "class_break"]),
     Last(FIXED_CHOKES),
     InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),

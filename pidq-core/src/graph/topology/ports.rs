@@ -69,7 +69,7 @@ impl Topology {
     }
 
     /// Returns a whole and a part of an edge. Without a direction, a nozzle is the part.
-    fn in_order(&self, [whole, part]: [NodeId; 2], edge: EdgeId) -> [NodeId; 2] {
+    pub(super) fn in_order(&self, [whole, part]: [NodeId; 2], edge: EdgeId) -> [NodeId; 2] {
         let is_nozzle = |node: NodeId| self.roles[node as usize] == Role::Port;
         let is_reversed = self.is_undirected.contains(edge) && is_nozzle(whole) && !is_nozzle(part);
         if is_reversed { [part, whole] } else { [whole, part] }

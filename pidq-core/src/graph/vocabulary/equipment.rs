@@ -2,8 +2,26 @@
 
 /// Nouns in the classes of equipment that raises the pressure: its outlet is not at the pressure of its inlet.
 pub const PRESSURE_RAISING: &[&str] = &[
+    "compresseur",
+    "dosierpumpe",
+    "geblaese",
+    "gebläse",
+    "kolbenpumpe",
+    "kolbenverdichter",
+    "kompressor",
+    "kreiselpumpe",
+    "membranpumpe",
     "pompe",
+    "pompe_a_membrane",
     "pompe_centrifuge",
+    "pompe_doseuse",
+    "pompe_volumetrique",
+    "pompe_volumétrique",
+    "pompe_à_membrane",
+    "pumpe",
+    "soufflante",
+    "verdichter",
+    "zahnradpumpe",
     "pump",
     "pumping",
     "compressor",
@@ -44,6 +62,8 @@ pub const OPEN_MACHINES: &[&str] = &[
     "eductor",
     "fan",
     "jet",
+    "kreiselpumpe",
+    "pompe_centrifuge",
     "mixer",
     "side_channel",
     "stirrer",
@@ -55,12 +75,16 @@ pub const OPEN_MACHINES: &[&str] = &[
 pub const SHUT_MACHINES: &[&str] = &[
     "airlock",
     "diaphragm",
+    "dosierpumpe",
     "dosing",
     "expander",
     "feeder",
     "gear",
     "hose_pump",
     "lobe",
+    "kolbenpumpe",
+    "kolbenverdichter",
+    "membranpumpe",
     "membrane",
     "metering",
     "peristaltic",
@@ -140,9 +164,13 @@ pub const ASSEMBLIES: &[&str] = &["package", "package_unit", "skid", "unit", "tr
 /// Nouns in the classes of equipment that is a space for a fluid, or several ones. With the machines and those of
 /// `NO_MACHINES`, it is the equipment of a known kind.
 pub const BODIES: &[&str] = &[
+    "abscheider",
     "absorber",
     "adsorber",
     "autoclave",
+    "ballon",
+    "behaelter",
+    "behälter",
     "bin",
     "blender",
     "boiler",
@@ -189,6 +217,7 @@ pub const BODIES: &[&str] = &[
     "incinerator",
     "interchanger",
     "kettle",
+    "kolonne",
     "lagoon",
     "launcher",
     "oven",
@@ -233,6 +262,17 @@ pub const EXCHANGERS: &[&str] = &[
     "economiser",
     "jacketed",
     "double_pipe",
+    "echangeur",
+    "kondensator",
+    "kuehler",
+    "kühler",
+    "refroidisseur",
+    "verdampfer",
+    "waermetauscher",
+    "waermeuebertrager",
+    "wärmetauscher",
+    "wärmeübertrager",
+    "échangeur",
 ];
 
 /// Parts of the classes of exchangers with pipes on one side only, or in which both fluids mix.
@@ -520,4 +560,52 @@ pub const FIRED: &[&str] = &[
     "steam_superheater",
     "thermal_oxidizer",
     "waste_heat",
+];
+
+/// Fields with the nozzles of equipment, in snake_case.
+pub const NOZZLE_LISTS: &[&str] =
+    &["nozzles", "nozzle_list", "nozzle_schedule", "nozzle_table", "connections", "stutzen"];
+
+/// Fields with the number of nozzles of equipment, in snake_case.
+pub const NOZZLE_COUNTS: &[&str] =
+    &["nozzle_count", "no_of_nozzles", "num_nozzles", "number_of_nozzles", "nozzles_count", "anzahl_stutzen"];
+
+/// Fields of a bypass with the item that it leads around, in snake_case.
+pub const BYPASS_REFERENCES: &[&str] = &[
+    "bypass_for",
+    "bypass_of",
+    "bypass_to",
+    "bypasses",
+    "bypassed_item",
+    "bypassed_valve",
+    "is_bypass_of",
+    "umgang_von",
+];
+
+/// Beginnings of the classes of what is no equipment, even if it owns nozzles.
+pub const NO_EQUIPMENT_GROUPS: &[&str] =
+    &["equipment_component", "instrument", "piping", "pipe", "reference", "plant_structure", "nozzle"];
+
+/// Words in the classes of groups and of parts of equipment that may own nozzles.
+pub const GROUP_WORDS: &[&str] = &[
+    "area",
+    "boot",
+    "bundle",
+    "compartment",
+    "drawing",
+    "group",
+    "jacket",
+    "line",
+    "loop",
+    "network",
+    "plant",
+    "section",
+    "segment",
+    "sheet",
+    "shell",
+    "side",
+    "site",
+    "system",
+    "unit",
+    "valve",
 ];
