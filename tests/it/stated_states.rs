@@ -99,10 +99,10 @@ fn a_phase_or_a_life_cycle_in_one_word_is_a_status() {
             for value in ["future", "Planned", "DEMOLISHED", "phase 3 (future)"] {
                 assert_eq!(judged(&json!({ &spelling: value })), json!([0, false]), "{spelling} {value}");
             }
-            for value in ["phase 2", "2", "II", "early works", "Phase 1"] {
+            for value in ["phase 2", "2", "II", "early works", "phase 1 and 2"] {
                 assert_eq!(judged(&json!({ &spelling: value })), json!([1, false]), "{spelling} {value}");
             }
-            for value in ["existing", "As built", "liquid", "Gas / liquid", "two-phase", "V"] {
+            for value in ["existing", "As built", "liquid", "Gas / liquid", "two-phase", "V", "Phase 1", "PHASE I"] {
                 assert_eq!(judged(&json!({ &spelling: value })), json!([1, true]), "{spelling} {value}");
             }
         }
@@ -110,8 +110,17 @@ fn a_phase_or_a_life_cycle_in_one_word_is_a_status() {
             assert_eq!(judged(&fields), json!([0, false]), "{fields}");
         }
         assert_eq!(judged(&json!({ name: 2 })), json!([1, false]), "{name}");
+        let is_phase = name.ends_with("phase");
+        for value in [json!(1), json!("1"), json!("I")] {
+            assert_eq!(judged(&json!({ name: value })), json!([1, is_phase]), "{name} {value}");
+        }
         assert_eq!(judged(&json!({ name: {"owner": "A"} })), json!([1, true]), "{name}");
     }
+    // A number in a field for something else.
+    for fields in [json!({"area": "2", "unit": "1"}), json!({"phase": "1", "area": 12, "unit": "U2"})] {
+        assert_eq!(judged(&fields), json!([1, true]), "{fields}");
+    }
+    assert_eq!(judged(&json!({"phase": "1", "status": "1"})), json!([1, false]));
     // What else says nothing is passed, and said.
     let walk = |fields: &Value| {
         let graph = Graph::from_json(plant(fields)).expect("JSON");

@@ -6,6 +6,7 @@
 mod equipment;
 mod instruments;
 mod notation;
+mod openings;
 mod relief;
 mod states;
 mod texts;
@@ -14,6 +15,7 @@ mod valves;
 pub use self::equipment::*;
 pub use self::instruments::*;
 pub use self::notation::*;
+pub use self::openings::*;
 pub use self::relief::*;
 pub use self::states::*;
 pub use self::texts::*;

@@ -11,7 +11,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::{self, Passage, Role};
 use crate::graph::snake_case::snake_case;
-use crate::graph::topology::{Direction, EdgeFilter, Topology};
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::value::{Value, write};
 
@@ -46,22 +46,33 @@ pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Ve
     let mut found = Vec::new();
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
-        let is_end = topology.flow_degree(node) == 1 && !topology.has_dangling_pipe(node) && !is_vessel(topology, node);
+        let is_end = topology.flow_degree(node) == 1 && !topology.has_dangling_pipe(node) && !is_vessel(drawing, node);
         if is_end && !topology.is_sheet_end(node) {
-            found.extend(branch_to(topology, node, charge)?);
+            found.extend(branch_to(drawing, node, charge)?);
         }
     }
     Ok(found)
 }
 
 /// Returns whether a pipe at a node leads into equipment: a nozzle belongs to some, even if the drawing ties it by an edge
-/// that is not for nozzles, or not at all.
-fn is_vessel(topology: &Topology, node: NodeId) -> bool {
-    topology.is_equipment(node) || topology.roles[node as usize] == Role::Port
+/// that is not for nozzles, or not at all. A vent stack for one pipe is the end of that pipe.
+fn is_vessel(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_equipment = topology.is_equipment(node) || topology.roles[node as usize] == Role::Port;
+    is_equipment && !is_end_of_vent(drawing, node)
+}
+
+/// Returns whether an item is a vent stack with one pipe, or the nozzle of one.
+pub(crate) fn is_end_of_vent(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let stack = topology.equipment_or_self(node);
+    let nozzles = || topology.ports.nodes(stack).iter().map(|nozzle| topology.flow_degree(*nozzle));
+    drawing.class_has(stack, vocabulary::VENT_STACKS) && topology.flow_degree(stack) + nozzles().sum::<usize>() == 1
 }
 
 /// Returns the branch that ends at a node. `None` if it is the other end of a dead end that is listed already.
-fn branch_to(topology: &Topology, end: NodeId, charge: ChargeFn<'_>) -> Result<Option<Branch>> {
+fn branch_to(drawing: &Drawing<'_>, end: NodeId, charge: ChargeFn<'_>) -> Result<Option<Branch>> {
+    let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
     let mut items = vec![end];
     let (mut node, mut before) = (end, NONE);
@@ -73,7 +84,7 @@ fn branch_to(topology: &Topology, end: NodeId, charge: ChargeFn<'_>) -> Result<O
             items.reverse();
             return Ok(is_first.then_some(Branch { at: NONE, items }));
         };
-        let is_branching = table.degree(next) > 2 || is_vessel(topology, next);
+        let is_branching = table.degree(next) > 2 || is_vessel(drawing, next);
         let is_stop = is_branching || topology.is_sheet_end(next);
         if is_stop || items.len() > topology.node_count() {
             items.reverse();
@@ -109,7 +120,7 @@ fn is_open(drawing: &Drawing<'_>, end: NodeId) -> bool {
     match drawing.topology.roles[end as usize] {
         Role::OpenEnd | Role::OneWay | Role::Junction | Role::SizeBreak => true,
         Role::None => drawing.passage(end) != Some(Passage::End),
-        _ => drawing.class_ends_with_word(end, vocabulary::AIR_ENDS),
+        _ => drawing.class_ends_with_word(end, vocabulary::AIR_ENDS) || is_end_of_vent(drawing, end),
     }
 }
 
@@ -262,7 +273,7 @@ fn is_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: Charge
     let topology = &drawing.topology;
     let items = only_branch(drawing, [before, valve], |_| false, charge)?;
     let end = items.as_deref().and_then(<[NodeId]>::last).copied();
-    Ok(end.is_some_and(|end| !is_vessel(topology, end) && topology.roles[end as usize] != Role::OffPage))
+    Ok(end.is_some_and(|end| !is_vessel(drawing, end) && topology.roles[end as usize] != Role::OffPage))
 }
 
 /// Returns the items behind a valve, from the valve to the last one or to one at which the branch ends. `None` if they
@@ -285,7 +296,7 @@ pub(crate) fn only_branch(
             (Some(only), None) => only,
             _ => return Ok(None),
         };
-        let is_other_end = topology.roles[only as usize] == Role::Relief || is_vessel(topology, only);
+        let is_other_end = topology.roles[only as usize] == Role::Relief || is_vessel(drawing, only);
         if is_other_end && !ends_at(only) || items.len() == MAX_ITEMS {
             return Ok(None);
         }

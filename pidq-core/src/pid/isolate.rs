@@ -17,10 +17,12 @@ mod instrument_ends;
 mod other_drawings;
 pub(crate) mod parts;
 mod plan;
+mod relief_beside;
 mod relief_lost;
 mod relief_paths;
 mod rows;
 mod starts;
+mod stated_parts;
 mod targets;
 mod through_equipment;
 
@@ -303,6 +305,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_dangling(visitor)?;
         self.find_unknown_connections(visitor)?;
         self.find_branches_of_lines(visitor)?;
+        self.find_stated_parts(visitor)?;
         self.find_undrawn_segments(visitor)
     }
 

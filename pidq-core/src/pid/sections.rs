@@ -16,6 +16,7 @@ use super::dead_ends::is_unused_port;
 use super::isolate::connections::possible_pipe_end;
 use super::isolate::parts::{Parts, open_ends};
 use super::isolate::pipe_count;
+use super::valve_state::open_equipment::{Opening, opening};
 use super::valve_state::unknown_edges::unknown_connections;
 use super::valve_state::{BlindPosition, Installation, Spool, blind_position, installation, is_not_installed, spool};
 use super::{Budget, ChargeFn, Datum, dead_ends, instrument_class, lists, pipe_lines, push_row};
@@ -174,6 +175,7 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], parts: &Parts, charge: Charge
         let is_open = role == Role::OpenEnd
             || is_open_flange(drawing, node)
             || drawing.class_has(node, vocabulary::VENT_STACKS)
+            || opening(drawing, node) == Opening::Stated
             || topology.is_sheet_end(node)
             || dangling.contains(&node)
             || !topology.is_equipment(node) && topology.ports.degree(node) == 0 && degree < pipe_count(drawing, node)

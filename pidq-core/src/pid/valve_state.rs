@@ -9,6 +9,7 @@ pub(crate) mod closed_texts;
 pub(crate) mod drawn_closed;
 pub(crate) mod fail_action;
 mod groups;
+pub(crate) mod open_equipment;
 mod other_statements;
 pub(crate) mod out_of_action;
 pub(crate) mod phrases;
@@ -21,7 +22,7 @@ pub(crate) mod way_count;
 use self::phrases::TextKind;
 use self::way_count::{Ways, ways};
 use super::Datum;
-use super::stated_values::{is_container, may_state, values, values_of};
+use super::stated_values::{is_container, may_state, plain_name, stated_fields, values, values_of};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -128,6 +129,7 @@ fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
         return by_marks;
     }
     let of_status = |value: Value<'_>| match value {
+        value if is_first_phase(holder, value) => Installation::Installed,
         Value::Bool(_) | Value::Number(_) => Installation::Unknown,
         value => match value.as_str().map(str::trim).filter(|text| is_statement(text)) {
             Some(text) => installation_by_status(drawing, text),
@@ -212,6 +214,30 @@ fn is_installed(status: &str) -> bool {
     let mut words = status.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let is_known = |word: &str| vocabulary::INSTALLED.contains(&word);
     is_known(status) || words.next().is_some_and(is_known) && words.all(is_known)
+}
+
+/// Returns whether a status is the first phase of a project, which is built first: `phase 1`, or `1` in a field for a phase.
+fn is_first_phase(holder: Value<'_>, status: Value<'_>) -> bool {
+    let first = |value: Value<'_>| match value.as_f64() {
+        Some(number) => number == 1.0,
+        None => value.as_str().is_some_and(|text| matches!(text.trim(), "1" | "I" | "i" | "01")),
+    };
+    let named =
+        || status.as_str().is_some_and(|text| vocabulary::FIRST_PHASES.contains(&snake_case(text.trim()).as_str()));
+    let is_phase = |name: &str| vocabulary::PHASE_FIELDS.contains(&plain_name(name).as_str());
+    let in_phase_field = || {
+        let fields = || holder.as_object().into_iter().flat_map(stated_fields);
+        // A status of another kind with the same value is not known.
+        let is_other = |name: &str| is_status_word(name) && !is_phase(name);
+        fields().any(|(name, stated)| is_phase(name) && first(stated.value))
+            && !fields().any(|(name, stated)| is_other(name) && first(stated.value))
+    };
+    named() || first(status) && in_phase_field()
+}
+
+fn is_status_word(name: &str) -> bool {
+    let name = plain_name(name);
+    ["status", "state", "lifecycle", "life_cycle", "existence", "stage"].iter().any(|word| name.contains(word))
 }
 
 /// Returns whether a text names phases such as `liquid` or `gas/liquid`, and not those of a project.

@@ -76,6 +76,7 @@ pub const BREATHING: &[&str] =
 /// fuel, such as an oxidizer, is none.
 pub const RELIEF_ENDS: &[&str] = &[
     "basin",
+    "bund",
     "chimney",
     "cooling_tower",
     "equipment_vent",

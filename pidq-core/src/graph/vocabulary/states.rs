@@ -136,6 +136,12 @@ pub const CLOSED_PHRASES: &[&str] = &[
 /// Words in the statuses of items that something is to be done to.
 pub const INTENTIONS: &[&str] = &["to", "for"];
 
+/// Names of the first phase of a project, in snake_case.
+pub const FIRST_PHASES: &[&str] = &["phase_1", "phase1", "phase_i", "phase_one", "first_phase", "1st_phase"];
+
+/// Fields for the phase of a project, in snake_case.
+pub const PHASE_FIELDS: &[&str] = &["phase", "project_phase", "construction_phase", "installation_phase"];
+
 /// Texts of a phase that is a state of matter or a number of conductors, in snake_case: they say nothing about a project.
 pub const PHASES_OF_MATTER: &[&str] = &[
     "1_phase",

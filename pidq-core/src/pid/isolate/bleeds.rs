@@ -10,7 +10,7 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 pub(super) use crate::pid::dead_ends::neighbors;
-use crate::pid::dead_ends::{has_sensor, names_bleed, names_other_purpose, names_supply, only_branch};
+use crate::pid::dead_ends::{has_sensor, is_end_of_vent, names_bleed, names_other_purpose, names_supply, only_branch};
 use crate::pid::valve_state::pipes::{PipeState, state_between};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::unread_texts::may_not_close;
@@ -148,8 +148,11 @@ pub(super) fn bleed_end(
     if topology.roles[valve as usize] != Role::Barrier || !can_be_opened(drawing, valve, charge)? {
         return Ok(None);
     }
-    let is_receiver =
-        |node: NodeId| topology.is_equipment(node) && drawing.is_relief_end(topology.equipment_or_self(node));
+    let is_receiver = |node: NodeId| {
+        topology.is_equipment(node)
+            && drawing.is_relief_end(topology.equipment_or_self(node))
+            && !is_end_of_vent(drawing, node)
+    };
     let ends_at = |node: NodeId| leaves_sheet(node) || is_receiver(node);
     let Some(items) = only_branch(drawing, [before, valve], ends_at, charge)? else { return Ok(None) };
     if may_be_shut_behind(drawing, &items) {
@@ -209,7 +212,7 @@ fn may_be_shut_behind(drawing: &Drawing<'_>, items: &[NodeId]) -> bool {
 /// Returns whether the last item of a branch can let something out. An instrument or a well cannot.
 fn is_outlet(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
-    !topology.is_equipment(node)
+    (!topology.is_equipment(node) || is_end_of_vent(drawing, node))
         && topology.roles[node as usize] != Role::OffPage
         && !has_sensor(drawing, node)
         && !drawing.class_has(node, vocabulary::WELLS)

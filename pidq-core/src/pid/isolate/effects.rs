@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::graph::walk::Visitor;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::pipe_ends;
@@ -39,7 +40,7 @@ impl Isolation<'_, '_> {
             return Ok(if self.targets.contains(&owner) {
                 NodeEffect::Passes
             } else {
-                NodeEffect::StaysOpen("equipment", owner)
+                NodeEffect::StaysOpen(self.end_kind(owner), owner)
             });
         }
         let role = topology.roles[node as usize];
@@ -64,7 +65,7 @@ impl Isolation<'_, '_> {
             Role::Control => self.conditional_effect(node, step, "close", self.options.accept_conditional),
             Role::OneWay if self.options.accept_one_way => self.one_way_effect(node, step),
             Role::Relief => self.relief_effect(node, step),
-            Role::Equipment => NodeEffect::StaysOpen("equipment", node),
+            Role::Equipment => NodeEffect::StaysOpen(self.end_kind(node), node),
             Role::OffPage if topology.flow_degree(node) < 2 => NodeEffect::StaysOpen("off_page_connector", node),
             Role::OpenEnd => NodeEffect::StaysOpen("open_end", node),
             Role::Port => match self.whole_of(node, visitor)? {
@@ -286,6 +287,11 @@ impl Isolation<'_, '_> {
                 NodeEffect::Passes
             }
         })
+    }
+
+    /// Returns the kind of the end of a branch at equipment: a vent stack is an open end.
+    fn end_kind(&self, equipment: NodeId) -> &'static str {
+        if self.drawing.class_has(equipment, vocabulary::VENT_STACKS) { "open_end" } else { "equipment" }
     }
 
     /// Returns the equipment of a nozzle that is tied to it by other data than `owner` reads.

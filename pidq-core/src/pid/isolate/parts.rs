@@ -36,6 +36,8 @@ pub(crate) struct Parts {
     unpiped: HashMap<NodeId, Vec<NodeId>>,
     /// Nozzles that name an owner that the drawing lacks.
     unknown_owner: Vec<NodeId>,
+    /// Valves, relief devices and ends of pipes without a pipe, on no equipment.
+    without_pipes: Vec<NodeId>,
 }
 
 impl Parts {
@@ -74,6 +76,9 @@ impl Parts {
                 }
             }
         }
+        found.without_pipes = (0..topology.node_count() as u32).filter(|node| lacks_pipe(drawing, *node)).collect();
+        let on_equipment: HashSet<NodeId> = found.unpiped.values().flatten().copied().collect();
+        found.without_pipes.retain(|node| !on_equipment.contains(node));
         Ok(found)
     }
 
@@ -126,6 +131,11 @@ impl Parts {
     /// Returns the relief devices, open ends, valves and connections without a pipe that belong to equipment.
     pub fn unpiped_on(&self, equipment: NodeId) -> &[NodeId] {
         self.unpiped.get(&equipment).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the valves, relief devices and ends of pipes without a pipe that belong to no equipment.
+    pub fn without_pipes(&self) -> &[NodeId] {
+        &self.without_pipes
     }
 
     /// Returns the nozzles that name an owner that the drawing lacks.
@@ -320,18 +330,23 @@ fn is_mounted(drawing: &Drawing<'_>, whole: NodeId, part: NodeId) -> bool {
 /// Returns whether an item without a pipe that lets something out belongs to equipment: a relief device, an open end, a valve,
 /// a connection to another sheet.
 fn lets_out(drawing: &Drawing<'_>, whole: NodeId, part: NodeId) -> bool {
-    let is_outlet = matches!(
-        drawing.topology.roles[part as usize],
-        Role::Relief | Role::OpenEnd | Role::Barrier | Role::Control | Role::MultiWay | Role::OneWay | Role::OffPage
-    );
-    drawing.topology.flow_degree(part) == 0
-        && is_outlet
+    lacks_pipe(drawing, part)
         && !drawing.class_has_word(whole, vocabulary::ASSEMBLIES)
         && !drawing.class_has_word(whole, vocabulary::PRIME_MOVERS)
 }
 
+/// Returns whether a valve, a relief device or an end of a pipe has no pipe.
+fn lacks_pipe(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_outlet = matches!(
+        topology.roles[node as usize],
+        Role::Relief | Role::OpenEnd | Role::Barrier | Role::Control | Role::MultiWay | Role::OneWay | Role::OffPage
+    );
+    is_outlet && topology.flow_degree(node) == 0
+}
+
 /// Returns the node that a field for an owner names: by its id, in an object or a list of one, or by its tag.
-fn parent_of(drawing: &Drawing<'_>, parent: Value<'_>, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+pub(super) fn parent_of(drawing: &Drawing<'_>, parent: Value<'_>, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
     let only = parent.as_array().filter(|list| list.len() == 1).and_then(|list| list.get(0)).unwrap_or(parent);
     let id = only.as_object().and_then(|object| object.get("id")).unwrap_or(only);
     if let Some(node) = drawing.by_id(id) {

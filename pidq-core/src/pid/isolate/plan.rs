@@ -6,6 +6,7 @@
 use hashbrown::HashSet;
 
 use super::bleeds::BleedEnd;
+use super::rows::CutOff;
 use super::{Barrier, Isolation, Step, is_unknown};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -45,6 +46,8 @@ struct Proof {
     /// Between the two barriers, or in the volume.
     bleed_position: Option<&'static str>,
     cuts_off: Vec<NodeId>,
+    /// It cuts off only relief devices of machines outside of the volume.
+    cuts_off_machines: bool,
     is_source: bool,
     /// The barrier is certain, and the drawing shows where its bleed ends. No machine that may be shut is between them.
     is_certain: bool,
@@ -61,7 +64,14 @@ enum Machines {
 impl Proof {
     /// Returns whether it is closed only after the volume has been drained and vented.
     fn is_late(&self) -> bool {
-        !self.cuts_off.is_empty() && self.action != "check_closed" || self.opens_line()
+        let cuts_off_volume = !self.cuts_off.is_empty() && !self.cuts_off_machines;
+        cuts_off_volume && self.action != "check_closed" || self.opens_line()
+    }
+
+    /// Returns the place in the order of closing. What takes the relief from a machine that feeds the volume comes behind
+    /// the other valves, but before the volume is drained: the machine feeds it until then.
+    fn order(&self) -> (bool, bool, bool) {
+        (self.is_late(), self.cuts_off_machines, !self.is_source)
     }
 
     /// Returns whether the line is opened to move the barrier: the second one must be closed before.
@@ -79,13 +89,13 @@ impl<'a> Isolation<'_, 'a> {
     pub(super) fn plan(&self, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
         let bleeds = self.bleeds(charge)?;
         let mut proofs = Vec::new();
-        for (barrier, cuts_off) in self.barriers.iter().zip(self.cut_off_nodes(charge)?) {
+        for (barrier, cuts_off) in self.barriers.iter().zip(self.cut_offs(charge)?) {
             if !bleeds.contains(&self.steps[barrier.step as usize].node) {
                 proofs.push(self.proof(barrier, cuts_off, &bleeds, charge)?);
             }
         }
         // Stable: barriers of one group keep the order in which they were reached.
-        proofs.sort_by_key(|proof| (proof.is_late(), !proof.is_source));
+        proofs.sort_by_key(Proof::order);
         let rows = proofs.iter().map(|proof| self.proof_row(proof)).collect();
         let steps = if self.is_complete() { steps(&proofs, &bleeds) } else { self.steps_of_open_volume(&proofs) };
         Ok(Datum::Record(
@@ -116,13 +126,7 @@ impl<'a> Isolation<'_, 'a> {
         not_isolated.chain(closing(proofs, false)).chain(closing(proofs, true)).collect()
     }
 
-    fn proof(
-        &self,
-        barrier: &Barrier,
-        cuts_off: Vec<NodeId>,
-        bleeds: &[NodeId],
-        charge: ChargeFn<'_>,
-    ) -> Result<Proof> {
+    fn proof(&self, barrier: &Barrier, cuts_off: CutOff, bleeds: &[NodeId], charge: ChargeFn<'_>) -> Result<Proof> {
         let Step { node, from, .. } = self.steps[barrier.step as usize];
         let mut behind = self.behind(node, self.node_at(from), charge)?;
         // Relief may depend on a valve that is locked open: the plan leaves it so, and proves nothing between the two.
@@ -160,7 +164,8 @@ impl<'a> Isolation<'_, 'a> {
             is_certain: self.is_barrier_certain(node)
                 && !passes_machine
                 && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
-            cuts_off,
+            cuts_off: cuts_off.devices,
+            cuts_off_machines: cuts_off.is_of_machines,
             is_source: flow.nodes(node).iter().any(is_inside),
         })
     }
@@ -270,7 +275,9 @@ fn steps(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<PlanStep> {
     let between = proofs.iter().filter(|proof| proof.bleed_position == Some("between"));
     let between = between.filter_map(|proof| proof.bleed).filter(move |bleed| seen.insert(*bleed));
     let between = between.map(|bleed| PlanStep::new("open_bleed", bleed));
-    let proving = proofs.iter().map(|proof| PlanStep { at: proof.bleed, ..PlanStep::new("verify", proof.node) });
+    // Without a bleed, nothing on the drawing proves a barrier.
+    let proved = proofs.iter().filter(|proof| proof.bleed.is_some());
+    let proving = proved.map(|proof| PlanStep { at: proof.bleed, ..PlanStep::new("verify", proof.node) });
     closing(proofs, false).chain(bleeding).chain(closing(proofs, true)).chain(between).chain(proving).collect()
 }
 

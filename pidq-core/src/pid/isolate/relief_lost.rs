@@ -29,7 +29,7 @@ pub(super) struct Protection {
 }
 
 /// A part of the plant on one side of a barrier, up to the next valve that may be closed.
-struct Part {
+pub(super) struct Part {
     equipment: Vec<EquipmentSide>,
     /// By item: the one before it on the way from the barrier.
     before: HashMap<NodeId, NodeId>,
@@ -39,7 +39,7 @@ struct Part {
 
 impl Part {
     /// Returns the part of the plant from some items on. Only valves that are locked open are passed, and no barrier.
-    fn find(
+    pub fn find(
         drawing: &Drawing<'_>,
         starts: Vec<NodeId>,
         is_barrier: impl Fn(NodeId) -> bool,
@@ -83,6 +83,20 @@ impl Part {
         Ok(part)
     }
 
+    pub fn equipment(&self) -> &[EquipmentSide] {
+        &self.equipment
+    }
+
+    /// Returns the relief devices at its ends, each with the item before it; `barrier` is before the first items.
+    pub fn relief_devices(&self, drawing: &Drawing<'_>, barrier: NodeId) -> Vec<[NodeId; 2]> {
+        let is_relief = |node: NodeId| drawing.topology.roles[node as usize] == Role::Relief;
+        let devices = self.before.iter().filter(|(node, _)| is_relief(**node));
+        let mut devices: Vec<[NodeId; 2]> =
+            devices.map(|(node, before)| [*node, if *before == NONE { barrier } else { *before }]).collect();
+        devices.sort_unstable();
+        devices
+    }
+
     /// Returns whether it has equipment of its own that may be under pressure.
     fn keeps_pressure(&self, drawing: &Drawing<'_>) -> bool {
         self.equipment.iter().any(|(equipment, _)| !is_driven(drawing, *equipment))
@@ -100,7 +114,7 @@ impl Part {
 
 impl Protection {
     /// Finds what the relief devices around a part protect.
-    fn explore(&mut self, drawing: &Drawing<'_>, part: &Part, charge: ChargeFn<'_>) -> Result<()> {
+    pub fn explore(&mut self, drawing: &Drawing<'_>, part: &Part, charge: ChargeFn<'_>) -> Result<()> {
         for device in devices_around(drawing, &part.equipment, charge)? {
             if self.judged.contains(&device) {
                 continue;
@@ -137,7 +151,7 @@ impl Protection {
     }
 
     /// Returns the devices of a part with a path to each, from next to the barrier.
-    fn devices(&self, part: &Part, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, Vec<NodeId>)>> {
+    pub fn devices(&self, part: &Part, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, Vec<NodeId>)>> {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         for side in &part.equipment {
@@ -152,6 +166,21 @@ impl Protection {
             }
         }
         Ok(found)
+    }
+
+    /// Returns whether a device besides some others protects a side of equipment, which has a port, for certain.
+    pub fn protects_besides(
+        &mut self,
+        drawing: &Drawing<'_>,
+        (side, port): (EquipmentSide, NodeId),
+        is_other: impl Fn(NodeId) -> bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<bool> {
+        let part = Part { equipment: vec![side], before: HashMap::new(), reached_at: [(side, port)].into() };
+        self.explore(drawing, &part, charge)?;
+        let devices = self.devices_of.get(&side).map_or(&[][..], Vec::as_slice);
+        charge(devices.len() as u64)?;
+        Ok(devices.iter().any(|(device, is_certain)| *is_certain && !is_other(*device)))
     }
 
     /// Returns whether a device protects a part for certain.

@@ -2,18 +2,16 @@
 
 use hashbrown::HashSet;
 
-use super::bleeds::{self, BleedEnd, bleed_at, bleed_end, neighbors};
+use super::bleeds::{self, BleedEnd, bleed_at, bleed_end};
 use super::relief_lost::Protection;
 use super::{Barrier, DataGap, Isolation, OpenBranch, Step, Uncertainty};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
-use crate::pid::relief::sides::SideKind;
+use crate::pid::relief::ReliefPath;
 use crate::pid::relief::tails::Tails;
-use crate::pid::relief::{PathState, ReliefPath};
-use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed, is_locked_open};
+use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed};
 use crate::pid::{ChargeFn, Datum};
 
 const RESULT: &[&str] = &[
@@ -60,6 +58,21 @@ struct Device {
     node: NodeId,
     path: Vec<NodeId>,
     cut_off_by: Vec<NodeId>,
+    /// The barrier takes it from a machine outside of the volume.
+    is_of_machine: bool,
+}
+
+impl Device {
+    fn new(node: NodeId, path: Vec<NodeId>, cut_off_by: Vec<NodeId>) -> Device {
+        Device { node, path, cut_off_by, is_of_machine: false }
+    }
+}
+
+/// Relief devices that a barrier cuts off.
+pub(super) struct CutOff {
+    pub devices: Vec<NodeId>,
+    /// The barrier takes them only from machines outside of the volume.
+    pub is_of_machines: bool,
 }
 
 impl<'a> Isolation<'_, 'a> {
@@ -258,80 +271,27 @@ impl<'a> Isolation<'_, 'a> {
         for barrier in &self.barriers {
             let Step { node, .. } = self.steps[barrier.step as usize];
             let path = |rest: Vec<NodeId>| [self.path(barrier.step), rest].concat();
-            let device = |device, rest| Device { node: device, path: path(rest), cut_off_by: vec![node] };
+            let device = |device, rest| Device::new(device, path(rest), vec![node]);
             let blocked = relief_paths.blocked_by(node);
             charge(blocked.len() as u64)?;
             let mut devices: Vec<Device> =
                 blocked.iter().map(|found| device(*found, relief_paths.path_from(node, *found))).collect();
-            for (found, rest) in self.devices_behind(node, charge)? {
-                let is_cut_off = !is_inside.contains(&found) && !blocked.contains(&found);
-                if is_cut_off && self.depends_on(found, node, rest.last_chunk(), charge)? {
+            let is_known = |found: NodeId| is_inside.contains(&found) || blocked.contains(&found);
+            let mut lost = self.relief_behind(barrier, is_known, &mut protection, charge)?;
+            lost.extend(self.relief_lost_at(node, &mut protection, charge)?);
+            for (found, rest) in lost {
+                if devices.iter().all(|known| known.node != found) {
                     devices.push(device(found, rest));
                 }
             }
-            for (found, rest) in self.relief_lost_at(node, &mut protection, charge)? {
+            for (found, rest) in self.relief_of_machine_lost_at(barrier, &mut protection, charge)? {
                 if devices.iter().all(|known| known.node != found) {
-                    devices.push(device(found, rest));
+                    devices.push(Device { is_of_machine: true, ..device(found, rest) });
                 }
             }
             all.push(devices);
         }
         Ok(all)
-    }
-
-    /// Returns whether a device behind a barrier loses its inlet or its outlet by it. Reached from its outlet, it does only if
-    /// all that it discharges passes the barrier, and not if it returns to the suction of the machine that alone it
-    /// protects: what is before the suction takes in nothing of it.
-    fn depends_on(
-        &self,
-        device: NodeId,
-        barrier: NodeId,
-        end: Option<&[NodeId; 2]>,
-        charge: ChargeFn<'_>,
-    ) -> Result<bool> {
-        let topology = &self.drawing.topology;
-        let before = end.map_or(barrier, |[before, _]| *before);
-        let table = topology.table(EdgeFilter::Flow, Direction::Both);
-        charge(table.degree(device) as u64)?;
-        let mut pipes = table.arcs(device).filter(|(next, _)| *next == before).map(|(_, pipe)| pipe);
-        if !pipes.all(|pipe| topology.flow_ends(pipe)[0] == device && !topology.is_assumed(pipe)) {
-            return Ok(true);
-        }
-        let path = ReliefPath::find(self.drawing, device, &mut Tails::default(), charge)?;
-        let keeps_own_suction = path.returns_to_suction() && path.state == PathState::Open;
-        Ok(!keeps_own_suction && !path.valves(SideKind::Outlet, |valve| valve == barrier).is_empty())
-    }
-
-    /// Returns the relief devices behind a barrier, up to the next valve or equipment, with the paths to them.
-    fn devices_behind(&self, barrier: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, Vec<NodeId>)>> {
-        const MAX_ITEMS: usize = 64;
-        let topology = &self.drawing.topology;
-        if topology.relief_devices.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut seen: HashSet<NodeId> = HashSet::new();
-        let mut queue: Vec<(NodeId, Vec<NodeId>)> = vec![(barrier, Vec::new())];
-        let (mut found, mut at) = (Vec::new(), 0);
-        while at < queue.len().min(MAX_ITEMS) {
-            let (node, path) = queue[at].clone();
-            at += 1;
-            for next in neighbors(self.drawing, node, charge)? {
-                if self.visited.contains(&next) || !seen.insert(next) || topology.owner(next).is_some() {
-                    continue;
-                }
-                let path = [path.as_slice(), &[next]].concat();
-                match topology.roles[next as usize] {
-                    Role::Relief => found.push((next, path)),
-                    Role::None | Role::Junction | Role::SizeBreak | Role::OneWay | Role::Instrument => {
-                        queue.push((next, path));
-                    }
-                    Role::OffPage if !topology.is_sheet_end(next) => queue.push((next, path)),
-                    Role::Barrier if is_locked_open(self.drawing, next) => queue.push((next, path)),
-                    _ => {}
-                }
-            }
-        }
-        Ok(found)
     }
 
     /// Returns the relief devices of what is isolated: those inside and those that a barrier cuts off.
@@ -340,17 +300,14 @@ impl<'a> Isolation<'_, 'a> {
         for step in &self.relief {
             let node = self.steps[*step as usize].node;
             if devices.iter().all(|known| known.node != node) {
-                devices.push(Device { node, path: self.path(*step), cut_off_by: Vec::new() });
+                devices.push(Device::new(node, self.path(*step), Vec::new()));
             }
         }
         for device in cut_off.iter().flatten() {
             charge(1 + devices.len() as u64)?;
             match devices.iter_mut().find(|known| known.node == device.node) {
                 Some(known) => known.cut_off_by.extend(&device.cut_off_by),
-                None => {
-                    let (path, cut_off_by) = (device.path.clone(), device.cut_off_by.clone());
-                    devices.push(Device { node: device.node, path, cut_off_by });
-                }
+                None => devices.push(Device::new(device.node, device.path.clone(), device.cut_off_by.clone())),
             }
         }
         let mut rows = Vec::with_capacity(devices.len());
@@ -372,7 +329,7 @@ impl<'a> Isolation<'_, 'a> {
         let closed = valves.iter().copied().filter(is_shut).collect();
         let path = ReliefPath::find(self.drawing, device.node, tails, charge)?;
         let way: Vec<NodeId> = device.path.iter().rev().skip(1).copied().collect();
-        let state = path.state_along(self.drawing, &way, charge)?;
+        let state = self.state_for_volume(&path, &way, charge)?;
         Ok(vec![
             Datum::Node(device.node),
             Datum::Nodes(device.path),
@@ -383,9 +340,12 @@ impl<'a> Isolation<'_, 'a> {
         ])
     }
 
-    /// Returns, by barrier, the nodes of the relief devices that it cuts off.
-    pub(super) fn cut_off_nodes(&self, charge: ChargeFn<'_>) -> Result<Vec<Vec<NodeId>>> {
-        let devices = self.devices_cut_off(charge)?;
-        Ok(devices.iter().map(|devices| devices.iter().map(|device| device.node).collect()).collect())
+    /// Returns, by barrier, the relief devices that it cuts off.
+    pub(super) fn cut_offs(&self, charge: ChargeFn<'_>) -> Result<Vec<CutOff>> {
+        let cut_off = |devices: &Vec<Device>| CutOff {
+            devices: devices.iter().map(|device| device.node).collect(),
+            is_of_machines: !devices.is_empty() && devices.iter().all(|device| device.is_of_machine),
+        };
+        Ok(self.devices_cut_off(charge)?.iter().map(cut_off).collect())
     }
 }

@@ -7,6 +7,7 @@ use crate::graph::roles::{Passage, Role};
 use crate::graph::walk::Visitor;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::is_unused_port;
+use crate::pid::valve_state::open_equipment::{Opening, opening};
 use hashbrown::HashSet;
 
 impl Isolation<'_, '_> {
@@ -38,6 +39,7 @@ impl Isolation<'_, '_> {
         }
         self.include_with_state(item, own_step);
         self.include_end(item, own_step);
+        self.include_opening(item, own_step);
         Ok(())
     }
 
@@ -51,6 +53,18 @@ impl Isolation<'_, '_> {
         };
         let step = own_step.unwrap_or_else(|| self.begin_branch(item));
         self.open.push(OpenBranch { step, kind, at: item });
+    }
+
+    /// Lists equipment of the volume that is open to the atmosphere: nothing isolates it.
+    pub(super) fn include_opening(&mut self, equipment: NodeId, step: Option<u32>) {
+        match opening(self.drawing, equipment) {
+            Opening::NotStated => {}
+            Opening::Possible => self.note("unread_text", equipment),
+            Opening::Stated => {
+                let step = step.unwrap_or_else(|| self.begin_branch(equipment));
+                self.open.push(OpenBranch { step, kind: "open_end", at: equipment });
+            }
+        }
     }
 
     /// Adds a chamber and its nozzles to the volume; branches start at them.
@@ -119,6 +133,7 @@ impl Isolation<'_, '_> {
         for part in open {
             if self.targets.insert(part) {
                 self.include_part(part);
+                self.include_opening(part, None);
             }
         }
         self.note_unknown_parts(target, visitor)?;

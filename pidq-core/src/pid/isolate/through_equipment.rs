@@ -47,6 +47,7 @@ impl Isolation<'_, '_> {
         if !is_nozzle_inside && !self.targets.contains(&body) && self.entered_equipment.insert(body) {
             self.inside.push(body);
             self.swallowed.extend(self.options.include_equipment.then_some(body));
+            self.include_opening(body, Some(step));
         }
         let may_have_several = match side {
             Some(NONE) => self.drawing.may_have_several_sides(body, &mut |units| visitor.charge(units))?,

@@ -345,7 +345,7 @@ fn add_openings(drawing: &Drawing<'_>, section: &mut Section, parts: &Parts, cha
         let role = drawing.topology.roles[node as usize];
         let reason = match role {
             Role::Port if is_unpiped => "unconnected_nozzle",
-            Role::OpenEnd => "open_end",
+            Role::OpenEnd | Role::Equipment => "open_end",
             role if is_unpiped && role.closes() && is_drawn_closed(drawing, node) => continue,
             _ if is_unpiped => "free_port",
             _ => "open_end",

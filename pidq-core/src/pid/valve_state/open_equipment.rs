@@ -1,0 +1,98 @@
+//! Equipment that is open to the atmosphere, by its class, a text or a field: nothing isolates it from there.
+
+use super::phrases::clauses;
+use super::{texts, truth};
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::vocabulary;
+use crate::pid::stated_values::{plain_name, stated_fields};
+use crate::value::Value;
+
+/// Opening of equipment to the atmosphere. In ascending order of certainty.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Opening {
+    NotStated,
+    /// A text names an opening in other circumstances, or says that open equipment is closed.
+    Possible,
+    Stated,
+}
+
+/// Returns whether equipment is stated to be open to the atmosphere, such as an open tank, a basin or a stack.
+pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
+    if drawing.topology.roles[equipment as usize] != Role::Equipment {
+        return Opening::NotStated;
+    }
+    let own_texts = || {
+        [Names::Description, Names::Remarks, Names::Class]
+            .into_iter()
+            .flat_map(|names| texts(drawing, equipment, names))
+    };
+    let is_closed = |text: &str| {
+        clauses(text)
+            .iter()
+            .any(|clause| has(clause, vocabulary::CLOSED_TOP_WORDS) && !has(clause, vocabulary::OPENING_DENIALS))
+    };
+    let by_class = match drawing.is_relief_end(equipment) {
+        true if own_texts().any(is_closed) => Opening::Possible,
+        true => Opening::Stated,
+        false => Opening::NotStated,
+    };
+    let of_texts = own_texts().map(by_text).max().unwrap_or(Opening::NotStated);
+    let mut fields = drawing.node(equipment).as_object().into_iter().flat_map(stated_fields);
+    let is_opening = |name: &str, value: Value<'_>| name.len() <= MAX_CLASS && by_field(name, value) == Opening::Stated;
+    match fields.any(|(name, stated)| is_opening(name, stated.value)) {
+        true => Opening::Stated,
+        false => by_class.max(of_texts),
+    }
+}
+
+/// Returns what a text says. A clause about a relief device says nothing about the equipment.
+fn by_text(text: &str) -> Opening {
+    let read = |clause: &Vec<String>| match () {
+        () if !names_opening(clause) || has(clause, vocabulary::OPENING_DENIALS) => Opening::NotStated,
+        () if has(clause, vocabulary::RELIEF_WORDS_IN_TEXTS) => Opening::NotStated,
+        () if has(clause, vocabulary::CIRCUMSTANCES) => Opening::Possible,
+        () => Opening::Stated,
+    };
+    clauses(text).iter().map(read).max().unwrap_or(Opening::NotStated)
+}
+
+/// Returns whether a clause has the words of an opening one after the other, apart from articles.
+fn names_opening(clause: &[String]) -> bool {
+    let words: Vec<&str> =
+        clause.iter().map(String::as_str).filter(|word| !vocabulary::ARTICLES.contains(word)).collect();
+    vocabulary::OPENINGS.iter().any(|opening| {
+        let opening: Vec<&str> = opening.split('_').collect();
+        words.windows(opening.len()).any(|words| words == opening)
+    })
+}
+
+/// Returns what a field for the roof, a cover, a vent or the type of equipment says.
+fn by_field(name: &str, value: Value<'_>) -> Opening {
+    let name = plain_name(name);
+    let is_for = |known: &[&str]| name.split('_').any(|word| known.contains(&word));
+    let first = |known: &[&str]| {
+        let words = value.as_str().map(clauses).unwrap_or_default();
+        words.first().and_then(|clause| clause.first()).is_some_and(|word| known.contains(&word.as_str()))
+    };
+    let text = || value.as_str().map_or(Opening::NotStated, by_text);
+    match () {
+        () if is_for(vocabulary::COVER_FIELD_WORDS) => {
+            let is_absent =
+                truth(value) == Some(false) || first(&["no", "none", "without", "keine", "ohne", "aucun", "sans"]);
+            if is_absent || first(vocabulary::OPEN_WORDS) { Opening::Stated } else { text() }
+        }
+        () if is_for(vocabulary::VENT_FIELD_WORDS) => {
+            let is_free = first(vocabulary::OPEN_WORDS) || first(&["free", "frei", "libre", "atmosphere", "atm"]);
+            if is_free { Opening::Stated } else { text() }
+        }
+        () if is_for(vocabulary::TYPE_FIELD_WORDS) && first(vocabulary::OPEN_WORDS) => Opening::Stated,
+        () => Opening::NotStated,
+    }
+}
+
+fn has(clause: &[String], known: &[&str]) -> bool {
+    clause.iter().any(|word| known.contains(&word.as_str()))
+}

@@ -1,0 +1,195 @@
+//! What a drawing states about a volume without a pipe: bypass valves, nozzles in lists, valves on a line; and equipment by
+//! its nozzles or in other languages.
+
+use pidq::Graph;
+use serde_json::{Value, json};
+
+use crate::graph::evaluate;
+
+/// Returns a vessel with two nozzles, of which one has a hand valve on a line; with more fields of the vessel and nodes.
+fn plant(fields: &Value, nodes: &Value) -> Value {
+    let mut vessel = json!({"id": "V-1", "tag": "V-1", "node_classification": "equipment.vessel"});
+    vessel.as_object_mut().expect("fields").extend(fields.as_object().expect("fields").clone());
+    let nozzle = |name: &str| json!({"id": format!("V-1/{name}"), "tag": name, "node_classification": "equipment_component.nozzle"});
+    let has = |name: &str| json!({"from": "V-1", "to": format!("V-1/{name}"), "edge_type": "has_a"});
+    let pipe = |from: &str, to: &str, line: &str| json!({"from": from, "to": to, "edge_type": "piping", "line": line});
+    let mut all = vec![
+        vessel,
+        nozzle("N1"),
+        nozzle("N2"),
+        json!({"id": "HV-1", "tag": "HV-1", "node_classification": "gate_valve"}),
+        json!({"id": "HV-2", "tag": "HV-2", "node_classification": "gate_valve"}),
+        json!({"id": "O-1", "node_classification": "off_page_connector"}),
+        json!({"id": "O-2", "node_classification": "off_page_connector"}),
+    ];
+    all.extend(nodes.as_array().expect("nodes").clone());
+    let edges = [
+        has("N1"),
+        has("N2"),
+        pipe("V-1/N1", "HV-1", "L-1"),
+        pipe("HV-1", "O-1", "L-9"),
+        pipe("V-1/N2", "HV-2", "L-2"),
+        pipe("HV-2", "O-2", "L-2"),
+    ];
+    json!({"pid_graph": {"nodes": all, "edges": edges}})
+}
+
+fn answer(document: &Value, query: &str) -> Value {
+    let graph = Graph::from_json(document.to_string()).expect("a drawing is JSON");
+    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query}: {error}"))
+}
+
+/// Returns whether the vessel is isolated, what is uncertain and what is missing.
+fn judged(document: &Value) -> Value {
+    let rows = ".uncertain | map(.reason + \" \" + .at.id), .data_gaps | map(.kind + \" \" + .at.id)";
+    answer(document, &format!(r#"isolate("V-1") | [.isolated, {rows}]"#))
+}
+
+#[test]
+fn a_bypass_valve_that_only_a_field_states_makes_its_valve_uncertain() {
+    for field in ["bypass_of", "BypassOf", "bypass_for", "bypasses"] {
+        for target in [json!("HV-1"), json!(["HV-1"]), json!({"id": "HV-1"})] {
+            let bypass = json!([{"id": "HV-9", "node_classification": "globe_valve", field: target}]);
+            assert_eq!(
+                judged(&plant(&json!({}), &bypass)),
+                json!(["unknown", ["unknown_part HV-1"], []]),
+                "{field} {target}"
+            );
+        }
+    }
+    // Of another valve, or with a field that says nothing of it.
+    for bypass in [
+        json!([{"id": "HV-9", "node_classification": "globe_valve", "bypass_of": "HV-77"}]),
+        json!([{"id": "HV-9", "node_classification": "globe_valve", "bypass_of": null}]),
+        json!([{"id": "HV-9", "node_classification": "globe_valve", "near": "HV-1"}]),
+    ] {
+        assert_eq!(judged(&plant(&json!({}), &bypass)), json!(["yes", [], []]), "{bypass}");
+    }
+}
+
+#[test]
+fn a_nozzle_in_a_list_of_its_vessel_that_the_drawing_lacks_is_a_gap() {
+    let gap = json!(["unknown", [], ["unconnected_nozzle V-1"]]);
+    for fields in [
+        json!({"nozzles": [{"tag": "N1"}, {"tag": "N2"}, {"tag": "N3", "size": 50}]}),
+        json!({"nozzles": ["N1", "N2", "N3"]}),
+        json!({"Nozzles": ["V-1-N1", "V-1-N2", "V-1-N3"]}),
+        json!({"connections": ["N1", "N2", "K3"]}),
+        json!({"number_of_nozzles": 3}),
+        json!({"nozzle_count": "3"}),
+    ] {
+        assert_eq!(judged(&plant(&fields, &json!([]))), gap, "{fields}");
+    }
+    for fields in [
+        json!({"nozzles": [{"tag": "N1"}, {"tag": "N2"}]}),
+        json!({"nozzles": ["n1", "N 2"]}),
+        json!({"nozzles": [{"tag": "N1"}, {"tag": "N2"}, {"tag": "M1", "service": "manhole"}]}),
+        json!({"nozzles": [{"tag": "N1"}, {"tag": "N2"}, {"tag": "N3", "remark": "spare, blinded"}]}),
+        // A list of neighbors or of types of connections.
+        json!({"connections": ["HV-1", "HV-2", "LT-1"]}),
+        json!({"connections": "flanged"}),
+        json!({"number_of_nozzles": 2}),
+        json!({"number_of_nozzles": "tbd"}),
+    ] {
+        assert_eq!(judged(&plant(&fields, &json!([]))), json!(["yes", [], []]), "{fields}");
+    }
+}
+
+#[test]
+fn a_valve_on_a_line_of_the_volume_without_a_pipe_is_a_gap() {
+    let loose = |class: &str, line: &str| json!([{"id": "X-3", "node_classification": class, "line": line}]);
+    for class in ["ball_valve", "control_valve", "check_valve", "safety_valve", "open_end", "off_page_connector"] {
+        let expected = json!(["unknown", [], ["free_port X-3"]]);
+        for line in ["L-1", "L-2"] {
+            assert_eq!(judged(&plant(&json!({}), &loose(class, line))), expected, "{class} {line}");
+        }
+        // The line behind the valve, another line, and an item of no pipe.
+        for line in ["L-9", "L-7", ""] {
+            assert_eq!(judged(&plant(&json!({}), &loose(class, line))), json!(["yes", [], []]), "{class} {line}");
+        }
+    }
+    for class in ["instrument.transmitter", "annotation.label"] {
+        assert_eq!(judged(&plant(&json!({}), &loose(class, "L-1"))), json!(["yes", [], []]), "{class}");
+    }
+}
+
+#[test]
+fn an_item_that_owns_nozzles_is_equipment() {
+    for class in [
+        "Gasifier9",
+        "XYZ Apparat",
+        "Behälter",
+        "Kolonne",
+        "Wärmetauscher",
+        "réservoir",
+        "pompe",
+        "Extruder",
+        "PigReceiver",
+    ] {
+        for edge in ["has_a", "physically_has_a"] {
+            let mut document = plant(&json!({"node_classification": class}), &json!([]));
+            for at in 0..2 {
+                document["pid_graph"]["edges"][at]["edge_type"] = json!(edge);
+            }
+            assert_eq!(judged(&document), json!(["yes", [], []]), "{class} {edge}");
+            let other = answer(&document, r#"isolate("HV-1").unresolved | map(.kind + " " + .at.id) | sort() | .0"#);
+            assert_eq!(other, json!("equipment V-1"), "{class} {edge}");
+        }
+    }
+    // A line has nozzles as members, and a skid has equipment and valves.
+    for fields in [
+        json!({"node_type": "piping_network_system", "node_classification": "my_run"}),
+        json!({"node_classification": "piping_network_segment.run"}),
+        json!({"node_classification": "plant_section"}),
+    ] {
+        let roles = answer(&plant(&fields, &json!([])), "equipmentList() | map(.tag)");
+        assert_eq!(roles, json!([]), "{fields}");
+    }
+    let mut skid = plant(&json!({"node_classification": "my_gizmo"}), &json!([]));
+    let edges = skid["pid_graph"]["edges"].as_array_mut().expect("edges");
+    edges.push(json!({"from": "V-1", "to": "HV-1", "edge_type": "has_a"}));
+    assert_eq!(answer(&skid, "equipmentList() | map(.tag)"), json!([]));
+}
+
+#[test]
+fn classes_of_equipment_need_no_group() {
+    for class in [
+        "PigReceiver",
+        "pig_launcher",
+        "Autoclave",
+        "Crystallizer",
+        "Deaerator",
+        "SlugCatcher",
+        "Vaporizer",
+        "Turboexpander",
+        "Fermenter",
+        "sphere",
+        "Kreiselpumpe",
+        "Rührkessel",
+        "Verdichter",
+        "échangeur de chaleur",
+        "Wärmeübertrager",
+        "compresseur",
+    ] {
+        let document = json!({
+            "nodes": [{"id": "X", "class": class}, {"id": "H", "class": "gate_valve"}, {"id": "T", "class": "tank"}],
+            "edges": [{"from": "X", "to": "H"}, {"from": "H", "to": "T"}]
+        });
+        assert_eq!(answer(&document, r#"isolate("X").isolated"#), json!("yes"), "{class}");
+    }
+}
+
+#[test]
+fn a_seal_pot_in_a_pipe_is_a_part_of_the_pipe() {
+    for class in ["seal_pot", "piping_component.seal_pot", "WaterSeal", "water_seal", "liquid_seal"] {
+        let document = json!({
+            "nodes": [
+                {"id": "P", "class": "pump"}, {"id": "S", "class": class}, {"id": "H", "class": "gate_valve"},
+                {"id": "T", "class": "tank"}
+            ],
+            "edges": [{"from": "P", "to": "S"}, {"from": "S", "to": "H"}, {"from": "H", "to": "T"}]
+        });
+        let isolated = answer(&document, r#"isolate("P") | [.isolated, .barriers | map(.node.id)]"#);
+        assert_eq!(isolated, json!(["yes", ["H"]]), "{class}");
+    }
+}
