@@ -226,12 +226,29 @@ fn a_signal_over_a_connector_that_is_not_there_makes_a_trip_uncertain() {
         ("X-2", json!([[true], []])),
         ("X-2(status=future)", json!([[false], [["joint#1.1", "not_installed"]]])),
         ("X-2(status=to be removed)", json!([[false], [["joint#1.1", "unknown_status"]]])),
+        ("X-2(remarks=signal for alarm only)", json!([[false], [["joint#1.1", "unknown_status"]]])),
+        ("X-2(remarks=permissive)", json!([[false], [["joint#1.1", "unknown_status"]]])),
+        ("X-2(remarks=not yet connected)", json!([[false], [["joint#1.1", "unknown_status"]]])),
+        ("X-2(remarks=continued from sheet A)", json!([[true], []])),
     ] {
         let valve = format!("{connector} ⇢ SDV-1; T-1 → SDV-1 → T-2");
         let mut sheets = [sheet("A", "I-1 ⇢ X-1", &[("X-1", "B", "L")]), sheet("B", &valve, &[("X-2", "A", "L")])];
         sheets[0]["pid_graph"]["nodes"][0]["tag"] = json!("PSHH-1");
         check(&sheets, query, expected);
     }
+}
+
+#[test]
+fn a_relief_line_over_a_connector_with_a_doubtful_remark_is_not_open() {
+    let path = |remark: &str, expected: &str| {
+        let connector = format!("T-1 → RV-1 → X-1(remarks={remark})");
+        let sheets = [sheet("A", &connector, &[("X-1", "B", "L")]), sheet("B", "X-2 → O-1", &[("X-2", "A", "L")])];
+        check(&sheets, "reliefList().0.relief_path", json!(expected));
+    };
+    path("line not yet connected", "unknown");
+    path("out of service", "unknown");
+    path("continued on sheet B", "open");
+    path("to flare", "open");
 }
 
 #[test]

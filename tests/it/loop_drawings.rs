@@ -1126,6 +1126,12 @@ fn a_blowdown_valve_of_a_trip_has_to_open() {
         ("blowdown_valve(fail_action=open, lock=locked_closed)", flare, false),
         ("blowdown_valve(fail_action=open, status=future)", flare, false),
         ("blowdown_valve(fail_action=open)", "HV-1:gate_valve(normal_position=closed) → FS-1:flare_stack", false),
+        ("blowdown_valve(fail_action=open)", "HV-1:gate_valve(normal_position=open) → FS-1:flare_stack", false),
+        ("blowdown_valve(fail_action=open)", "HV-1:gate_valve(normal_position=locked_open) → FS-1:flare_stack", true),
+        ("blowdown_valve(fail_action=open)", "RO-1:restriction_orifice → FS-1:flare_stack", true),
+        ("blowdown_valve(fail_action=open)", "D-1:knock_out_drum → FS-1:flare_stack", true),
+        ("blowdown_valve(fail_action=open)", "V-8:vessel", false),
+        ("blowdown_valve(fail_action=open)", "OPC-7:off_page_connector", false),
     ] {
         assert_eq!(row(valve, rest), json!(["BDV-1", "blowdown_valve", certain]), "{valve} {rest}");
     }
@@ -1574,6 +1580,62 @@ fn the_signals_of_a_trip_and_the_way_to_its_sensor_have_to_be_there() {
 }
 
 #[test]
+fn a_trip_whose_signal_or_logic_does_something_else_to_its_valve_is_not_certain() {
+    for (at, fields) in [
+        ("s2", json!({"label": "OPEN"})),
+        ("s2", json!({"description": "inhibit opening"})),
+        ("s2", json!({"label": "position feedback"})),
+        ("s2", json!({"label": "status"})),
+        ("s2", json!({"label": "AUF"})),
+        ("s2", json!({"description": "ouverture"})),
+        ("s2", json!({"signal_type": "permissive"})),
+        ("I-1", json!({"description": "start permissive"})),
+        ("I-1", json!({"type": "permissive"})),
+        ("I-1", json!({"description": "opens XV-1 on high level"})),
+        ("I-1", json!({"action": "open XV-1"})),
+        ("I-1", json!({"remarks": "öffnet bei Hochstand"})),
+    ] {
+        assert!(!certain_trip(at, &fields), "{at} {fields}");
+        let found = evaluate(&trip_with(&json!(at), &fields), "causeAndEffect().not_followed | map(.reason)");
+        assert_ne!(found, json!([]), "{at} {fields}");
+    }
+    for (at, fields) in [
+        ("s2", json!({"label": "OPEN/CLOSE"})),
+        ("s2", json!({"label": "trip"})),
+        ("s2", json!({"description": "normally open contact"})),
+        ("s1", json!({"label": "status"})),
+        ("I-1", json!({"description": "closes XV-1, opens BDV-2"})),
+        ("I-1", json!({"description": "opens BDV-2 on high level"})),
+        ("I-1", json!({"description": "high level trip, contacts open on trip"})),
+        ("I-1", json!({"action": "close XV-1"})),
+    ] {
+        assert!(certain_trip(at, &fields), "{at} {fields}");
+        let found = evaluate(&trip_with(&json!(at), &fields), "causeAndEffect().not_followed");
+        assert_eq!(found, json!([]), "{at} {fields}");
+    }
+}
+
+#[test]
+fn a_voting_block_needs_as_many_sensors_as_it_votes_on() {
+    let certain = |voter: &str, count: usize| {
+        let sensors = ["A", "B", "C"].iter().take(count);
+        let signals = sensors.map(|suffix| format!("; V-1 ⇢ LSHH-1{suffix}:level_switch ⇢ VT-1")).collect::<String>();
+        let plant = format!(
+            "V-2:vessel → XV-1:shutdown_valve(fail_action=closed) → V-1:vessel; VT-1:{voter} ⇢ I-1:interlock ⇢ XV-1{signals}"
+        );
+        let query =
+            r#"hazopNodes() | map(.safeguards | filter(.item.id == "XV-1") | map(.certain)) | flatten() | uniq()"#;
+        evaluate(&document(&plant), query)
+    };
+    for voter in ["instrument.voting(label=2oo3)", "voting_block(description=2oo3)", "voter(logic=2 out of 3)"] {
+        assert_eq!(certain(voter, 1), json!([false]), "{voter}");
+        assert_eq!(certain(voter, 2), json!([false]), "{voter}");
+        assert_eq!(certain(voter, 3), json!([true]), "{voter}");
+    }
+    assert_eq!(certain("instrument.voting(label=1oo1)", 1), json!([true]));
+}
+
+#[test]
 fn what_an_item_of_a_trip_states_in_other_columns_counts() {
     for (at, fields) in [
         ("XV-1", json!({"valve_status": "removed"})),
@@ -1584,6 +1646,7 @@ fn what_an_item_of_a_trip_states_in_other_columns_counts() {
         ("I-1", json!({"MooN": "2oo3"})),
         ("I-1", json!({"voting": "2 von 3"})),
         ("I-1", json!({"remarks": "2 out of 3"})),
+        ("I-1", json!({"group_logic": "2oo3"})),
     ] {
         assert!(!certain_trip(at, &fields), "{at} {fields}");
     }
@@ -1605,4 +1668,58 @@ fn what_an_item_of_a_trip_states_in_other_columns_counts() {
         assert_eq!(by_hand(&fields), json!([false]), "{fields}");
     }
     assert_eq!(by_hand(&json!({"actuator_type": "pneumatic"})), json!([true]));
+    for fields in [
+        json!({"remarks": "blockiert offen"}),
+        json!({"remarks": "von Hand offen"}),
+        json!({"remarks": "bloquée ouverte"}),
+        json!({"remarks": "commande manuelle"}),
+        json!({"remarks": "électrovanne shuntée"}),
+        json!({"remarks": "Sicherheitsstellung AUF"}),
+        json!({"remarks": "FAO"}),
+        json!({"on_signal_failure": "open"}),
+    ] {
+        assert_eq!(by_hand(&fields), json!([false]), "{fields}");
+    }
+    for fields in [
+        json!({"remarks": "Sicherheitsstellung ZU"}),
+        json!({"remarks": "FAC"}),
+        json!({"remarks": "mit Handrad"}),
+        json!({"on_signal_failure": "closed"}),
+        json!({"description": "vanne d'arrêt d'urgence"}),
+    ] {
+        assert_eq!(by_hand(&fields), json!([true]), "{fields}");
+    }
+}
+
+#[test]
+fn a_check_valve_that_a_field_or_a_text_says_to_let_a_flow_back_is_not_certain() {
+    let certain = |fields: &Value| {
+        let mut valve = json!({"id": "CV-1", "tag": "CV-1", "class": "check_valve"});
+        valve.as_object_mut().expect("an item").extend(fields.as_object().expect("fields").clone());
+        let plant = json!({
+            "nodes": [{"id": "V-1", "class": "vessel"}, valve, {"id": "V-2", "class": "vessel"}],
+            "edges": [{"from": "V-1", "to": "CV-1"}, {"from": "CV-1", "to": "V-2"}]
+        });
+        evaluate(&plant.to_string(), "hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq()")
+    };
+    for fields in [
+        json!({"drilled": true}),
+        json!({"internals": "removed"}),
+        json!({"has_bypass": true}),
+        json!({"remarks": "fuyard"}),
+        json!({"remarks": "bloqué ouvert"}),
+    ] {
+        assert_eq!(certain(&fields), json!([false]), "{fields}");
+    }
+    for fields in [
+        json!({}),
+        json!({"drilled": false}),
+        json!({"internals": "stainless steel"}),
+        json!({"remarks": "DN 80"}),
+        json!({"flange_drilling": "PN 16"}),
+        json!({"actuated": false}),
+        json!({"manufacturer": "A"}),
+    ] {
+        assert_eq!(certain(&fields), json!([true]), "{fields}");
+    }
 }

@@ -2477,10 +2477,39 @@ fn a_locked_valve_that_another_text_calls_closed_has_an_unknown_position() {
         json!({"Stellung": "geschlossen"}),
         json!({"position_normale": "fermée"}),
         json!({"open": false}),
+        json!({"remarks": "closed in winter"}),
+        json!({"remarks": "close after start-up"}),
+        json!({"remarks": "may be closed"}),
+        json!({"remarks": "im Winter geschlossen"}),
+        json!({"remarks": "fermée en hiver"}),
+        json!({"remarks": "throttled to 1/4"}),
+        json!({"remarks": "open 5 %"}),
+        json!({"remarks": "25 % open"}),
+        json!({"remarks": "minimum opening 10 %"}),
+        json!({"remarks": "never fully open"}),
+        json!({"description": "gate valve, crack open"}),
+        json!({"remarks": "gedrosselt"}),
+        json!({"remarks": "stem broken"}),
+        json!({"remarks": "do not open"}),
+        json!({"remarks": "nicht öffnen"}),
     ] {
         assert_eq!(path(&fields), json!("unknown"), "{fields}");
     }
-    for fields in [json!({"remarks": "ouverte cadenassée"}), json!({"open": true}), json!({"Stellung": "offen"})] {
+    for fields in [
+        json!({"remarks": "ouverte cadenassée"}),
+        json!({"open": true}),
+        json!({"Stellung": "offen"}),
+        json!({"remarks": "not to be closed in operation"}),
+        json!({"remarks": "do not close"}),
+        json!({"remarks": "nicht schließen"}),
+        json!({"remarks": "close only with permit"}),
+        json!({"remarks": "to closed drain"}),
+        json!({"remarks": "install close to nozzle"}),
+        json!({"remarks": "bypass HV-2 closed"}),
+        json!({"remarks": "open 100 %"}),
+        json!({"remarks": "fully open"}),
+        json!({"remarks": "do not throttle"}),
+    ] {
         assert_eq!(path(&fields), json!("open"), "{fields}");
     }
 }
@@ -2529,7 +2558,109 @@ fn notes_and_texts_that_say_that_a_device_does_not_act_make_its_path_unknown() {
     for note in ["line to be sloped", "", "DN 50"] {
         assert_eq!(path(&json!({}), "PSV-1", note), json!("open"), "{note}");
     }
-    for text in ["welded shut", "with test gag", "bloquée", "klemmt"] {
+    for text in [
+        "welded shut",
+        "with test gag",
+        "bloquée",
+        "klemmt",
+        "plug in outlet",
+        "ice plug",
+        "locked by travel pin",
+        "seat leaking, set too high",
+        "warehouse spare",
+        "in Werkstatt",
+    ] {
         assert_eq!(path(&json!({"remarks": text}), "", ""), json!("unknown"), "{text}");
+    }
+    for fields in [
+        json!({"tag": "PSV-1 (SPARE)"}),
+        json!({"type": "spare"}),
+        json!({"quantity": 0}),
+        json!({"qty": "0"}),
+        json!({"outlet": "blinded"}),
+        json!({"discharge": "plugged"}),
+    ] {
+        assert_ne!(path(&fields, "", ""), json!("open"), "{fields}");
+    }
+    for fields in [
+        json!({"remarks": "gag removed"}),
+        json!({"remarks": "body drain with plug"}),
+        json!({"description": "buckling pin relief valve"}),
+        json!({"quantity": 1}),
+        json!({"outlet": "3 in"}),
+        json!({"tag": "PSV-1 A/B"}),
+    ] {
+        assert_eq!(path(&fields, "", ""), json!("open"), "{fields}");
+    }
+}
+
+#[test]
+fn a_device_behind_a_pressure_reducing_valve_between_two_sheets_protects_the_line() {
+    let path = |plant: &str| answer(plant, "reliefList() | map([.relief_path, .reasons]) | .0");
+    assert_eq!(path("X-1 → CV-1 → J-1 → X-2; J-1 → RV-1 → O-1"), json!(["open", ""]));
+    assert_eq!(path("X-1 → CV-1 → J-1 → V-2 → X-2; J-1 → RV-1 → O-1"), json!(["open", ""]));
+    assert_eq!(path("X-1 → CV-1 → S-1 → J-1 → X-2; J-1 → V-3(closed) → RV-1 → O-1").get(0), Some(&json!("blocked")));
+    // A bypass of the reducing valve.
+    assert_eq!(path("X-1 → J-3 → CV-1 → J-2 → J-1 → X-2; J-3 → V-1 → J-2; J-1 → RV-1 → O-1"), json!(["open", ""]));
+    // Nothing reduces the pressure of what comes from the other sheet, or the line does not go on.
+    assert_eq!(path("X-1 → V-1 → J-1 → X-2; J-1 → RV-1 → O-1").get(0), Some(&json!("unknown")));
+    assert_eq!(path("X-1 → CV-1 → RV-1 → O-1").get(0), Some(&json!("unknown")));
+}
+
+#[test]
+fn a_hose_that_is_there_at_times_makes_the_path_unknown() {
+    let path = |remark: &str| {
+        let plant = json!({
+            "nodes": [
+                {"id": "D-1", "class": "equipment.vessel"}, {"id": "PSV-1", "class": "safety_valve"},
+                {"id": "X-1", "class": "hose", "remarks": remark}, {"id": "O-1", "class": "open_end"}
+            ],
+            "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "X-1"}, {"from": "X-1", "to": "O-1"}]
+        });
+        answer_of(&plant.to_string(), "reliefList() | map(.relief_path) | .0")
+    };
+    for remark in [
+        "connect when required",
+        "not permanently installed",
+        "temporary",
+        "portable",
+        "disconnect after use",
+        "to be connected for unloading only",
+        "zum Anschluss bei Bedarf",
+        "raccordement temporaire",
+    ] {
+        assert_eq!(path(remark), json!("unknown"), "{remark}");
+    }
+    for remark in ["", "flexible hose DN 50", "stainless steel, permanently connected"] {
+        assert_eq!(path(remark), json!("open"), "{remark}");
+    }
+}
+
+#[test]
+fn an_end_of_a_relief_line_that_a_text_closes_or_that_is_not_there_makes_the_path_unknown() {
+    let path = |class: &str, fields: &Value| {
+        let mut end = json!({"id": "X-1", "class": class});
+        end.as_object_mut().expect("an item").extend(fields.as_object().expect("fields").clone());
+        let plant = json!({
+            "nodes": [{"id": "D-1", "class": "equipment.vessel"}, {"id": "PSV-1", "class": "safety_valve"}, end],
+            "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "X-1"}]
+        });
+        answer_of(&plant.to_string(), "reliefList() | map(.relief_path) | .0")
+    };
+    for (class, fields) in [
+        ("open_end", json!({"remarks": "cap fitted"})),
+        ("open_end", json!({"description": "drain, normally plugged"})),
+        ("open_end", json!({"remarks": "blinded"})),
+        ("flare_stack", json!({"remarks": "isolated"})),
+        ("flare_stack", json!({"remarks": "abgebaut"})),
+    ] {
+        assert_ne!(path(class, &fields), json!("open"), "{class} {fields}");
+    }
+    for (class, fields) in [
+        ("open_end", json!({"remarks": "with rain cap"})),
+        ("open_end", json!({"description": "to atmosphere at safe location"})),
+        ("flare_stack", json!({"remarks": "isolated from unit 2 by HV-7"})),
+    ] {
+        assert_eq!(path(class, &fields), json!("open"), "{class} {fields}");
     }
 }

@@ -237,7 +237,28 @@ fn a_switch_that_overrides_or_resets_a_trip_is_no_cause() {
     ] {
         check(&plant(switch), query, prevents.clone());
     }
-    for trips in ["emergency stop", "start/stop", "local push button", "manual trip"] {
+    for text in [
+        "Entriegelung",
+        "Quittierung",
+        "Wartungsüberbrückung",
+        "Freigabe",
+        "réarmement",
+        "acquittement",
+        "marche",
+        "POS",
+    ] {
+        check(&plant(&format!(r#"instrument.function {{"description": "{text}"}}"#)), query, prevents.clone());
+    }
+    for trips in [
+        "emergency stop",
+        "start/stop",
+        "local push button",
+        "manual trip",
+        "NOT-AUS",
+        "Not-Halt",
+        "arrêt d'urgence",
+        "Ein/Aus",
+    ] {
         let switch = format!(r#"instrument.function {{"description": "{trips}"}}"#);
         check(&plant(&switch), query, json!([["PSHH-1", "HS-1"], []]));
     }
@@ -732,6 +753,151 @@ fn the_unit_of_a_set_pressure_may_be_that_of_all_pressures() {
     ] {
         check(&plant(fields), within, json!([expected]));
     }
+}
+
+#[test]
+fn a_text_about_another_set_pressure_or_another_case_makes_a_relief_device_no_certain_protection() {
+    let plant = |class: &str, fields: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "40 barg"}}
+            CV-1 piping_component.control_valve
+            D-2 equipment.vessel {{"design_pressure": "10 barg"}}
+            RV-1 {class} {{"set_pressure": "10 barg"{fields}}}
+            O-1 reference.open_end
+            D-1 > CV-1 {{"design_pressure": "40 barg"}}
+            CV-1 > D-2 {{"design_pressure": "10 barg"}}
+            D-2 > RV-1 {{"design_pressure": "10 barg"}}
+            RV-1 > O-1 {{"design_pressure": "10 barg"}}
+            "#
+        )
+    };
+    let row = r#"pressureInterfaces().interfaces | filter(.at.id == "CV-1")
+        | map([.reasons, .protection | map(.set_within_design)]) | .0"#;
+    let valve = "piping_component.safety_valve";
+    let other_case = json!([["relief_for_other_case"], [true]]);
+    for fields in [
+        r#", "description": "thermal relief valve""#,
+        r#", "service": "thermal expansion""#,
+        r#", "description": "fire case only""#,
+        r#", "remarks": "Brandfall""#,
+        r#", "sizing_case": "fire""#,
+        r#", "remarks": "capacity insufficient""#,
+    ] {
+        check(&plant(valve, fields), row, other_case.clone());
+    }
+    check(&plant("piping_component.thermal_relief_valve", ""), row, other_case);
+    for fields in [r#", "remarks": "set @ 12 barg""#, r#", "description": "set at 174 psig""#] {
+        check(&plant(valve, fields), row, json!([[], [null]]));
+    }
+    for fields in [
+        "",
+        r#", "remarks": "set @ 10 barg""#,
+        r#", "remarks": "set 145 psig""#,
+        r#", "description": "fire water main relief""#,
+        r#", "sizing_case": "control valve failure""#,
+        r#", "description": "fire case and blowby""#,
+        r#", "remarks": "set of 2 valves""#,
+    ] {
+        check(&plant(valve, fields), row, json!([[], [true]]));
+    }
+}
+
+#[test]
+fn an_exchanger_states_the_design_pressures_of_its_sides() {
+    let plant = |fields: &str| {
+        format!(
+            r#"
+            E-1 equipment.shell_and_tube_heat_exchanger {fields}
+            N1 equipment_component.nozzle {{"chamber": "tube"}}
+            N2 equipment_component.nozzle {{"chamber": "shell"}}
+            V-1 equipment.vessel {{"design_pressure": "25 barg"}}
+            V-2 equipment.vessel {{"design_pressure": "10 barg"}}
+            E-1 has N1
+            E-1 has N2
+            V-1 > N1 {{"design_pressure": "25 barg"}}
+            N2 > V-2 {{"design_pressure": "10 barg"}}
+            "#
+        )
+    };
+    let report = "pressureInterfaces() | [.interfaces | map(.at.id), .unknown | map(.item.tag)]";
+    for fields in [
+        r#"{"design_pressure_shell": "10 barg", "design_pressure_tube": "25 barg"}"#,
+        r#"{"shell_design_pressure": "10 barg", "tube_design_pressure": "25 barg"}"#,
+        r#"{"design_pressure": "SHELL 10 barg / TUBE 25 barg"}"#,
+        r#"{"design_pressure": "10 barg (S) / 25 barg (T)"}"#,
+        r#"{"design_pressure": {"shell": "10 barg", "tube": "25 barg"}}"#,
+        r#"{"attributes": [{"name": "DesignPressureShellSide", "value": 10, "unit": "barg"},
+            {"name": "DesignPressureTubeSide", "value": 25, "unit": "barg"}]}"#,
+    ] {
+        check(&plant(&fields.replace('\n', " ")), report, json!([[], []]));
+    }
+    let low = r#"{"design_pressure_shell": "10 barg", "design_pressure_tube": "16 barg"}"#;
+    check(&plant(low), report, json!([["N1"], []]));
+    check(&plant(r#"{"design_pressure": "10/25 barg"}"#), report, json!([["N1", "N2"], ["E-1", "E-1"]]));
+}
+
+#[test]
+fn a_pump_that_a_trip_stops_is_a_final_element_in_all_reports() {
+    let plant = |signals: &str| {
+        format!(
+            "V-1 equipment.vessel\nXV-1 piping_component.shutdown_valve\nP-7 equipment.centrifugal_pump\nV-2 equipment.vessel\n\
+             LSLL-1 instrument.level_switch\nZ-1 instrument.interlock\nV-1 > XV-1\nXV-1 > P-7\nP-7 > V-2\n\
+             V-1 ~ LSLL-1\n{signals}"
+        )
+    };
+    let links = "causeAndEffect().links | map([.initiator.id, .final_element.id])";
+    let expected = json!([["LSLL-1", "XV-1"], ["LSLL-1", "P-7"]]);
+    for signals in ["LSLL-1 ~ Z-1\nZ-1 ~ XV-1\nZ-1 ~ P-7", "LSLL-1 ~ XV-1\nLSLL-1 ~ P-7"] {
+        check(&plant(signals), links, expected.clone());
+        let loops = r#"loops() | filter(.loop == "L-1") | map(.final_elements | map(.id))"#;
+        check(&plant(signals), loops, json!([["XV-1", "P-7"]]));
+    }
+    // A transmitter at the pump acts on nothing.
+    let measures = "P-7 equipment.pump\nST-1 instrument.speed_transmitter\nST-1 ~ P-7";
+    check(measures, links, json!([]));
+}
+
+#[test]
+fn the_kinds_of_lines_of_instruments_are_signals() {
+    let plant = |kind: &str| {
+        json!({
+            "nodes": [
+                {"id": "V-1", "class": "vessel"}, {"id": "LSHH-1", "tag": "LSHH-1", "class": "instrument.level_switch"},
+                {"id": "I-1", "tag": "I-1", "class": "instrument.interlock"},
+                {"id": "XV-1", "tag": "XV-1", "class": "shutdown_valve"}, {"id": "V-2", "class": "vessel"}
+            ],
+            "edges": [
+                {"from": "V-1", "to": "XV-1"}, {"from": "XV-1", "to": "V-2"}, {"from": "V-1", "to": "LSHH-1", "type": "signal"},
+                {"from": "LSHH-1", "to": "I-1", "type": kind}, {"from": "I-1", "to": "XV-1", "type": kind}
+            ]
+        })
+        .to_string()
+    };
+    let found = |kind: &str| evaluate(&plant(kind), "loops() | map([.closed, .certain])");
+    for kind in ["electrical", "instrument_signal", "pneumatic", "hydraulic", "capillary", "data_link", "wireless"] {
+        assert_eq!(found(kind), json!([[true, true]]), "{kind}");
+    }
+    for kind in ["mechanical_or_so", "reference"] {
+        assert_eq!(found(kind), json!([[false, false], [false, false]]), "{kind}");
+    }
+}
+
+#[test]
+fn a_limit_switch_with_the_letters_of_a_level_is_a_sensor() {
+    let plant = |tag: &str, class: &str| {
+        format!(
+            "V-1 equipment.vessel\nXV-1 piping_component.shutdown_valve\nV-2 equipment.vessel\n{tag} {class}\n\
+             I-1 instrument.interlock\nV-1 > XV-1\nXV-1 > V-2\nV-1 ~ {tag}\n{tag} ~ I-1\nI-1 ~ XV-1"
+        )
+    };
+    let links = "causeAndEffect().links | map([.initiator.id, .final_element.id])";
+    for class in ["instrument.limit_switch", "instrument.level_limit_switch", "instrument.level_switch"] {
+        check(&plant("LSHH-1", class), links, json!([["LSHH-1", "XV-1"]]));
+    }
+    let position = "XV-1 piping_component.shutdown_valve\nZSO-1 instrument.limit_switch\nI-1 instrument.interlock\n\
+                    XV-1 ~ ZSO-1\nZSO-1 ~ I-1\nI-1 ~ XV-1";
+    check(position, links, json!([]));
 }
 
 #[test]
@@ -1481,12 +1647,15 @@ fn what_belongs_to_a_trip_or_to_the_end_of_a_relief_path_is_significant_whatever
     let plant = |changed: &[(&str, &str)]| {
         let fields = |id: &str| changed.iter().find(|(name, _)| *name == id).map_or("{}", |(_, fields)| *fields);
         let [sensor, other, connector, vent, stack] = ["PT-1", "PT-2", "X-1", "O-1", "FS-1"].map(fields);
+        let [relief_nozzle, nozzle, orifice] = ["N-1", "N-2", "RO-1"].map(fields);
         format!(
             "V-1 equipment.vessel\nXV-1 piping_component.shutdown_valve\nV-2 equipment.vessel\n\
              PT-1 instrument.pressure_transmitter {sensor}\nPZ-1 instrument.function\n\
              PT-2 instrument.pressure_transmitter {other}\nPI-2 instrument.indicator\nX-1 reference.off_page_connector {connector}\n\
              PSV-1 piping_component.safety_valve\nO-1 reference.open_end {vent}\nFS-1 equipment.flare_stack {stack}\n\
-             V-1 > XV-1\nXV-1 > V-2\nV-1 > PSV-1\nPSV-1 > O-1\nV-2 > FS-1\n\
+             N-1 equipment_component.nozzle {relief_nozzle}\nN-2 equipment_component.nozzle {nozzle}\n\
+             RO-1 piping_component.restriction_orifice {orifice}\nV-1 has N-1\nV-1 has N-2\n\
+             V-1 > XV-1\nXV-1 > V-2\nN-1 > PSV-1\nPSV-1 > O-1\nV-2 > RO-1\nRO-1 > FS-1\nN-2 ~ PT-1\n\
              PT-1 ~ PZ-1\nPZ-1 ~ XV-1\nPZ-1 ~ X-1\nPT-2 ~ PI-2"
         )
     };
@@ -1497,6 +1666,12 @@ fn what_belongs_to_a_trip_or_to_the_end_of_a_relief_path_is_significant_whatever
         ("PT-2", r#"{"status": "future"}"#, "low"),
         ("X-1", r#"{"cross_page": {"link_label": "PZ-1/XV-3"}}"#, "high"),
         ("O-1", r#"{"remarks": "capped"}"#, "critical"),
+        ("N-1", r#"{"status": "blinded"}"#, "critical"),
+        ("N-1", r#"{"remarks": "plugged"}"#, "critical"),
+        ("N-2", r#"{"status": "blinded"}"#, "critical"),
+        ("N-2", r#"{"height": 3}"#, "high"),
+        ("RO-1", r#"{"bore": "25 mm"}"#, "high"),
+        ("RO-1", r#"{"vendor": "A"}"#, "low"),
         ("FS-1", r#"{"status": "out of service"}"#, "high"),
         ("FS-1", r#"{"power": 3}"#, "medium"),
     ] {

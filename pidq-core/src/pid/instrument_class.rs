@@ -21,13 +21,13 @@ pub(crate) enum LoopFunction {
 
 /// Returns the function of an instrument in its loop.
 pub(crate) fn loop_function(drawing: &Drawing<'_>, node: NodeId) -> LoopFunction {
-    if acts_by_class(drawing, node) {
+    if acts_by_class(drawing, node) || is_voter(drawing, node) {
         return LoopFunction::Acts;
     }
     if is_sensor_by_class(drawing, node) {
         return LoopFunction::Measures;
     }
-    if drawing.class_has_word(node, vocabulary::CONTROLLERS) {
+    if [vocabulary::CONTROLLERS, vocabulary::INTERLOCKS].iter().any(|words| drawing.class_has_word(node, words)) {
         return LoopFunction::Acts;
     }
     let by_letters = drawing.tag(node).and_then(Tag::parse_letters).as_ref().map(function_of_letters);
@@ -61,7 +61,7 @@ pub(crate) enum Stage {
 
 /// Returns the position of an instrument on the way from the process to a final element.
 pub(crate) fn stage(drawing: &Drawing<'_>, node: NodeId) -> Stage {
-    if acts_by_class(drawing, node) {
+    if acts_by_class(drawing, node) || is_voter(drawing, node) {
         return Stage::Logic;
     }
     if senses(drawing, node) {
@@ -105,6 +105,7 @@ pub(crate) fn is_detector(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// something else.
 pub(crate) fn has_position_letters(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.is_position())
+        && !drawing.class_has_word(node, vocabulary::INTERLOCKS)
         && !is_detector(drawing, node)
         && !is_hand_switch_by_class(drawing, node)
 }
@@ -205,7 +206,7 @@ pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// tag.
 pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
     // The pipe of an actuator is its air, and a hand switch may be drawn with a signal from where it is.
-    if acts_by_class(drawing, node) || is_hand_switch(drawing, node) {
+    if acts_by_class(drawing, node) || is_hand_switch(drawing, node) || is_voter(drawing, node) {
         return false;
     }
     let topology = &drawing.topology;
@@ -226,6 +227,11 @@ pub(crate) fn is_transmitter(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let letters = || drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
     let has_letter = || letters().iter().any(|letter| matches!(letter, 'T' | 'E'));
     is_sensor_by_class(drawing, node) || !is_hand_switch_by_class(drawing, node) && has_letter()
+}
+
+/// Returns whether an instrument votes on the signals of several sensors, by its class.
+pub(crate) fn is_voter(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has_word(node, vocabulary::VOTERS)
 }
 
 /// Returns whether an instrument senses, by its class.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::joints::{self, Medium};
+use super::valve_state::out_of_action::{connector_may_not_act, signal_may_not_act};
 use super::valve_state::pipes::{PipeState, pipe_state};
 use super::valve_state::{Installation, installation};
 use super::{Budget, ChargeFn, Datum, pipe_lines};
@@ -292,10 +293,13 @@ impl<'a> Pairing<'_, 'a> {
             let id = Some(sheet.drawing.id(item)).filter(|id| !id.is_null())?;
             // A signal has no blind; it may be cut off.
             let of_signal = pipe_state(sheet.drawing, signal).min(PipeState::NotInstalled);
+            let may_not_act =
+                signal_may_not_act(sheet.drawing, signal) || connector_may_not_act(sheet.drawing, connector.node);
+            let by_text = if may_not_act { PipeState::Unknown } else { PipeState::Open };
             Some(SignalItem {
                 id: sheet.node_id(id),
                 has_direction: !sheet.drawing.topology.is_assumed(signal),
-                state: of_signal.max(of_connector),
+                state: of_signal.max(of_connector).max(by_text),
             })
         };
         joints::signals(sheet.drawing, connector.node, Direction::Both).filter_map(item).collect()

@@ -17,6 +17,7 @@ use super::loops::signals::{self, MAX_STEPS};
 use super::loops::{Loop, Loops};
 use super::tag::{Protection, Tag};
 use super::valve_state::out_of_action::{may_not_act, signal_may_not_act};
+use super::valve_state::trip_effects::has_other_effect;
 use super::valve_state::{self, Installation, fail_action};
 use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
@@ -103,6 +104,10 @@ pub(crate) struct LoopParts {
     has_shut_off_sensor: bool,
     /// A voting of a trip needs more sensors than it has.
     lacks_voters: bool,
+    /// A text says that a signal of a trip or its logic does something else.
+    has_other_effect: bool,
+    /// Signals do not connect the loop, and an edge of unknown kind is at a member, which may be one.
+    has_unknown_edge: bool,
 }
 
 impl LoopParts {
@@ -152,6 +157,10 @@ impl LoopParts {
         let has_shut_off_sensor = search.is_protective() && has_shut_off(drawing, &sensors, charge)?;
         let voting = search.found.node.into_iter().chain(between.iter().copied());
         let lacks_voters = search.is_protective() && voting::lacks_voters(drawing, voting, &sensors, charge)?;
+        let has_other_effect =
+            search.is_protective() && is_any_effect_other(drawing, &between, &final_elements, charge)?;
+        let has_unknown_edge =
+            connection == Connection::None && has_unknown_edge(drawing, &search.found.members, charge)?;
         Ok(LoopParts {
             sensors,
             functions,
@@ -168,6 +177,8 @@ impl LoopParts {
             has_unknown_class,
             has_shut_off_sensor,
             lacks_voters,
+            has_other_effect,
+            has_unknown_edge,
         })
     }
 
@@ -208,6 +219,8 @@ impl LoopParts {
             && !self.has_absent_signal
             && !self.has_shut_off_sensor
             && !self.lacks_voters
+            && !self.has_other_effect
+            && !self.has_unknown_edge
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
             && (!is_trip || !self.items().any(|node| may_not_act(drawing, *node)))
             && !self.has_unknown_class
@@ -236,6 +249,48 @@ fn has_absent_signal(drawing: &Drawing<'_>, items: impl Iterator<Item = NodeId>,
             items.contains(next) && topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
         });
         if signals.any(|(_, edge)| signal_may_not_act(drawing, edge)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether a text says that a signal between the logic and the final elements of a trip, or the logic, does something
+/// else than to trip them.
+fn is_any_effect_other(
+    drawing: &Drawing<'_>,
+    logic: &[NodeId],
+    final_elements: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Down);
+    let items: HashSet<NodeId> = logic.iter().chain(final_elements).copied().collect();
+    for node in logic.iter().copied() {
+        charge(1 + table.degree(node) as u64)?;
+        let is_signal = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL);
+        for (next, edge) in table.arcs(node).filter(|(next, edge)| items.contains(next) && is_signal(*edge)) {
+            if has_other_effect(drawing, [node, next], Some(edge), final_elements, charge)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether an edge of unknown kind leads from one of some instruments to another one, or to what a signal moves.
+fn has_unknown_edge(drawing: &Drawing<'_>, members: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
+    let topology = &drawing.topology;
+    if !topology.all_flags.contains(EdgeFlags::UNKNOWN) {
+        return Ok(false);
+    }
+    let table = topology.table(EdgeFilter::All, Direction::Both);
+    let is_in_signals =
+        |node: NodeId| topology.roles[node as usize] == Role::Instrument || signals::is_target(drawing, node);
+    for node in members.iter().copied().filter(|node| topology.roles[*node as usize] == Role::Instrument) {
+        charge(1 + table.degree(node) as u64)?;
+        let is_unknown = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::UNKNOWN);
+        if table.arcs(node).any(|(next, edge)| next != node && is_unknown(edge) && is_in_signals(next)) {
             return Ok(true);
         }
     }

@@ -35,7 +35,7 @@ use self::sides::sides_of;
 use self::tails::{Tails, Way};
 use super::ChargeFn;
 use super::dead_ends::neighbors;
-use super::valve_state::out_of_action::is_out_of_action;
+use super::valve_state::out_of_action::{is_hindered, is_out_of_action};
 use super::valve_state::unread_texts::has_doubtful_text;
 use super::valve_state::{Installation, installation};
 use crate::error::Result;
@@ -127,7 +127,7 @@ impl ReliefPath {
         }
         if cause.is_none() && devices::is_closed_off(drawing, device) {
             path.add(drawing, Reason::of_device(device, Cause::DeviceIsolated, SideKind::Either));
-        } else if cause.is_none() && is_out_of_action(drawing, device) {
+        } else if cause.is_none() && (is_out_of_action(drawing, device) || is_hindered(drawing, device)) {
             path.add(drawing, Reason::of_device(device, Cause::DeviceOutOfAction, SideKind::Either));
         } else if cause.is_none() && has_doubtful_text(drawing, device) {
             path.add(drawing, Reason::of_device(device, Cause::UnreadText, SideKind::Either));
@@ -269,6 +269,15 @@ impl ReliefPath {
     pub fn is_secured(&self) -> bool {
         let may_close = |reason: &Reason| reason.is_certain && reason.cause.effect() == Effect::MayClose;
         self.state == PathState::Open && !self.reasons.iter().any(may_close)
+    }
+
+    /// Returns whether the way out is open, and nothing on the ways can be closed without breaking a lock, whatever is known
+    /// of the device itself: of a blowdown valve, which is no relief device.
+    pub fn is_way_secured(&self) -> bool {
+        self.reasons.iter().filter(|reason| reason.at != self.device).all(|reason| match reason.cause.effect() {
+            Effect::MayClose | Effect::Closed => !reason.is_certain && reason.state() == PathState::Open,
+            _ => reason.side != SideKind::Outlet || reason.state() == PathState::Open,
+        })
     }
 
     /// Returns whether nothing on this sheet makes the path unknown or closes it.

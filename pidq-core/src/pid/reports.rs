@@ -12,5 +12,7 @@ pub(crate) mod material_list;
 pub(crate) mod numbering;
 pub(crate) mod pressure_interfaces;
 pub(crate) mod relief_devices;
+mod relief_texts;
+mod side_pressures;
 mod spelling;
 pub(crate) mod trips;

@@ -14,6 +14,7 @@ mod other_statements;
 pub(crate) mod out_of_action;
 pub(crate) mod phrases;
 pub(crate) mod pipes;
+pub(crate) mod trip_effects;
 pub(crate) mod unknown_edges;
 mod unread_fields;
 pub(crate) mod unread_texts;

@@ -507,6 +507,10 @@ pub(super) const NAMES: &[NamesRow] = &[
             "on_failure",
             "on_air_failure",
             "air_failure_action",
+            "on_signal_failure",
+            "on_power_failure",
+            "stellung_bei_luftausfall",
+            "stellung_bei_stromausfall",
         ],
     ),
     (

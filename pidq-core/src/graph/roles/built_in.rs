@@ -307,7 +307,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["detector", "flame_scanner", "fusible_plug", "fusible_link"]),
             Last(&["push_button", "pushbutton", "call_point", "stop_button", "emergency_button"]),
             Last(&["alarm", "annunciator"]),
-            Last(&["sis_logic", "trip_logic", "logic", "plc"]),
+            Last(&["sis_logic", "trip_logic", "logic", "plc", "voter", "voting", "voting_block", "voting_unit"]),
             Last(&["burner_management_system", "shutdown_system", "esd_system", "fire_and_gas_system"]),
         ],
     ),

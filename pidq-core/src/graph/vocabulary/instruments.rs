@@ -25,6 +25,12 @@ pub const CONTROLLERS: &[&str] = &["controller", "control_function"];
 /// Words in the classes of instruments between a function and a final element.
 pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "solenoid_valve", "converter"];
 
+/// Words in the classes of instruments that act whatever the letters of their tags: `Z-1` is no position then.
+pub const INTERLOCKS: &[&str] = &["logic_solver", "interlock"];
+
+/// Words in the classes of blocks that vote on several signals, whatever the letters of their tags.
+pub const VOTERS: &[&str] = &["voting", "voter", "vote"];
+
 /// Parts of the classes of solenoid valves.
 pub const SOLENOIDS: &[&str] = &["solenoid"];
 

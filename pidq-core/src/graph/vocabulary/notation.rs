@@ -65,8 +65,29 @@ pub const MEMBERS: &[&str] = &["has_a", "contains", "composition"];
 pub const MEMBERS_REVERSED: &[&str] = &["part_of", "is_part_of", "member_of", "belongs", "belongs_to", "member"];
 
 /// Kinds of signal edges.
-pub const SIGNALS: &[&str] =
-    &["associated_with", "signal", "measures", "controls", "manipulates", "labeled", "signal_line"];
+pub const SIGNALS: &[&str] = &[
+    "associated_with",
+    "signal",
+    "measures",
+    "controls",
+    "manipulates",
+    "labeled",
+    "signal_line",
+    // Kinds of lines of ISA-5.1.
+    "capillary",
+    "data_link",
+    "electric",
+    "electric_signal",
+    "electrical",
+    "electrical_signal",
+    "hydraulic",
+    "hydraulic_signal",
+    "instrument_signal",
+    "pneumatic",
+    "pneumatic_signal",
+    "software_link",
+    "wireless",
+];
 
 /// Words in the classes of edges that are pipes, whatever their kind.
 pub const PIPE_WORDS: &[&str] = &["pipe", "piping", "pipeline", "hose", "line", "tubing"];

@@ -187,6 +187,7 @@ pub const FAIL_OPEN: &[&str] = &[
     "air_failure_open",
     "air_to_close",
     "atc",
+    "fao",
     "drift_open",
     "fail_open",
     "failopen",
@@ -253,7 +254,7 @@ pub const FAIL_CLOSED: &[&str] = &[
 ];
 
 /// Labels of the fail position of a valve, in lower case.
-pub const FAIL_LABELS: &[&str] = &["afc", "afo", "fai", "fc", "fip", "fo", "federöffnend", "federschließend"];
+pub const FAIL_LABELS: &[&str] = &["afc", "afo", "fai", "fao", "fc", "fip", "fo", "federöffnend", "federschließend"];
 
 /// Words of clauses that are about the failure of an actuator.
 pub const FAILURES: &[&str] = &[
@@ -269,6 +270,7 @@ pub const FAILURES: &[&str] = &[
     "luftausfall",
     "manque",
     "spring",
+    "sicherheitsstellung",
     "stromlos",
 ];
 

@@ -6,7 +6,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::pid::ChargeFn;
-use crate::pid::stated_values::stated_values;
+use crate::pid::stated_values::{stated_fields, stated_values};
 use crate::value::{Value, convert};
 
 /// Returns the voting that an item states in a field, or in the words of its tag, class or description.
@@ -22,7 +22,33 @@ pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeF
         let text = object?.get(name).and_then(Value::as_str)?;
         (text.len() <= MAX_CLASS).then_some(text)
     });
-    Ok(texts.find_map(voting_in).or_else(|| gates::voting_of_gate(drawing, node)))
+    Ok(texts
+        .find_map(voting_in)
+        .or_else(|| voting_in_fields(holder))
+        .or_else(|| gates::voting_of_gate(drawing, node)))
+}
+
+/// Returns the voting in a field or an attribute under any name whose value is nothing else: `group_logic: "2oo3"`.
+fn voting_in_fields(holder: Value<'_>) -> Option<String> {
+    const MAX_VOTING: usize = 16;
+    let is_whole = |text: &str| {
+        let text = text.trim();
+        text.len() <= MAX_VOTING && text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(' ')
+            || voting_in_letters(text).is_some_and(|voting| voting.len() == text.len())
+    };
+    let mut fields = holder.as_object().into_iter().flat_map(stated_fields);
+    fields.find_map(|(name, stated)| {
+        let text = stated.value.as_str().filter(|text| is_whole(text) && !names_sheet(name))?;
+        voting_in(text)
+    })
+}
+
+/// Words of the numbers of sheets, which are written like a voting: `2 von 3`.
+const SHEETS: [&str; 4] = ["sheet", "blatt", "page", "feuille"];
+
+fn names_sheet(text: &str) -> bool {
+    let text = text.to_lowercase();
+    SHEETS.iter().any(|sheet| text.contains(sheet))
 }
 
 /// Returns the first voting in a text: digits, `oo`, digits, or two numbers with words between them, as in `2 out of 3`.
@@ -33,14 +59,13 @@ fn voting_in(text: &str) -> Option<String> {
 /// Returns the first voting in words, such as `2 out of 3`. `Sheet 2 of 3` and the like are none.
 fn voting_in_words(text: &str) -> Option<String> {
     const BETWEEN: [&str; 4] = [" out of ", " von ", " aus ", " sur "];
-    const SHEETS: [&str; 4] = ["sheet", "blatt", "page", "feuille"];
     let voting = BETWEEN.iter().find_map(|between| {
         let (before, after) = text.split_once(between)?;
         let needed = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
         let count = after.split(|c: char| !c.is_ascii_digit()).next()?;
         (!needed.is_empty() && !count.is_empty()).then(|| format!("{needed}oo{count}"))
     });
-    voting.filter(|_| !SHEETS.iter().any(|sheet| text.to_lowercase().contains(sheet)))
+    voting.filter(|_| !names_sheet(text))
 }
 
 /// Returns the first voting in letters: digits, `oo`, digits.

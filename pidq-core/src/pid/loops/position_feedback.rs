@@ -65,7 +65,13 @@ fn reports_position(drawing: &Drawing<'_>, node: NodeId, tag: Option<&Tag>) -> b
         let controls = tag.letters.contains('C') && !tag.letters.contains('S') && tag.letters.contains('I');
         instrument_class::has_position_letters(drawing, node) && !controls && !tag.split().1.contains(&'V')
     });
-    by_tag || drawing.class_has_word(node, vocabulary::POSITION_SWITCHES)
+    // A limit switch of a level: `LSHH`. `LS` and `LSO` may be the letters of a limit switch of a valve.
+    let measures_limit = || {
+        tag.is_some_and(|tag| {
+            tag.measures() && !tag.is_position() && tag.letters.len() > 2 && tag.letters.ends_with(['H', 'L'])
+        })
+    };
+    by_tag || drawing.class_has_word(node, vocabulary::POSITION_SWITCHES) && !measures_limit()
 }
 
 fn is_same_number(tag: &Tag, other: &Tag) -> bool {

@@ -19,9 +19,10 @@ use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
-use crate::pid::valve_state::closed_texts::says_closed;
+use crate::pid::valve_state::closed_texts::{may_not_stay_open, says_closed};
+use crate::pid::valve_state::out_of_action::is_out_of_action;
 use crate::pid::valve_state::pipes::{self, PipeState};
-use crate::pid::valve_state::unread_texts::has_unread_note;
+use crate::pid::valve_state::unread_texts::{has_doubtful_text, has_unread_note};
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_position, has_several_ways};
 use crate::pid::{ChargeFn, joints};
@@ -364,7 +365,13 @@ pub(super) fn item_cause(
         return Ok(cause);
     }
     let by_id = || has_shared_id(drawing, node).then_some(Cause::SharedId);
-    Ok(installation_cause(valve_state::installation(drawing, node)).or_else(by_id).or(cause))
+    let by_text = || {
+        let is_doubtful =
+            role == Role::OffPage && (is_out_of_action(drawing, node) || has_doubtful_text(drawing, node));
+        is_doubtful.then_some(Cause::UnknownStatus)
+    };
+    let by_status = installation_cause(valve_state::installation(drawing, node));
+    Ok(by_status.or_else(by_id).or_else(by_text).or(cause))
 }
 
 /// Returns whether another node has the id of an item: an edge may mean either of them.
@@ -481,6 +488,7 @@ fn position_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
         () if valve_state::is_locked_in_unknown_position(drawing, node) => Some(Cause::UnknownPosition),
         () if valve_state::contradicts_open(drawing, node) => Some(Cause::UnknownPosition),
         () if says_closed(drawing, node) || has_unread_note(drawing, node) => Some(Cause::UnknownPosition),
+        () if may_not_stay_open(drawing, node) => Some(Cause::UnknownPosition),
         () => None,
     }
 }
@@ -527,6 +535,7 @@ fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
         Spool::Removable => Some(Cause::RemovableSpool),
         Spool::Installed if valve_state::is_not_installed(drawing, node) => Some(Cause::NotInstalled),
         Spool::Installed if valve_state::is_declared(drawing, node) => None,
+        Spool::Installed if is_there_at_times(drawing, node) => Some(Cause::UnknownStatus),
         Spool::Installed if drawing.class_has(node, vocabulary::EXCESS_FLOW) => Some(Cause::ExcessFlowValve),
         Spool::Installed if drawing.class_has(node, vocabulary::TRAPS) => Some(Cause::Trap),
         Spool::Installed if drawing.class_has(node, vocabulary::COUPLINGS) => Some(Cause::Coupling),
@@ -534,6 +543,19 @@ fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
         Spool::Installed if drawing.passage(node).is_none() => Some(Cause::UnknownClass),
         Spool::Installed => drawing.class_has(node, vocabulary::RESTRICTIONS).then_some(Cause::Restriction),
     }
+}
+
+/// Returns whether a text of a hose says that it is there at times only: `connect when required`.
+fn is_there_at_times(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let says_so = |text: &str| {
+        let text = text.to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::AT_TIMES.contains(&word))
+    };
+    drawing.class_has(node, vocabulary::HOSES)
+        && (has_doubtful_text(drawing, node)
+            || [Names::Remarks, Names::Description]
+                .into_iter()
+                .any(|names| valve_state::texts(drawing, node, names).any(says_so)))
 }
 
 /// Returns whether a pipe ends at an item: at a cap, at a plug, or at a well without a further pipe.

@@ -6,7 +6,7 @@ use super::best_route::{Route, Routes};
 use super::items::{Cause, Effect};
 use super::paths::Search;
 use super::reasons::{PathState, Reason, is_position_stated};
-use super::shared_inlets::{InletLine, inlet_line};
+use super::shared_inlets::{InletLine, inlet_line, is_behind_reducing_valve};
 use super::side_search::{Found, Start};
 use super::sides::SideKind;
 use super::tails::{Tails, Way};
@@ -151,7 +151,11 @@ impl ReliefPath {
             InletLine::Shared => self.add_branches(drawing, start, &routes, &on_all_ways, charge)?,
             InletLine::ToOneEnd | InletLine::GoesOn | InletLine::MayGoOn => Vec::new(),
         };
-        self.add_end(drawing, start, &route, limit, charge)?;
+        // A device behind a pressure reducing valve protects the line that goes on to another sheet.
+        let is_off_sheet = route.last().is_some_and(|end| drawing.topology.roles[*end as usize] == Role::OffPage);
+        if !(is_on_line && is_off_sheet && is_behind_reducing_valve(drawing, start.first, charge)?) {
+            self.add_end(drawing, start, &route, limit, charge)?;
+        }
         Ok(branches)
     }
 

@@ -15,6 +15,8 @@ use super::{PathState, ReliefPath, copy_cost};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 
 /// Line at the inlet of a device.
@@ -65,6 +67,27 @@ pub(super) fn inlet_line(
         }
     }
     Ok(line)
+}
+
+/// Returns whether the line at an item comes from a control valve or a regulator on this sheet, along its direction.
+pub(super) fn is_behind_reducing_valve(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    const MAX_ITEMS: usize = 64;
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Up);
+    let mut seen: HashSet<NodeId> = HashSet::from([node]);
+    let mut queue = vec![node];
+    while let Some(node) = queue.pop().filter(|_| seen.len() <= MAX_ITEMS) {
+        charge(1 + table.degree(node) as u64)?;
+        if topology.roles[node as usize] == Role::Control {
+            return Ok(true);
+        }
+        if topology.is_equipment(node) || topology.is_sheet_end(node) {
+            continue;
+        }
+        let stated = table.arcs(node).filter(|(_, pipe)| !topology.is_assumed(*pipe));
+        queue.extend(stated.map(|(next, _)| next).filter(|next| seen.insert(*next)));
+    }
+    Ok(false)
 }
 
 impl ReliefPath {

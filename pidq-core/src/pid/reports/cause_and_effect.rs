@@ -21,6 +21,7 @@ use crate::pid::loops::protection;
 use crate::pid::loops::signals;
 use crate::pid::valve_state::out_of_action::{is_out_of_action, signal_may_not_act};
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
+use crate::pid::valve_state::trip_effects::has_other_effect;
 use crate::pid::valve_state::unread_texts::has_doubtful_text;
 use crate::pid::valve_state::{fail_action, installation};
 use crate::pid::{Budget, ChargeFn, Datum, push_row};
@@ -219,8 +220,16 @@ impl<'d, 'a> Report<'d, 'a> {
     /// there, from its final element to its initiator.
     fn list_absent(&mut self, steps: &[Step], end: usize, budget: &mut dyn Budget) -> Result<()> {
         let mut at = end as u32;
+        let final_element = steps[end].node;
         while let Some(Step { node, from, via, .. }) = steps.get(at as usize) {
             budget.charge(1)?;
+            if let Some(before) = steps.get(*from as usize).filter(|_| *via != NONE)
+                && has_other_effect(self.drawing, [before.node, *node], Some(*via), &[final_element], &mut |units| {
+                    budget.charge(units)
+                })?
+            {
+                self.add_not_followed(*node, *via, "other_effect", budget)?;
+            }
             let unknown = || signals::is_of_unknown_class(self.drawing, *node).then_some("unknown_class");
             let disabled = || is_out_of_action(self.drawing, *node).then_some("out_of_action");
             let unread = || has_doubtful_text(self.drawing, *node).then_some("unread_text");
@@ -332,6 +341,7 @@ impl<'d, 'a> Report<'d, 'a> {
                 let reason = match (instrument_class::is_driven(drawing, node), instrument_class::senses(drawing, from))
                 {
                     (true, false) => return Ok(Some(Some("equipment"))),
+                    (true, true) if self.is_switch_of_process(from, node) => return Ok(Some(Some("equipment"))),
                     (true, true) => "sensing_point_or_effect",
                     (false, false) => "effect_not_stated",
                     // A sensor refers to the item at which it measures.
@@ -354,6 +364,19 @@ impl<'d, 'a> Report<'d, 'a> {
                 Ok(is_in_signal_path.then_some(None))
             }
         }
+    }
+
+    /// Returns whether an instrument is a switch that measures at another item than one, so that its signal to that one acts.
+    fn is_switch_of_process(&self, node: NodeId, other: NodeId) -> bool {
+        let topology = &self.drawing.topology;
+        let mut before = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+        let measures = |(item, edge): (NodeId, EdgeId)| {
+            let flags = topology.edge_flags[edge as usize];
+            item != other
+                && (flags.contains(EdgeFlags::SIGNAL) || flags.contains(EdgeFlags::FLOW))
+                && topology.roles[item as usize] != Role::Instrument
+        };
+        trips::is_switch(self.drawing, node) && before.any(measures)
     }
 
     /// Returns whether a signal with a stated direction leaves an item.

@@ -95,6 +95,17 @@ const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] 
 const TEXT_FIELDS: &[&str] = &["description", "remarks", "component_name"];
 /// Fields that state how a valve is moved, and how many pipes it joins.
 const OPERATION_FIELDS: &[&str] = &["operation", "actuated", "operator", "number_of_ports", "ports", "removable"];
+/// Fields with the bore of an orifice, which limits the flow for which a relief device is sized.
+const BORES: &[&str] = &[
+    "bore",
+    "bore_diameter",
+    "bore_size",
+    "diameter",
+    "hole_diameter",
+    "orifice_bore",
+    "orifice_diameter",
+    "orifice_size",
+];
 /// Items that stop a flow.
 const STOPPING: &[&str] = &["one_way", "barrier", "positive_barrier", "blind", "multi_way", "control"];
 
@@ -154,6 +165,7 @@ const BUILT_IN: &[BuiltInRule] = &[
         "high",
         "flame arrester, excess flow valve or backflow preventer changed",
     ),
+    (&["restriction"], CHANGED, BORES, "high", "bore of a restriction changed"),
     (&["bypass"], ADDED, &[], "high", "way around a safeguard added"),
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
     (&[], CHANGED, POSITION_FIELDS, "high", "position or lock changed"),

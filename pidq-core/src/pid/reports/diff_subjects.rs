@@ -9,7 +9,8 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
-use crate::pid::loop_parts::LoopParts;
+use crate::graph::vocabulary;
+use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
 use crate::pid::relief::devices;
 use crate::pid::sections::inner_valves::passive_kind;
@@ -31,6 +32,7 @@ pub(super) const OTHER_SUBJECTS: &[&str] = &[
     "actuator",
     "valve_part",
     "spelling",
+    "restriction",
 ];
 
 /// Items of a revision that have subjects of their own.
@@ -48,8 +50,13 @@ impl<'r, 'a> Revision<'r, 'a> {
         let devices = relief_devices::relief_devices(drawing, relief_devices::Extent::WithPaths, budget)?;
         let is_end = |node: &NodeId| drawing.topology.roles[*node as usize] != Role::Equipment;
         let ends = devices.iter().flat_map(|device| device.discharges_to.iter().copied()).filter(is_end);
-        let path = devices.iter().flat_map(|device| device.path.iter().copied()).chain(ends).collect();
-        let path_pipes = devices.iter().flat_map(|device| device.path_pipes.iter().copied()).collect();
+        let mut path: HashSet<NodeId> =
+            devices.iter().flat_map(|device| device.path.iter().copied()).chain(ends).collect();
+        let path_pipes: HashSet<EdgeId> = devices.iter().flat_map(|device| device.path_pipes.iter().copied()).collect();
+        // A nozzle of equipment at the end of a path is a part of it.
+        let is_port = |node: &NodeId| *node != NONE && drawing.topology.roles[*node as usize] == Role::Port;
+        let ports = path_pipes.iter().flat_map(|pipe| drawing.topology.ends[*pipe as usize]).filter(is_port);
+        path.extend(ports);
         let charge: ChargeFn<'_> = &mut |units| budget.charge(units);
         let trip_items = trip_items(drawing, charge)?;
         let ways_around = ways_around(drawing, &trip_items, charge)?;
@@ -65,6 +72,7 @@ impl<'r, 'a> Revision<'r, 'a> {
         subjects.extend((self.is_of_trip(node) || self.connects_trip(node, charge)?).then_some("trip"));
         subjects.extend(self.path.contains(&node).then_some("relief_path"));
         subjects.extend(passive_kind(self.drawing, node).map(|_| "safeguard"));
+        subjects.extend(self.drawing.class_has(node, vocabulary::RESTRICTIONS).then_some("restriction"));
         subjects.extend(self.ways_around.items.contains(&node).then_some("bypass"));
         let moves_valve = self.drawing.moved_valve(node, charge)?.is_some_and(|valve| self.stops(valve));
         subjects.extend((moves_valve || self.is_part_of_valve(node)).then_some("actuator"));
@@ -135,6 +143,8 @@ fn trip_items(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<HashSet<Nod
     for at in (0..loops.list.len()).filter(|at| loops.list[*at].protection.is_some()) {
         let parts = LoopParts::find(drawing, &loops, at, charge)?;
         items.extend(parts.items().copied().filter(is_item));
+        let points = loop_parts::sensing_points(drawing, &parts.sensors, charge)?;
+        items.extend(points.into_iter().filter(|node| drawing.topology.roles[*node as usize] == Role::Port));
     }
     Ok(items)
 }

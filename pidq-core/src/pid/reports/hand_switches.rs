@@ -13,15 +13,21 @@ const OTHER_PURPOSES: &[&str] = &[
     "accept",
     "acknowledg",
     "ack",
+    "anfahr",
+    "anwahl",
     "auto",
     "changeover",
     "disable",
+    "démarrage",
     "duty",
+    "ein",
+    "einschalt",
     "enable",
     "jog",
     "lamp",
     "lead",
     "maintenance",
+    "marche",
     "mode",
     "mute",
     "permi",
@@ -38,7 +44,10 @@ const OTHER_PURPOSES: &[&str] = &[
 
 /// Starts of words in the texts of hand switches that stop something, whatever purpose the text has beside it: `start/stop`.
 const STOPS: &[&str] = &[
+    "abschalt",
     "aps",
+    "arret",
+    "arrêt",
     "block",
     "blow",
     "clos",
@@ -59,9 +68,27 @@ const STOPS: &[&str] = &[
     "scram",
     "shut",
     "stop",
+    "notaus",
+    "nothalt",
+    "stillsetz",
     "trip",
+    "urgence",
     "usd",
     "xsd",
+];
+
+/// Parts of German and French words of switches that prevent or end a trip, whatever else the text says: `Wartungsüberbrückung`.
+const OVERRIDE_PARTS: &[&str] = &[
+    "acquit",
+    "entriegel",
+    "entsperr",
+    "freigabe",
+    "gebrückt",
+    "quittier",
+    "rearm",
+    "réarm",
+    "ueberbrueck",
+    "überbrück",
 ];
 
 /// Stops in texts that only test one: `trip test`.
@@ -81,11 +108,16 @@ fn has_other_purpose(text: &str) -> bool {
     let words = words(text);
     let has = |stems: &[&str]| words.iter().any(|word| stems.iter().any(|stem| word.starts_with(stem)));
     let has_word = |known: &str| words.iter().any(|word| word == known);
+    // `NOT-AUS` and `Ein/Aus`; `Auswahl` begins so too.
+    let stops = || has(STOPS) || has_word("aus");
     // A single one of them is a location.
     let selects_location = has_word("local") && has_word("remote");
-    words.iter().any(|word| OVERRIDES.contains(&&**word))
+    let overrides = |word: &String| OVERRIDE_PARTS.iter().any(|part| word.contains(part));
+    words.iter().any(|word| OVERRIDES.contains(&&**word) || overrides(word))
+        // A process override switch.
+        || matches!(words.as_slice(), [word] if word == "pos")
         || has(TESTS)
-        || (has(OTHER_PURPOSES) || selects_location) && !has(STOPS)
+        || (has(OTHER_PURPOSES) || selects_location) && !stops()
 }
 
 /// Returns the words of a text that is not too long for a class.
@@ -116,6 +148,15 @@ mod tests {
             "trip reset",
             "ESD bypass",
             "trip test",
+            "Entriegelung",
+            "Quittierung NOT-AUS",
+            "Wartungsüberbrückung",
+            "Freigabe",
+            "réarmement",
+            "acquittement alarme",
+            "marche",
+            "Ein",
+            "POS",
         ] {
             assert!(has_other_purpose(text), "{text}");
         }
@@ -130,6 +171,13 @@ mod tests {
             "open/close XV-1",
             "hand switch",
             "off/auto/manual",
+            "NOT-AUS",
+            "Not-Halt",
+            "Notabschaltung",
+            "Ein/Aus",
+            "marche/arrêt",
+            "arrêt d'urgence",
+            "position of XV-1",
         ] {
             assert!(!has_other_purpose(text), "{text}");
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::relief_devices::{self, ReliefDevice};
+use super::{relief_texts, side_pressures};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
@@ -129,6 +130,8 @@ struct Report<'d, 'a, 'u> {
     protecting: HashMap<EdgeId, Vec<Protecting>>,
     protecting_side: HashMap<EquipmentSide, Vec<Protecting>>,
     set_pressures: Vec<Option<Stated<'a>>>,
+    /// By device: whether a text says that it is for another case than a flow from the high side, or too small.
+    are_for_other_case: Vec<bool>,
     /// Equipment without a readable design pressure.
     unknown_items: Vec<(NodeId, u32)>,
     open_ways: OpenWays,
@@ -150,6 +153,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             protecting: HashMap::new(),
             protecting_side: HashMap::new(),
             set_pressures: Vec::new(),
+            are_for_other_case: Vec::new(),
             devices,
             unknown_items: Vec::new(),
             open_ways: OpenWays::default(),
@@ -183,7 +187,8 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
                 stated_values(self.drawing, self.drawing.node(device.node), [Names::SetPressure], &mut |units| {
                     budget.charge(units)
                 })?;
-            self.set_pressures.push(stated);
+            self.set_pressures.push(relief_texts::with_text(self.drawing, device.node, stated));
+            self.are_for_other_case.push(relief_texts::is_for_other_case(self.drawing, device.node));
         }
         Ok(())
     }
@@ -241,8 +246,15 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         let zone = Some(side.1).filter(|zone| *zone != NONE && (*zone as usize) < topology.node_count());
         // A relief device states its set pressure; its rating is not that of a side.
         let holders = [Some(node).filter(|_| topology.roles[node as usize] != Role::Relief), zone, Some(owner)];
+        let by_side = side_pressures::design_pressure(self.drawing, side);
+        budget.charge(1)?;
         let mut stated = None;
         for holder in holders.into_iter().flatten() {
+            // What the equipment states for the side, before what it states for all.
+            if holder == owner && by_side.is_some() {
+                stated = by_side;
+                break;
+            }
             let [found] =
                 stated_values(self.drawing, self.drawing.node(holder), [Names::DesignPressure], &mut |units| {
                     budget.charge(units)
@@ -450,10 +462,13 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
     fn add_relief_reasons(&self, devices: &[Protecting], reasons: &mut Vec<&'static str>) {
         let device = |found: &Protecting| &self.devices[found.device as usize];
         let has = |state: PathState| devices.iter().any(|found| device(found).state == state);
-        let is_relieved = devices.iter().any(|found| found.is_certain && device(found).state == PathState::Open);
+        let is_for_other_case = |found: &Protecting| self.are_for_other_case[found.device as usize];
+        let is_open = |found: &Protecting| found.is_certain && device(found).state == PathState::Open;
+        let is_relieved = devices.iter().any(|found| is_open(found) && !is_for_other_case(found));
         add_reason(reasons, "relief_class_not_stated", devices.iter().any(|found| device(found).is_by_tag));
         add_reason(reasons, "relief_path_blocked", has(PathState::Blocked));
         add_reason(reasons, "relief_path_unknown", has(PathState::Unknown) && !is_relieved);
+        add_reason(reasons, "relief_for_other_case", devices.iter().any(is_for_other_case) && !is_relieved);
         let is_possible = devices.iter().any(|found| !found.is_certain);
         add_reason(reasons, "relief_connection_unknown", is_possible && !is_relieved);
     }

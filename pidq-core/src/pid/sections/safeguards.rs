@@ -37,6 +37,8 @@ pub(super) struct Safeguards {
     acting_on: HashMap<NodeId, Vec<usize>>,
     /// By relief device: whether the drawing shows its path to be open and secured.
     relief: HashMap<NodeId, bool>,
+    /// Blowdown valves whose way from the plant or to an end is not shown to be open and secured.
+    unsecured_blowdown: HashSet<NodeId>,
     /// Relief devices between the outlet and the suction of a machine.
     internal_relief: HashSet<NodeId>,
     open_ways: OpenWays,
@@ -106,6 +108,11 @@ impl Safeguards {
         let mut tails = Tails::default();
         for device in devices {
             safeguards.add_relief(drawing, device, &parts, &mut tails, charge)?;
+        }
+        charge(drawing.topology.node_count() as u64)?;
+        for valve in (0..drawing.topology.node_count() as u32).filter(|node| is_blowdown_valve(drawing, *node)) {
+            let path = ReliefPath::find(drawing, valve, &mut tails, charge)?;
+            safeguards.unsecured_blowdown.extend((!path.is_way_secured()).then_some(valve));
         }
         Ok(safeguards)
     }
@@ -279,7 +286,9 @@ impl Safeguards {
             }
             _ if is_blowdown_valve(drawing, node) => {
                 let is_opened_by_trip = trip.is_some_and(|trip| trip.is_certain);
-                ("blowdown_valve", is_opened_by_trip && blowdown_obstacle(drawing, node, charge)?.is_none())
+                let is_free =
+                    !self.unsecured_blowdown.contains(&node) && blowdown_obstacle(drawing, node, charge)?.is_none();
+                ("blowdown_valve", is_opened_by_trip && is_free)
             }
             _ if protection::is_shutdown_valve(drawing, node) => {
                 let is_closed_by_trip =

@@ -3,6 +3,7 @@
 //!
 //! Tools export a position for every valve, often a default, and the letters beside the symbol are a text of their own.
 
+use super::phrases::clauses;
 use super::{is_word_of, texts, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
@@ -28,6 +29,79 @@ pub(crate) fn says_locked(drawing: &Drawing<'_>, valve: NodeId, position: Names)
     let mut fields = drawing.node(valve).as_object().into_iter().flat_map(stated_fields);
     [Names::Remarks, Names::Description].iter().any(|names| texts(drawing, valve, *names).any(has_clause))
         || fields.any(|(name, stated)| truth(stated.value) == Some(true) && is_mark(name))
+}
+
+/// Words for a closed valve or for closing it, beside those of the topology.
+const CLOSING: &[&str] = &["close", "closing", "fermer", "schließen", "schliessen"];
+
+/// Words for an open valve or for opening it, beside those of the topology.
+const OPENING: &[&str] = &["open", "opened", "opening", "ouvrir", "öffnen"];
+
+/// Words of a valve that is not fully open.
+const THROTTLED: &[&str] =
+    &["drosseln", "gedrosselt", "throttle", "throttled", "throttling", "étranglé", "étranglée", "laminée"];
+const PARTLY: &[&str] = &[
+    "crack",
+    "cracked",
+    "half",
+    "halb",
+    "min",
+    "minimum",
+    "partially",
+    "partiellement",
+    "partly",
+    "slightly",
+    "teilweise",
+];
+
+/// Words of a valve whose disc does not follow its handwheel.
+const BROKEN: &[&str] = &["broken", "cassé", "cassée", "gebrochen", "sheared", "snapped"];
+
+/// Words with which a clause denies what follows, or makes it an exception.
+const DENIALS: &[&str] =
+    &["jamais", "never", "nicht", "nie", "niemals", "no", "not", "nur", "only", "pas", "seulement"];
+
+/// Words beside which a closed position is that of something else, or `close` is no verb.
+const OTHER_SUBJECTS: &[&str] = &[
+    "as", "bleed", "bypass", "circuit", "coupled", "cooling", "drain", "drains", "fail", "fails", "if", "loop",
+    "spare", "system", "unless", "vent", "when", "while",
+];
+
+/// Returns whether a text of a valve that is drawn open says that it is closed at times, is not fully open, or may not be
+/// opened: `closed in winter`, `throttled`, `open 5 %`.
+pub(crate) fn may_not_stay_open(drawing: &Drawing<'_>, valve: NodeId) -> bool {
+    let says_so = |text: &str| {
+        let is_in_parts = text.contains(['%', '/']);
+        clauses(text).iter().any(|clause| is_closed_at_times(drawing, clause) || is_partly_open(clause, is_in_parts))
+    };
+    [Names::Remarks, Names::Description].iter().any(|names| texts(drawing, valve, *names).any(says_so))
+}
+
+/// Returns whether a clause says that a valve is or may be closed, without a denial, and of no other item.
+fn is_closed_at_times(drawing: &Drawing<'_>, clause: &[String]) -> bool {
+    let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
+    // `closes`, `zu` and the codes beside a symbol are read apart.
+    let is_closing =
+        |word: &String| CLOSING.contains(&word.as_str()) || word.len() > 4 && is_word_of(drawing, word, Names::Closed);
+    let Some(at) = clause.iter().position(is_closing) else { return false };
+    let is_near = clause[at] == "close" && clause.get(at + 1).is_some_and(|word| ["to", "at", "by"].contains(&&**word));
+    let is_tag = |words: &[String]| words[1].starts_with(|c: char| c.is_ascii_digit()) && words[0].len() <= 4;
+    !has(DENIALS) && !has(OTHER_SUBJECTS) && !is_near && !clause[..at].windows(2).any(is_tag)
+}
+
+/// Returns whether a clause says that a valve is not fully open, is broken, or must not be opened.
+fn is_partly_open(clause: &[String], is_in_parts: bool) -> bool {
+    let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
+    let Some(at) = clause.iter().position(|word| OPENING.contains(&word.as_str())) else {
+        return (has(THROTTLED) || has(BROKEN)) && !has(DENIALS);
+    };
+    let is_part = |word: &String| word.parse::<u32>().is_ok_and(|part| part < 100);
+    let has_part = || is_in_parts && clause.iter().any(is_part);
+    let is_denied = || {
+        let before = &clause[at.saturating_sub(3)..at];
+        before.iter().any(|word| ["ne", "never", "nicht", "not", "pas"].contains(&word.as_str()))
+    };
+    (has(THROTTLED) || has(PARTLY) || has(BROKEN)) && !has(DENIALS) || has_part() || is_denied()
 }
 
 /// Marks of an open position, in snake_case.

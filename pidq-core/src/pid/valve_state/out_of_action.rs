@@ -5,7 +5,8 @@
 
 use super::phrases::{clauses, says_not_tight};
 use super::pipes::{PipeState, pipe_state};
-use super::unread_fields::has_unlisted_text;
+use super::trip_effects::names_permissive;
+use super::unread_fields::{has_unlisted_text, has_unread_field};
 use super::unread_texts::{has_doubtful_text, is_doubtful_text, note_texts};
 use super::{all_texts, is_in, position, texts, truth};
 use crate::graph::adjacency::{EdgeId, NodeId};
@@ -13,7 +14,7 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::vocabulary;
-use crate::pid::stated_values::{stated_fields, values_of};
+use crate::pid::stated_values::{plain_name, stated_fields, values_of};
 use crate::value::Value;
 
 /// Phrases of items that do not act, in lower case.
@@ -27,6 +28,7 @@ const OUT_OF_ACTION: &[&str] = &[
     "blockiert",
     "blockiert offen",
     "blockierschraube eingesetzt",
+    "commande manuelle",
     "condamné",
     "condamnée",
     "blocked closed",
@@ -53,6 +55,8 @@ const OUT_OF_ACTION: &[&str] = &[
     "forced",
     "gebrückt",
     "gesperrt",
+    "handbetrieb",
+    "handbetätigt",
     "handwheel engaged",
     "hors service",
     "in bypass",
@@ -97,7 +101,9 @@ const OUT_OF_ACTION: &[&str] = &[
     "seized open",
     "sent to workshop",
     "sent for",
+    "set too high",
     "shunté",
+    "shuntée",
     "spare",
     "spindle blocked",
     "spindle locked",
@@ -108,6 +114,8 @@ const OUT_OF_ACTION: &[&str] = &[
     "suppressed",
     "taken out",
     "unavailable",
+    "von hand geöffnet",
+    "von hand offen",
     "under repair",
     "überbrückt",
     "wedged open",
@@ -152,12 +160,21 @@ const CLOSED_OFF: &[&str] = &[
     "blind fitted",
     "blind flange fitted",
     "blind inserted",
+    "blinded",
+    "blinded off",
     "blocked",
     "blocked off",
+    "cap",
+    "cap fitted",
+    "cap installed",
     "capped",
     "capped off",
     "closed",
     "closed off",
+    "isolated",
+    "plug",
+    "plug fitted",
+    "plug installed",
     "plugged",
     "plugged off",
     "sealed",
@@ -174,7 +191,7 @@ const CLOSED_OFF: &[&str] = &[
 
 /// Letters with which a word of such a phrase begins.
 const CLOSED_OFF_LETTERS: &[&str] =
-    &["blan", "blin", "bloc", "bouc", "capp", "clos", "obtu", "plug", "seal", "spad", "verb", "vers"];
+    &["blan", "blin", "bloc", "bouc", "cap", "clos", "isol", "obtu", "plug", "seal", "spad", "verb", "vers"];
 
 /// Words that add nothing to such a phrase: the item, the time, the cause.
 const FILLERS: &[&str] = &[
@@ -214,6 +231,7 @@ const FILLERS: &[&str] = &[
     "maintenance",
     "mm",
     "moment",
+    "normally",
     "nrv",
     "now",
     "overhaul",
@@ -241,6 +259,7 @@ const FILLERS: &[&str] = &[
     "until",
     "valve",
     "ventil",
+    "warehouse",
     "was",
     "with",
     "zur",
@@ -277,7 +296,34 @@ const OUT_OF_ACTION_MARKS: &[&str] = &[
     "bypass_active",
     "forced",
 ];
-const IN_ACTION_MARKS: &[&str] = &["enabled", "is_enabled", "operational", "is_operational"];
+const IN_ACTION_MARKS: &[&str] =
+    &["enabled", "is_enabled", "operational", "is_operational", "anzahl", "qty", "quantity", "quantité"];
+
+/// Nouns of what keeps a relief device from opening, in lower case.
+const HINDRANCES: &[&str] = &[
+    "blockierschraube",
+    "bouchon",
+    "gag",
+    "gags",
+    "goupille",
+    "pin",
+    "plug",
+    "plugs",
+    "steckscheibe",
+    "stopfen",
+    "transportsicherung",
+    "workshop",
+    "werkstatt",
+];
+
+/// Words beside which such a noun is about a part of the device, or about what is not there.
+const HARMLESS: &[&str] = &[
+    "after", "body", "bonnet", "breaking", "buckling", "drain", "entfernt", "no", "not", "npt", "ohne", "remove",
+    "removed", "retiré", "retirée", "rupture", "sans", "spare", "supplied", "tapped", "threaded", "vent", "without",
+];
+
+/// Words in the names of fields for a side of a relief device.
+const SIDES: &[&str] = &["austritt", "discharge", "eintritt", "entrée", "inlet", "outlet", "sortie"];
 
 /// Returns whether a text or a mark of a relief device or of a part of a trip says that it does not act.
 pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
@@ -286,11 +332,34 @@ pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 fn reads_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let says_so = |text: &str| consists_of(text, OUT_OF_ACTION);
-    let names = [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition];
-    names.iter().any(|names| texts(drawing, node, *names).any(says_so))
+    const NAMES: [Names; 6] =
+        [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition, Names::Class];
+    // `PSV-1 (SPARE)`
+    let mut titles = texts(drawing, node, Names::Tag).filter(|tag| tag.contains(' '));
+    NAMES.iter().any(|names| texts(drawing, node, *names).any(says_so))
+        || titles.any(says_so)
         || has_mark(drawing.node(node))
         || has_unlisted_text(drawing, node, says_so)
         || note_texts(drawing, node).any(says_so)
+}
+
+/// Returns whether a text of a relief device says that something is in it or its pipes that keeps it from opening: a gag, a
+/// plug.
+pub(crate) fn is_hindered(drawing: &Drawing<'_>, device: NodeId) -> bool {
+    let has_hindrance = |text: &str| {
+        clauses(text).iter().any(|clause| {
+            let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
+            has(HINDRANCES) && !has(HARMLESS)
+        })
+    };
+    let mut fields = drawing.node(device).as_object().into_iter().flat_map(stated_fields);
+    let is_of_side = |name: &str| plain_name(name).split('_').any(|word| SIDES.contains(&word));
+    texts(drawing, device, Names::Remarks).any(has_hindrance)
+        || texts(drawing, device, Names::Description).any(has_hindrance)
+        || fields.any(|(name, stated)| {
+            let text = stated.value.as_str().filter(|text| text.len() <= MAX_CLASS && name.len() <= MAX_CLASS);
+            text.is_some_and(|text| is_of_side(name) && consists_of(text, CLOSED_OFF))
+        })
 }
 
 /// Returns whether a text or a mark of a safeguard says that it does not act, or may say so in words that no rule understands.
@@ -298,22 +367,23 @@ pub(crate) fn may_not_act(drawing: &Drawing<'_>, node: NodeId) -> bool {
     is_out_of_action(drawing, node) || has_doubtful_text(drawing, node)
 }
 
-/// Words at a signal that does not trip.
-const OTHER_SIGNALS: &[&str] = &["enable", "perm", "permissive", "start"];
-
 /// Returns whether the status, a text or a mark of a signal says that it does not act, or may say so in words that no rule
 /// understands.
 pub(crate) fn signal_may_not_act(drawing: &Drawing<'_>, signal: EdgeId) -> bool {
     let edge = drawing.edge(signal);
     let texts = |names: Names| values_of(drawing, edge, names).filter_map(Value::as_str);
-    let is_no_trip = |text: &str| {
-        let text = text.to_lowercase();
-        text.split(|c: char| !c.is_alphanumeric()).any(|word| OTHER_SIGNALS.contains(&word))
-    };
-    let may_say_so = |text: &str| consists_of(text, OUT_OF_ACTION) || is_doubtful_text(text) || is_no_trip(text);
+    let may_say_so = |text: &str| consists_of(text, OUT_OF_ACTION) || is_doubtful_text(text) || names_permissive(text);
     pipe_state(drawing, signal) != PipeState::Open
         || [Names::Remarks, Names::Description].into_iter().any(|names| texts(names).any(may_say_so))
         || has_mark(edge)
+}
+
+/// Returns whether a text of a connector of a signal says that the signal does not act or does not trip, or may say so in
+/// words that no rule understands.
+pub(crate) fn connector_may_not_act(drawing: &Drawing<'_>, connector: NodeId) -> bool {
+    let names = [Names::Description, Names::Remarks];
+    may_not_act(drawing, connector)
+        || names.into_iter().any(|names| texts(drawing, connector, names).any(names_permissive))
 }
 
 /// Returns whether a label or a remark of an item says that it is plugged or blanked, or its normal position is closed.
@@ -342,11 +412,13 @@ pub(crate) fn may_pass_back(drawing: &Drawing<'_>, valve: NodeId) -> bool {
         clauses(text).iter().any(has_hole)
     };
     let says_so = |text: &str| consists_of(text, HELD_OPEN) || is_drilled(text) || says_not_tight(text);
+    let has_field = || has_unread_field(drawing, valve);
     let holds_open = |names: Names| texts(drawing, valve, names).any(|text| is_open_lock(drawing, text));
     all_texts(drawing, valve).any(|(text, _)| says_so(text))
         || texts(drawing, valve, Names::Description).any(says_so)
         || is_in(drawing, position(drawing, valve), Names::LockedOpen)
         || holds_open(Names::Lock)
+        || has_field()
         || may_not_act(drawing, valve)
 }
 

@@ -23,6 +23,7 @@ pub(super) enum Meaning {
 /// Phrases in lower case, without punctuation; `#` is a number, `*` any word, `$` the end of a clause.
 pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (Absent, &["not installed", "not inst", "ausgebaut", "demontiert", "entfernt", "entfallen", "entfällt", "geplant"]),
+    (Absent, &["abgebaut", "abgerissen", "démantelé", "démantelée"]),
     (Absent, &["zukünftig", "künftig", "zurückgebaut", "rückgebaut", "demonté", "démonté", "démontée", "déposé"]),
     (Absent, &["déposée", "supprimé", "supprimée", "retiré", "retirée", "futur"]),
     (MayBeAbsent, &["abandoned", "decommissioned", "disconnected", "mothballed", "missing", "optional", "on hold"]),
@@ -48,6 +49,7 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (MayBeAbsent, &["non installée", "non monté", "non montée"]),
     // What is removed, replaced or planned is something else.
     (Nothing, &["not be removed", "not to be removed", "cannot be removed", "never removed", "do not remove"]),
+    (Nothing, &["gag removed", "plug removed", "pin removed"]),
     (Nothing, &["insulation removed", "lagging removed", "lock removed", "padlock removed", "tag removed"]),
     (Nothing, &["handwheel removed", "hand wheel removed", "handle removed", "lever removed", "key removed"]),
     (Nothing, &["old tag deleted", "old tag # deleted", "old tag * # deleted", "former tag * # deleted"]),
@@ -72,6 +74,8 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     ),
     (Nothing, &["bypassed during startup", "bypassed during start up", "may be bypassed during start up"]),
     (Nothing, &["may be overridden during start up", "may be overridden during startup"]),
+    // The German stop button.
+    (Nothing, &["not aus", "not halt", "not stopp", "not abschaltung"]),
     (Nothing, &["do not open", "not be opened", "alarm disabled", "alarm inhibited"]),
     // Where and by whom, not when.
     (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
@@ -153,7 +157,7 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (MayNotClose, &["built in bypass", "schließt nicht", "nicht dicht", "nicht absperrbar", "gebrochen", "fuit"]),
     (Nothing, &["without bypass", "no seat leakage", "zero seat leakage", "not broken", "seat leakage class #"]),
     (Nothing, &["seat leakage class", "seat leakage rate", "seat leak test"]),
-    (MayNotClose, &["inoperative", "defective", "faulty", "defekt", "undicht", "ne ferme pas"]),
+    (MayNotClose, &["inoperative", "defective", "faulty", "defekt", "undicht", "ne ferme pas", "fuyard", "fuyarde"]),
     (Nothing, &["no leaks", "not leaking", "not passing", "not stuck", "if leaking", "if passing"]),
     (OtherValve, &["3 way", "4 way", "5 way", "3 ways", "4 ways", "three way", "four way", "five way", "multi way"]),
     (

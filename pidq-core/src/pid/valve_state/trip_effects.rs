@@ -1,0 +1,207 @@
+//! Effects that a drawing states beside a signal of a trip or its logic: `OPEN`, `permissive`, `position feedback`.
+//!
+//! A signal to a valve that closes on a trip may also be a permissive, a command to open it or a report of its position. The
+//! text beside it is then the only statement of what it does.
+
+use super::fail_action::{FailAction, fail_action};
+use super::phrases::clauses;
+use super::texts;
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::trip_words::EmergencyValve;
+use crate::graph::vocabulary;
+use crate::pid::ChargeFn;
+use crate::pid::instrument_class;
+use crate::pid::loops::protection;
+use crate::pid::stated_values::{stated_fields, values_of};
+use crate::value::Value;
+
+/// Words of what only allows something to be done.
+const PERMISSIVES: &[&str] =
+    &["enable", "enables", "freigabe", "inhibit", "inhibits", "perm", "permissive", "permissives", "permits"];
+
+/// Words at a signal that starts something.
+const STARTS: &[&str] = &["start", "starten"];
+
+/// Words at a signal that reports what a valve does.
+const REPORTS: &[&str] = &["feedback", "position", "recopie", "rückmeldung", "status", "stellungsmeldung"];
+
+/// Words of the two effects on a valve, and clauses that are nothing but one.
+const OPENING: &[&str] =
+    &["open", "opens", "opening", "öffnen", "öffnet", "oeffnen", "oeffnet", "ouvrir", "ouvre", "ouverture"];
+const CLOSING: &[&str] = &[
+    "close",
+    "closes",
+    "closing",
+    "shut",
+    "shuts",
+    "schließen",
+    "schließt",
+    "schliessen",
+    "schliesst",
+    "fermer",
+    "ferme",
+    "fermeture",
+];
+const OPENING_CLAUSES: &[&str] = &["auf"];
+const CLOSING_CLAUSES: &[&str] = &["zu", "closed"];
+
+/// Words beside which a word of an effect is about something else: the contact of a switch, a condition, a loss of air.
+const NO_EFFECTS: &[&str] =
+    &["circuit", "contact", "contacts", "drain", "fail", "fails", "if", "kontakt", "normally", "not", "when", "while"];
+
+/// Names of fields in which a drawing states the effect of a signal or of its logic, in snake_case.
+const EFFECT_FIELDS: &[&str] = &[
+    "action",
+    "command",
+    "effect",
+    "function",
+    "interlock_type",
+    "purpose",
+    "signal_function",
+    "signal_type",
+    "trip_action",
+    "type",
+];
+
+/// Effect of a trip on a valve.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Effect {
+    Opens,
+    Closes,
+}
+
+/// Returns whether a text of a signal says that it only allows or starts something.
+pub(super) fn names_permissive(text: &str) -> bool {
+    has_word(text, PERMISSIVES) || has_word(text, STARTS)
+}
+
+/// Returns whether a text beside a signal, or beside the logic that sends it, says that it does something other to one of
+/// some final elements than to trip it.
+pub(crate) fn has_other_effect(
+    drawing: &Drawing<'_>,
+    [from, to]: [NodeId; 2],
+    signal: Option<EdgeId>,
+    final_elements: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    // A switch beside the logic starts or prevents the trip.
+    let is_beside = instrument_class::senses(drawing, from) || instrument_class::is_hand_switch(drawing, from);
+    if is_beside || final_elements.contains(&from) {
+        return Ok(false);
+    }
+    let logic_texts: Vec<&str> = texts_of_logic(drawing, from).collect();
+    let signal_texts: Vec<&str> = signal.into_iter().flat_map(|signal| texts_of_signal(drawing, signal)).collect();
+    charge(1 + (logic_texts.len() + signal_texts.len()) as u64)?;
+    let says_close = || signal_texts.iter().any(|text| has_word(text, CLOSING));
+    if logic_texts.iter().chain(&signal_texts).any(|text| has_word(text, PERMISSIVES))
+        || signal_texts.iter().any(|text| has_word(text, REPORTS)) && !says_close()
+    {
+        return Ok(!has_other_signal(drawing, [from, to], signal, charge)?);
+    }
+    let ends = if final_elements.contains(&to) { std::slice::from_ref(&to) } else { final_elements };
+    for valve in ends.iter().copied() {
+        let mut stated = signal_texts.iter().filter_map(|text| effect_in(text));
+        let of_logic = || {
+            let is_about = |text: &&&str| names_item(drawing, text, valve) || !names_object(text);
+            logic_texts.iter().filter(is_about).find_map(|text| effect_in(text))
+        };
+        let Some(effect) = stated.next().or_else(of_logic) else { continue };
+        let differs = expected_effect(drawing, valve, charge)?.is_some_and(|expected| expected != effect);
+        if differs && !has_other_signal(drawing, [from, to], signal, charge)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns what a trip has to do to a valve: that of a shutdown valve or of one that fails closed is to close it.
+fn expected_effect(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'_>) -> Result<Option<Effect>> {
+    if !drawing.topology.roles[valve as usize].closes() {
+        return Ok(None);
+    }
+    let fails = fail_action(drawing, valve, charge)?;
+    let is_blowdown = matches!(protection::emergency_valve(drawing, valve), Some((EmergencyValve::Blowdown, _)));
+    Ok(match fails {
+        Some(FailAction::Opens) => Some(Effect::Opens),
+        _ if is_blowdown => Some(Effect::Opens),
+        Some(FailAction::Closes) => Some(Effect::Closes),
+        _ => protection::is_shutdown_valve(drawing, valve).then_some(Effect::Closes),
+    })
+}
+
+/// Returns whether another signal with the same ends is stated to close: an on-off valve may have one signal for each direction.
+fn has_other_signal(
+    drawing: &Drawing<'_>,
+    [from, to]: [NodeId; 2],
+    signal: Option<EdgeId>,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Down);
+    charge(1 + table.degree(from) as u64)?;
+    Ok(signal.is_some()
+        && table.arcs(from).any(|(next, edge)| {
+            next == to
+                && Some(edge) != signal
+                && topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL)
+                && texts_of_signal(drawing, edge).any(|text| effect_in(text) == Some(Effect::Closes))
+        }))
+}
+
+/// Returns the effect that a text states; `None` if it states none or both.
+fn effect_in(text: &str) -> Option<Effect> {
+    let has = |words: &[&str], whole: &[&str]| {
+        clauses(text).iter().any(|clause| {
+            let is_in = |known: &[&str]| clause.iter().any(|word| known.contains(&word.as_str()));
+            is_in(words) && !is_in(NO_EFFECTS) || matches!(clause.as_slice(), [word] if whole.contains(&word.as_str()))
+        })
+    };
+    match (has(OPENING, OPENING_CLAUSES), has(CLOSING, CLOSING_CLAUSES)) {
+        (true, false) => Some(Effect::Opens),
+        (false, true) => Some(Effect::Closes),
+        _ => None,
+    }
+}
+
+fn has_word(text: &str, words: &[&str]) -> bool {
+    clauses(text).iter().flatten().any(|word| words.contains(&word.as_str()))
+}
+
+/// Returns whether a text has letters and a number, as of a tag, behind a word of an effect: `opens BDV-2`.
+fn names_object(text: &str) -> bool {
+    let is_effect = |word: &String| [OPENING, CLOSING].iter().any(|words| words.contains(&word.as_str()));
+    let is_number = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
+    clauses(text).iter().any(|clause| clause.windows(3).any(|words| is_effect(&words[0]) && is_number(&words[2])))
+}
+
+/// Returns whether a text has the tag of an item.
+fn names_item(drawing: &Drawing<'_>, text: &str, item: NodeId) -> bool {
+    let Some(tag) = drawing.tag(item).filter(|tag| tag.len() <= MAX_CLASS) else { return false };
+    let tag = clauses(tag).concat();
+    !tag.is_empty() && clauses(text).iter().any(|clause| clause.windows(tag.len()).any(|words| *words == *tag))
+}
+
+/// Returns the texts of the logic of a trip that may state what it does.
+fn texts_of_logic<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = &'a str> {
+    let names = [Names::Description, Names::Remarks, Names::Class];
+    let stated = names.into_iter().flat_map(move |names| texts(drawing, node, names).collect::<Vec<_>>());
+    stated.chain(effect_fields(drawing.node(node)))
+}
+
+fn texts_of_signal<'a>(drawing: &Drawing<'a>, signal: EdgeId) -> impl Iterator<Item = &'a str> {
+    let edge = drawing.edge(signal);
+    let names = [Names::Description, Names::Remarks];
+    let stated = names.into_iter().flat_map(move |names| values_of(drawing, edge, names).collect::<Vec<_>>());
+    stated.filter_map(Value::as_str).chain(effect_fields(edge)).filter(|text| text.len() <= MAX_CLASS)
+}
+
+/// Returns the texts of an item or a signal in fields for its effect.
+fn effect_fields<'a>(holder: Value<'a>) -> impl Iterator<Item = &'a str> {
+    let fields = holder.as_object().into_iter().flat_map(stated_fields);
+    let of_effect = fields.filter(|(name, _)| vocabulary::contains_plain(EFFECT_FIELDS, name.trim()));
+    of_effect.filter_map(|(_, stated)| stated.value.as_str())
+}
