@@ -1,4 +1,5 @@
-//! Memory of the service: the budget of queries and unread responses, and pooled buffers.
+//! Memory of the service: the budget of queries and unread responses, permits of uploads, and pooled buffers.
 
 pub mod buffer_pool;
 pub mod memory_pool;
+pub mod upload_permits;

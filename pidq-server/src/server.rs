@@ -6,12 +6,12 @@ use std::time::Duration;
 use pidq_core::{Cancel, Limits};
 use pidq_http::auth::{CreatedCredentials, Identities};
 use pidq_http::{CursorSigner, Fut, Head, Principal, PrincipalKind, Problem, Readiness, ThreadPool, oauth};
-use tokio::sync::Semaphore;
 
 use crate::caches::result_cache::ResultCache;
 use crate::caches::{BodyCache, GraphCache, QueryCache};
 use crate::memory::buffer_pool::BufferPool;
 use crate::memory::memory_pool::MemoryPool;
+use crate::memory::upload_permits::UploadPermits;
 use crate::metrics::Metrics;
 use crate::response_format::ResponseFormat;
 use crate::store::validation::ValidationRules;
@@ -39,8 +39,8 @@ pub struct Server {
     pub buffer_pool: Arc<BufferPool>,
     /// Compiled queries.
     pub query_cache: Arc<QueryCache>,
-    /// Limits imports of uploaded drawings to one at a time.
-    pub import_permit: Semaphore,
+    /// Permits of uploads that are converted and validated.
+    pub upload_permits: UploadPermits,
     /// Threads that run queries.
     pub thread_pool: ThreadPool,
     /// Memory budget shared by all queries.

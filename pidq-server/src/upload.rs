@@ -134,9 +134,9 @@ impl Upload {
         Ok(Upload { format: Some(*format), files: order.iter().map(|at| parts[*at].1.clone()).collect() })
     }
 
-    /// Returns true for a graph as JSON.
-    pub fn is_graph(&self) -> bool {
-        self.format.is_none()
+    /// Returns the size of a graph as JSON in bytes; `None` for a drawing in another format.
+    pub fn graph_size(&self) -> Option<usize> {
+        self.format.is_none().then(|| self.files.iter().map(Bytes::len).sum())
     }
 
     /// Converts the drawing. The maximum size of a graph also limits the number of values. CPU-bound: call it on a worker

@@ -9,7 +9,6 @@ use pidq_http::auth::{
 };
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, CommonSettings, CursorSigner, LISTEN, Secret, SettingError, Settings, TLS_CERT, ThreadPool};
-use tokio::sync::Semaphore;
 
 use crate::app::accounts_marker::AccountsMarker;
 use crate::app::routes::ROUTES;
@@ -24,6 +23,7 @@ use crate::app::sso::identity_provider;
 use crate::caches::result_cache::ResultCache;
 use crate::caches::{BodyCache, GraphCache, QueryCache};
 use crate::memory::memory_pool::MemoryPool;
+use crate::memory::upload_permits::UploadPermits;
 use crate::metrics::{Metrics, sync_observer};
 use crate::server::{DEFAULT_TENANT, QueryLimits, Server, authenticate, check_readiness};
 use crate::store::read_only_dir::{self, ReadOnlyDir};
@@ -75,6 +75,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let results = settings.get(&RESULT_CACHE_SIZE)?.min(query_memory / 2);
     let memory = Arc::new(MemoryPool::new(query_memory - results));
     let graph_cache_size = settings.get(&GRAPH_CACHE_SIZE)?;
+    let validation = validation_rules(settings)?;
     let server = Server {
         public_host: CommonSettings(settings).public_host()?,
         store,
@@ -84,14 +85,14 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         graph_cache: Arc::new(GraphCache::new(graph_cache_size)),
         body_cache: BodyCache::new(BODY_CACHE_SIZE.min(graph_cache_size), memory.clone()),
         query_cache: Arc::new(QueryCache::new(QUERY_CACHE_LIMITS.0, QUERY_CACHE_LIMITS.1)),
-        import_permit: Semaphore::new(1),
+        upload_permits: UploadPermits::new(validation.bytes),
         thread_pool: ThreadPool::new(threads(settings)?, settings.get(&QUERY_QUEUE_LIMIT)?),
         memory_pool: memory,
         result_cache: ResultCache::new(results),
         buffer_pool: Arc::default(),
         cursors,
         metrics,
-        validation: validation_rules(settings)?,
+        validation,
         query_limits: query_limits(settings)?,
         require_if_match: settings.get(&REQUIRE_IF_MATCH)?,
     };

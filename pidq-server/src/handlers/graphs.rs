@@ -259,8 +259,10 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
     latest.check(&precondition)?;
     let upload = Upload::read(&mut request, named_format, server.validation.bytes as u64).await?;
     let (rules, expected_id) = (ValidationRules { warnings: warning_policy, ..server.validation }, graph_id.clone());
-    // One at a time: an import may need several times the memory of a graph.
-    let _permit = if upload.is_graph() { None } else { server.import_permit.acquire().await.ok() };
+    let _permit = match upload.graph_size() {
+        Some(size) => server.upload_permits.acquire_graph(size).await,
+        None => server.upload_permits.acquire_import().await,
+    };
     let converted = server.thread_pool.run(|| {}, move || draft_of_upload(&expected_id, upload, rules)).await?;
     let (draft, report) = converted.value?;
     if !latest.exists() {
@@ -283,7 +285,7 @@ fn draft_of_upload(
     upload: Upload,
     rules: ValidationRules,
 ) -> Result<(GraphDraft, UploadReport), Problem> {
-    let is_graph = upload.is_graph();
+    let is_graph = upload.graph_size().is_some();
     let converted = upload.into_graph_json(rules.bytes)?;
     if rules.warnings == WarningPolicy::Reject {
         converted.check_strict().map_err(problem)?;
