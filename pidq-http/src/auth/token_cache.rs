@@ -182,6 +182,9 @@ mod tests {
         assert!(cache.get(&[1; 32], Timestamp(0)).is_none());
         cache.insert(cache.generation(), [1; 32], &verified_token(0));
         assert!(cache.get(&[1; 32], Timestamp(0)).is_some());
+        // The change may come between the two steps of an insertion.
+        cache.tokens.insert([1; 32], CachedToken { verified: verified_token(0), generation });
+        assert!(cache.get(&[1; 32], Timestamp(0)).is_none());
     }
 
     #[test]

@@ -220,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_keys_is_bounded() {
+        let limiter = RateLimiter::new("user", 3, Duration::from_secs(6));
+        let is_limited = |key: &str, second| limiter.check_at(key, Duration::from_secs(second)).is_limited;
+        assert!((0..KEY_LIMIT).all(|key| !is_limited(&key.to_string(), 0)));
+        assert!(is_limited("new", 1) && !is_limited("7", 1), "known keys have their buckets");
+        assert!(!is_limited("new", 2), "full buckets are removed");
+        assert_eq!(locked(&limiter.full_at).len(), 2);
+    }
+
+    #[test]
     fn the_headers_show_the_remaining_requests() {
         let decision = |name, burst| RateLimiter::new(name, burst, Duration::from_secs(60)).check("a");
         let [(_, policy), (_, state)] = RateDecision::headers(&[decision("uploads", 120), decision("user", 600)]);

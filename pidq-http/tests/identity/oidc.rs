@@ -89,6 +89,25 @@ async fn a_valid_token_of_each_algorithm_maps_to_a_caller() {
     assert_eq!(sso.idp.fetches(), 2);
 }
 
+#[tokio::test]
+async fn only_the_configured_algorithms_are_accepted() {
+    let signers = [
+        Signer::new("rs", "RS256", 0),
+        Signer::new("ps", "PS256", 1),
+        Signer::new("es", "ES256", 0),
+        Signer::new("ed", "EdDSA", 0),
+    ];
+    for allowed in Algorithm::ALL {
+        let sso = SsoFixture::with(|settings| settings.algorithms = vec![allowed]).await;
+        sso.idp.publish(&signers.iter().map(Signer::jwk).collect::<Vec<_>>());
+        for signer in &signers {
+            let is_allowed = Algorithm::from_name(signer.algorithm) == Some(allowed);
+            let error = sso.verify_error(&signer.token(&sso.claims()), NOW).await;
+            assert_eq!(error, (!is_allowed).then_some(Algorithm), "{} for {allowed:?}", signer.algorithm);
+        }
+    }
+}
+
 /// Returns invalid tokens with the reason for their rejection.
 async fn invalid_tokens(sso: &SsoFixture) -> Vec<(&'static str, String, TokenError)> {
     let (valid, signer) = (sso.valid_token(), &sso.signer);

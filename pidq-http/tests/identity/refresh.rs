@@ -179,6 +179,57 @@ async fn disabling_and_a_new_password_revoke_tokens() {
     .await;
 }
 
+#[tokio::test]
+async fn a_lost_response_cannot_be_fetched_after_a_revocation() {
+    check(async |fixture: Fixture| {
+        let first = fixture.log_in().await;
+        let second = fixture.refresh(&first.refresh()).await;
+        assert_eq!(fixture.refresh(&first.refresh()).await.access(), second.access());
+        fixture.revoke(&format!("token={}", second.access())).await;
+        assert_eq!(fixture.refresh(&first.refresh()).await.error(), (400, "invalid_grant"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lost_response_is_fetched_with_its_own_scope() {
+    check(async |fixture: Fixture| {
+        let first = fixture.log_in().await;
+        let refresh = async |scope: &str| {
+            fixture.token(&format!("grant_type=refresh_token&refresh_token={}{scope}", first.refresh())).await
+        };
+        let second = refresh("&scope=read").await;
+        assert_eq!(refresh("&scope=write").await.error(), (400, "invalid_scope"));
+        assert_eq!(refresh("&scope=read+write").await.error(), (400, "invalid_scope"));
+        assert_eq!(refresh("&scope=read").await.access(), second.access());
+        assert_eq!(refresh("").await.access(), second.access());
+    })
+    .await;
+}
+
+/// A login that is in progress while its account or client is disabled is stored after the others were revoked.
+#[tokio::test]
+async fn tokens_of_a_disabled_account_or_client_are_rejected_without_a_revocation() {
+    check(async |fixture: Fixture| {
+        fixture.client("auditor", Some("acme"), &[], &["introspection"]).await;
+        let form = format!("&client_id=auditor&client_secret={SECRET}");
+        for (name, disable) in [
+            ("account", "update users set disabled_at = 1"),
+            ("client", "update clients set disabled_at = 1 where id = 'desk'"),
+        ] {
+            let login = fixture.log_in().await;
+            fixture.database.execute(disable, &[]).await.unwrap();
+            assert!(!fixture.is_valid(&login.access()).await, "{name}");
+            assert_ne!(fixture.refresh(&login.refresh()).await.status, 200, "{name}");
+            for token in [login.access(), login.refresh()] {
+                assert_eq!(fixture.introspect(&format!("token={token}{form}")).await.json["active"], false, "{name}");
+            }
+            fixture.database.execute("update users set disabled_at = null", &[]).await.unwrap();
+        }
+    })
+    .await;
+}
+
 async fn refresh_concurrently(fixture: &Fixture, token: &str, times: usize) -> Vec<(u16, String)> {
     let tries = (0..times).map(|_| {
         let (fixture, token) = (fixture.clone(), token.to_owned());

@@ -57,3 +57,26 @@ fn deserialize(text: &str) -> Option<Tokens> {
     let expires_at = Timestamp(line()?.parse().ok()?);
     Some(Tokens { access: Secret::new(access), refresh: Some(Secret::new(refresh)), expires_at, scope: line()? })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_decrypted_only_with_its_token_in_its_family() {
+        let tokens = Tokens {
+            access: Secret::new("pidq_at_a".to_owned()),
+            refresh: Some(Secret::new("pidq_rt_b".to_owned())),
+            expires_at: Timestamp(7),
+            scope: "read write".to_owned(),
+        };
+        let next_pair = encrypt(&tokens, "pidq_rt_a", "f_1").expect("encrypted");
+        let decrypted = decrypt(&next_pair, "pidq_rt_a", "f_1").expect("decrypted");
+        assert_eq!(decrypted.access.expose(), "pidq_at_a");
+        assert_eq!(decrypted.refresh.as_ref().map(Secret::expose), Some("pidq_rt_b"));
+        assert_eq!((decrypted.expires_at, decrypted.scope.as_str()), (Timestamp(7), "read write"));
+        assert!(decrypt(&next_pair, "pidq_rt_b", "f_1").is_none(), "another token");
+        assert!(decrypt(&next_pair, "pidq_rt_a", "f_2").is_none(), "another family");
+        assert!(decrypt(&next_pair[1..], "pidq_rt_a", "f_1").is_none() && decrypt("", "pidq_rt_a", "f_1").is_none());
+    }
+}
