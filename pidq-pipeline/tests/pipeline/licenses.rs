@@ -80,6 +80,37 @@ async fn a_license_set_over_http_survives_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_lower_one_of_the_configured_and_the_licensed_number_of_pipelines_is_the_limit() {
+    let vendor = Vendor::new();
+    let body = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
+    for (mode, configured, expected) in [
+        ("off", "1", (1, 409, "too-many-pipelines")),
+        ("enforce", "0", (0, 409, "too-many-pipelines")),
+        ("enforce", "2", (1, 402, "license-limit")),
+    ] {
+        let settings = [
+            ("PIDQ_LICENSE_MODE", mode),
+            ("PIDQ_LICENSE_PUBLIC_KEYS", vendor.settings.as_str()),
+            ("PIDQ_PIPELINE_LIMIT", configured),
+        ];
+        let platform = TestPlatform::sqlite(&settings).await;
+        if mode == "enforce" {
+            let system = platform.get("/api/license").await.json()["system_id"].clone();
+            assert_eq!(put_license(&platform, &vendor.issue(&system, "small", 0, DAY)).await.status, 200);
+        }
+        let mut created = 0;
+        let refused = loop {
+            let response = platform.post("/api/pipelines", &body).await;
+            if response.status != 201 || created > 2 {
+                break response;
+            }
+            created += 1;
+        };
+        assert_eq!((created, refused.status, refused.code().as_str()), expected, "{mode}, {configured}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn concurrent_requests_stay_within_the_license_limits() {
     on_each_url(async |url| {
         let vendor = Vendor::new();

@@ -181,6 +181,19 @@ async fn questions_of_two_tenants_stay_within_the_daily_limit() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_of_no_questions_refuses_the_first_one() {
+    on_each_url(async |url| {
+        let limits = LicenseLimits { questions_per_day: Some(0), ..LicenseLimits::default() };
+        let tenants = Tenants::start(url, 1, limits, &[]).await;
+        let model = prompt_model().await;
+        let responses = finished(tenants.spawn_all(0, 2, |_| question(&model, false))).await;
+        assert_eq!(count(&responses, 200, (402, "license-limit")), (0, 2));
+        assert_eq!(tenants.usage("questions_today").await, 0);
+    })
+    .await;
+}
+
 /// A question that the model does not answer is not counted; its place may be taken by another one, but only once.
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_questions_do_not_extend_the_daily_limit() {

@@ -437,7 +437,10 @@ async fn the_daily_quota_is_shared_by_all_replicas() {
         unreachable["classification"] = "secret".into();
         assert_eq!(ask(&one, &id, &unreachable).await.status, 422, "rejected questions are not counted");
         assert_eq!(other.get("/api/license").await.json()["usage"]["questions_today"], 2);
+        let reached = async || one.get("/api/license").await.json()["limits_reached"].clone();
+        assert_eq!(reached().await, json!([]));
         assert_eq!(ask(&one, &id, &body).await.status, 200);
+        assert_eq!(reached().await, json!(["questions_per_day"]));
         let rejected = ask(&other, &id, &body).await;
         assert_eq!((rejected.status, rejected.code().as_str()), (402, "license-limit"));
         let limits = one.get("/api/limits").await.json();
