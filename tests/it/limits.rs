@@ -369,3 +369,28 @@ fn comparing_long_strings_is_charged() {
         assert_eq!(code(&format!(".n | filter({query}) | size()"), &input, limits), Some("PQ4001"), "{query}");
     }
 }
+
+#[test]
+fn sorting_long_strings_is_charged() {
+    let texts: Vec<String> = (0..300).map(|at| format!("{}{at}", "a".repeat(5_000))).collect();
+    let input = serde_json::to_string(&texts).expect("JSON");
+    let limits = Limits { fuel: 20_000, ..Limits::default() };
+    assert_eq!(code("size()", &input, limits), None);
+    for query in ["sort() | size()", "sort(get()) | size()", "sort(get(), \"desc\") | size()"] {
+        assert_eq!(code(query, &input, limits), Some("PQ4001"), "{query}");
+    }
+}
+
+/// The cancel flag is checked at intervals; the limit of fuel is exact between them.
+#[test]
+fn the_limit_of_fuel_is_exact() {
+    let graph = Graph::from_json(format!("[{}0]", "0,".repeat(4_999))).expect("valid JSON");
+    for text in ["map(get() + 1) | size()", "filter(get() >= 0) | size()", "groupBy(get()) | keys()", "sort() | size()"]
+    {
+        let query = Dialect::standard().parse(text).expect("valid query");
+        let run = |fuel| query.run(&graph, &Scratch::new(), Limits { fuel, ..Limits::default() }).map(|run| run.fuel);
+        let needed = run(Limits::default().fuel).expect("within the limit");
+        assert_eq!(run(needed).ok(), Some(needed), "{text}");
+        assert_eq!(run(needed - 1).expect_err(text).code().as_str(), "PQ4001", "{text}");
+    }
+}
