@@ -193,3 +193,36 @@ fn a_seal_pot_in_a_pipe_is_a_part_of_the_pipe() {
         assert_eq!(isolated, json!(["yes", ["H"]]), "{class}");
     }
 }
+
+#[test]
+fn equipment_and_nozzles_that_are_not_there_make_the_answer_uncertain() {
+    for (status, reason) in [("demolished", "not_installed"), ("future", "not_installed"), ("to be removed", "unknown_status")] {
+        let expected = json!(["unknown", [format!("{reason} V-1")], []]);
+        assert_eq!(judged(&plant(&json!({"status": status}), &json!([]))), expected, "{status}");
+    }
+    for status in ["installed", "existing", "new"] {
+        assert_eq!(judged(&plant(&json!({"status": status}), &json!([]))), json!(["yes", [], []]), "{status}");
+    }
+    let mut document = plant(&json!({}), &json!([]));
+    document["pid_graph"]["nodes"][1]["status"] = json!("removed");
+    assert_eq!(judged(&document), json!(["unknown", ["not_installed V-1/N1"], []]));
+}
+
+#[test]
+fn an_item_of_unknown_class_with_one_pipe_may_have_another_side() {
+    let end = |class: &str| {
+        json!({
+            "nodes": [
+                {"id": "V-1", "node_classification": "equipment.vessel"},
+                {"id": "HV-1", "node_classification": "gate_valve"},
+                {"id": "X-1", "node_classification": class},
+            ],
+            "edges": [{"source": "V-1", "target": "HV-1"}, {"source": "HV-1", "target": "X-1"}],
+        })
+    };
+    let gaps = |class: &str| answer(&end(class), r#"isolate("X-1").data_gaps | map(.kind)"#);
+    for class in ["hose_connection", "tundish", "sample_point", "gizmo"] {
+        assert_eq!(gaps(class), json!(["free_port"]), "{class}");
+    }
+    assert_eq!(gaps("cap"), json!([]));
+}

@@ -950,7 +950,7 @@ const ROWS: &[Row] = &[
     row(
         "a rupture disc in series",
         "D-1 → RD-1 → RV-1 → O-1",
-        &["RD-1 open:", "RV-1 open: relief_device RD-1"],
+        &["RD-1 open: relief_device RV-1", "RV-1 open: relief_device RD-1"],
         &["info RD-1"],
     ),
     row(
@@ -2533,7 +2533,7 @@ fn a_pressure_reducer_is_a_regulator_and_no_fitting() {
 
 #[test]
 fn notes_and_texts_that_say_that_a_device_does_not_act_make_its_path_unknown() {
-    let path = |device: &Value, tied_to: &str, note: &str| {
+    let path_with = |device: &Value, tied_to: &str, field: &str, note: &str| {
         let mut psv = json!({"id": "PSV-1", "class": "safety_valve"});
         psv.as_object_mut().expect("an item").extend(device.as_object().expect("fields").clone());
         let plant = json!({
@@ -2542,7 +2542,7 @@ fn notes_and_texts_that_say_that_a_device_does_not_act_make_its_path_unknown() {
                 {"id": "HV-1", "class": "gate_valve", "normal_position": "open", "lock": "locked_open"},
                 psv,
                 {"id": "O-1", "class": "open_end"},
-                {"id": "NT-1", "class": "annotation.note", "description": note}
+                {"id": "NT-1", "class": "annotation.note", field: note}
             ],
             "edges": [
                 {"from": "D-1", "to": "HV-1"}, {"from": "HV-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "O-1"},
@@ -2551,6 +2551,12 @@ fn notes_and_texts_that_say_that_a_device_does_not_act_make_its_path_unknown() {
         });
         answer_of(&plant.to_string(), "reliefList() | map(.relief_path) | .0")
     };
+    let path = |device: &Value, tied_to: &str, note: &str| path_with(device, tied_to, "description", note);
+    for field in ["label", "text", "note_text", "NoteText", "NoteTextAssignmentClass", "content"] {
+        assert_eq!(path_with(&json!({}), "PSV-1", field, "NOT INSTALLED"), json!("unknown"), "{field}");
+        assert_eq!(path_with(&json!({}), "HV-1", field, "removed"), json!("unknown"), "{field}");
+        assert_eq!(path_with(&json!({}), "PSV-1", field, "line to be sloped"), json!("open"), "{field}");
+    }
     for note in ["removed", "not in service", "bypassed", "future"] {
         assert_eq!(path(&json!({}), "PSV-1", note), json!("unknown"), "{note}");
         assert_eq!(path(&json!({}), "HV-1", note), json!("unknown"), "{note}");

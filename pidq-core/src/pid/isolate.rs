@@ -318,6 +318,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_shared_ids(visitor)?;
         self.find_contradicting_joints(visitor)?;
         self.find_absent_pipes(visitor)?;
+        self.note_absent_equipment(visitor)?;
         self.find_other_drawings(visitor)?;
         self.remove_internal_barriers(visitor)?;
         Ok(self)
@@ -500,6 +501,25 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Notes targets, equipment and nozzles of the volume that are not there or may not be: where their pipes end is not stated.
+    fn note_absent_equipment<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        visitor.charge(1 + self.inside.len() as u64)?;
+        let reasons = ["not_installed", "unknown_status"];
+        let noted = self.uncertainties.iter().filter(|noted| reasons.contains(&noted.reason));
+        let noted: HashSet<NodeId> = noted.map(|noted| noted.at).collect();
+        let topology = &self.drawing.topology;
+        let is_body = |node: &NodeId| match topology.roles[*node as usize] {
+            Role::Equipment => true,
+            Role::Port => topology.flow_degree(*node) > 0,
+            _ => self.targets.contains(node),
+        };
+        let bodies = self.inside.iter().copied().filter(|node| is_body(node) && !noted.contains(node));
+        let reason = |node: NodeId| Some((valve_state::installation(self.drawing, node).uncertainty()?, node));
+        let found: Vec<(&str, NodeId)> = bodies.filter_map(reason).collect();
+        found.into_iter().for_each(|(reason, node)| self.note(reason, node));
         Ok(())
     }
 

@@ -198,8 +198,8 @@ impl Isolation<'_, '_> {
             self.relief.extend(step);
         }
         let degree = topology.flow_degree(item);
-        let belongs_in_pipe = !topology.is_equipment(item) && !is_unknown(self.drawing, item);
-        if degree > 0 && belongs_in_pipe && degree < pipe_count(self.drawing, item) {
+        // Of an item of unknown class, it is not known whether it has another side.
+        if degree > 0 && !topology.is_equipment(item) && degree < pipe_count(self.drawing, item) {
             self.gaps.push(DataGap { kind: "free_port", at: item, edge: NONE });
         }
     }

@@ -14,7 +14,7 @@ use crate::graph::node_memo::Property;
 use crate::graph::roles::{self, Role};
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
-use crate::pid::stated_values::stated_fields;
+use crate::pid::stated_values::{plain_name, stated_fields};
 
 /// Returns whether a text of a valve or a blind may say that it does not close, in words that no rule understands.
 pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
@@ -70,7 +70,14 @@ pub(super) fn note_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterat
     };
     let notes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().copied().filter(is_note);
     let names = [Names::Description, Names::Remarks, Names::ComponentName, Names::Tag];
-    notes.flat_map(move |note| names.into_iter().flat_map(move |names| texts(drawing, note, names)))
+    notes.flat_map(move |note| {
+        let fields = drawing.node(note).as_object().into_iter().flat_map(stated_fields);
+        let own = fields.filter(|(name, _)| {
+            name.len() <= MAX_CLASS && vocabulary::NOTE_TEXT_FIELDS.contains(&plain_name(name).as_str())
+        });
+        let own = own.filter_map(|(_, stated)| stated.value.as_str());
+        names.into_iter().flat_map(move |names| texts(drawing, note, names)).chain(own)
+    })
 }
 
 /// Returns whether a text of a safeguard or a signal has a doubt, a negation or a participle that no rule understands.
