@@ -456,7 +456,6 @@ fn a_pipe_that_goes_on_is_no_bleed() {
         ("tundish", "[\"HV-2\"]"),
         ("drain_funnel", "[\"HV-2\"]"),
         ("sample_connection", "[\"HV-2\"]"),
-        ("hose_connection", "[\"HV-2\"]"),
         ("flange", "[\"HV-2\"]"),
         ("drain_cup", "[\"HV-2\"]"),
     ] {

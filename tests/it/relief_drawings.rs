@@ -197,7 +197,7 @@ const ROWS: &[Row] = &[
     row(
         "a rupture disc in series that is not installed",
         "D-1 → RD-1(status=future) → RV-1 → O-1",
-        &["RD-1 blocked: device_not_installed", "RV-1 unknown: not_installed RD-1"],
+        &["RD-1 blocked: device_not_installed, relief_device RV-1", "RV-1 unknown: not_installed RD-1"],
         &["error RD-1", "warning RD-1?"],
     ),
     row(
@@ -598,7 +598,7 @@ const ROWS: &[Row] = &[
     row(
         "a rupture disc behind a relief valve",
         "D-1 → RV-1 → RD-2 → O-1",
-        &["RV-1 open: relief_device RD-2", "RD-2 open:"],
+        &["RV-1 open: relief_device RD-2", "RD-2 open: relief_device RV-1"],
         &["info RD-2"],
     ),
     row(
@@ -956,13 +956,17 @@ const ROWS: &[Row] = &[
     row(
         "two rupture discs in series before a valve",
         "D-1 → RD-1 → RD-2 → RV-1 → O-1",
-        &["RD-1 open:", "RD-2 open: relief_device RD-1", "RV-1 open: relief_device RD-2, relief_device RD-1"],
+        &[
+            "RD-1 open: relief_device RV-1",
+            "RD-2 open: relief_device RD-1, relief_device RV-1",
+            "RV-1 open: relief_device RD-2, relief_device RD-1",
+        ],
         &["info RD-1", "info RD-2", "info RD-1"],
     ),
     row(
         "a closed vent between a rupture disc and a relief valve",
         "D-1 → RD-1 → J-1 → RV-1 → O-1; J-1 → V-1(closed) → O-2",
-        &["RD-1 open:", "RV-1 open: relief_device RD-1"],
+        &["RD-1 open: relief_device RV-1", "RV-1 open: relief_device RD-1"],
         &["info RD-1"],
     ),
     row(
@@ -974,7 +978,10 @@ const ROWS: &[Row] = &[
     row(
         "a closed valve between a rupture disc and a relief valve",
         "D-1 → RD-1 → V-1(closed) → RV-1 → O-1",
-        &["RD-1 blocked: closed_valve V-1", "RV-1 blocked: relief_device RD-1, closed_valve V-1"],
+        &[
+            "RD-1 blocked: relief_device RV-1, closed_valve V-1",
+            "RV-1 blocked: relief_device RD-1, closed_valve V-1",
+        ],
         &["error V-1", "info RD-1", "error V-1"],
     ),
     row(
@@ -1194,7 +1201,7 @@ const ROWS: &[Row] = &[
         "a rupture disk before a relief valve, between locked valves",
         "D-1 → V-1(cso) → RD-1 → RV-1 → V-2(cso) → O-1",
         &[
-            "RD-1 open: locked_open V-1, locked_open V-2",
+            "RD-1 open: locked_open V-1, relief_device RV-1, locked_open V-2",
             "RV-1 open: relief_device RD-1, locked_open V-1, locked_open V-2",
         ],
         &["info V-1", "info V-2", "info RD-1", "info V-1", "info V-2"],

@@ -1,6 +1,6 @@
 //! Starts of the branches of an isolation: the ports of its targets, of their sides and parts, and what is mounted on them.
 
-use super::{DataGap, Isolation, OpenBranch, Step, is_unknown, pipe_count};
+use super::{DataGap, Isolation, OpenBranch, Step, pipe_count};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::roles::{Passage, Role};
