@@ -476,7 +476,7 @@ fn add_gaps(plant: &Plant, target: usize, entered: &BTreeSet<(usize, Option<u8>)
     if !has_pipe(target) && !plant.nozzles(target).any(has_pipe) {
         gap("unconnected", target);
     }
-    if plant.is_inline(target) && plant.kinds[target] != Unknown && plant.degree(target) == 1 {
+    if plant.is_inline(target) && plant.degree(target) == 1 {
         gap("free_port", target);
     }
     plant.nozzles(target).filter(|nozzle| !has_pipe(*nozzle)).for_each(|nozzle| gap("unconnected_nozzle", nozzle));

@@ -196,7 +196,9 @@ fn a_seal_pot_in_a_pipe_is_a_part_of_the_pipe() {
 
 #[test]
 fn equipment_and_nozzles_that_are_not_there_make_the_answer_uncertain() {
-    for (status, reason) in [("demolished", "not_installed"), ("future", "not_installed"), ("to be removed", "unknown_status")] {
+    for (status, reason) in
+        [("demolished", "not_installed"), ("future", "not_installed"), ("to be removed", "unknown_status")]
+    {
         let expected = json!(["unknown", [format!("{reason} V-1")], []]);
         assert_eq!(judged(&plant(&json!({"status": status}), &json!([]))), expected, "{status}");
     }

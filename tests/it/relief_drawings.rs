@@ -978,10 +978,7 @@ const ROWS: &[Row] = &[
     row(
         "a closed valve between a rupture disc and a relief valve",
         "D-1 → RD-1 → V-1(closed) → RV-1 → O-1",
-        &[
-            "RD-1 blocked: relief_device RV-1, closed_valve V-1",
-            "RV-1 blocked: relief_device RD-1, closed_valve V-1",
-        ],
+        &["RD-1 blocked: relief_device RV-1, closed_valve V-1", "RV-1 blocked: relief_device RD-1, closed_valve V-1"],
         &["error V-1", "info RD-1", "error V-1"],
     ),
     row(

@@ -258,7 +258,8 @@ pub const CLOSING_FIELD_WORDS: &[&str] =
     &["fitted", "functional", "holding", "mounted", "operable", "operational", "shutoff", "tight", "tightness", "tso"];
 
 /// Fields with the text of a note on the drawing.
-pub const NOTE_TEXT_FIELDS: &[&str] = &["caption", "content", "contents", "note_text", "string", "text", "text_string", "value"];
+pub const NOTE_TEXT_FIELDS: &[&str] =
+    &["caption", "content", "contents", "note_text", "string", "text", "text_string", "value"];
 
 /// Last words of the classes of notes on a drawing.
 pub const NOTE_CLASSES: &[&str] = &["annotation", "comment", "note", "remark", "text", "textbox", "callout"];

@@ -22,10 +22,7 @@ pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeF
         let text = object?.get(name).and_then(Value::as_str)?;
         (text.len() <= MAX_CLASS).then_some(text)
     });
-    Ok(texts
-        .find_map(voting_in)
-        .or_else(|| voting_in_fields(holder))
-        .or_else(|| gates::voting_of_gate(drawing, node)))
+    Ok(texts.find_map(voting_in).or_else(|| voting_in_fields(holder)).or_else(|| gates::voting_of_gate(drawing, node)))
 }
 
 /// Returns the voting in a field or an attribute under any name whose value is nothing else: `group_logic: "2oo3"`.
