@@ -244,6 +244,7 @@ fn read_node(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, builder: &mut
     }
     other_fields::restore(&mut fields);
     defaults(keys, "node", &mut fields);
+    name_label_texts(&mut fields);
     builder.nodes.push(fields);
 }
 
@@ -277,19 +278,64 @@ fn name_edge(element: &Element, repeated: &HashSet<&str>, builder: &mut ImportBu
     edge.add_optional_text(if repeated.contains(id) { "key" } else { "id" }, Some(id));
 }
 
-/// Adds the graphics that yEd stores for a node or an edge: its label and its box, whose center is its position.
+/// Adds the graphics that yEd stores for a node or an edge: its labels, its arrows, and its box, whose center is its
+/// position. The first line of the labels of a node is its tag; the others, such as `LC`, are texts.
 fn add_graphics(tree: &Tree, index: usize, fields: &mut Fields) {
+    let mut lines: Vec<&str> = Vec::new();
     let mut stack: Vec<usize> = vec![index];
     while let Some(index) = stack.pop() {
         let element = &tree.elements[index];
         match element.name.as_str() {
-            "NodeLabel" => fields.add_optional_text("tag", Some(element.text.trim()).filter(|text| !text.is_empty())),
-            "EdgeLabel" => fields.add_optional_text("text", Some(element.text.trim()).filter(|text| !text.is_empty())),
+            "NodeLabel" => lines.extend(element.text.lines().map(str::trim).filter(|line| !line.is_empty())),
+            "EdgeLabel" => add_edge_label(element.text.trim(), fields),
+            "Arrows" => add_direction(element, fields),
             "Geometry" => add_box(element, fields),
             _ => {}
         }
         stack.extend(element.children.iter().rev());
     }
+    let mut lines = lines.into_iter();
+    fields.add_optional_text("tag", lines.next());
+    let texts: Vec<Json> = lines.map(Json::text).collect();
+    if !texts.is_empty() {
+        fields.add_if_absent(LABEL_TEXTS, Json::Array(texts));
+    }
+}
+
+/// Key of the texts beside the tag, until all fields of the node are known.
+const LABEL_TEXTS: &str = "\0labels";
+
+/// Names the texts beside the tag as a description, or as remarks if there is one.
+fn name_label_texts(fields: &mut Fields) {
+    let Some(at) = fields.0.iter().position(|(key, _)| key == LABEL_TEXTS) else { return };
+    let (_, texts) = fields.0.remove(at);
+    let texts = match texts {
+        Json::Array(mut texts) if texts.len() == 1 => texts.remove(0),
+        texts => texts,
+    };
+    let key = ["description", "remarks", "label_texts"].into_iter().find(|key| fields.get(key).is_none());
+    key.into_iter().for_each(|key| fields.add(key, texts.clone()));
+}
+
+/// Adds the label of an edge: the number of its line, or a remark such as `FUTURE`.
+fn add_edge_label(text: &str, fields: &mut Fields) {
+    let is_number = text.contains(|c: char| c.is_ascii_digit()) && !text.contains(char::is_whitespace);
+    let key = if is_number { "text" } else { "remarks" };
+    if !text.is_empty() && fields.get(key).is_none() {
+        fields.add(key, Json::text(text));
+    }
+}
+
+/// Adds the direction of an edge whose arrows state another one than from its source to its target. Without an arrow, the
+/// ends have the order in which they were drawn.
+fn add_direction(arrows: &Element, fields: &mut Fields) {
+    let has_arrow = |end: &str| arrows.get(end).is_some_and(|arrow| arrow != "none");
+    let direction = match [has_arrow("source"), has_arrow("target")] {
+        [false, true] => return,
+        [true, false] => "backward",
+        [true, true] | [false, false] => "both",
+    };
+    fields.add_if_absent("direction", Json::text(direction));
 }
 
 fn add_box(element: &Element, fields: &mut Fields) {

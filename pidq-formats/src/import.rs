@@ -89,7 +89,7 @@ findings! {
     AttributesOmitted    "I016" Info "Attributes of drawn elements without graphics, and of the points of shapes, are not part of the graph.";
     DoctypeIgnored       "I017" Info "The document type was ignored.";
     OneSidedRelation     "I018" Info "A relation is declared by only one of its two sides.";
-    KeyRenamed           "I019" Warning "A column was renamed: its name was a duplicate, or differed only in case from a required one.";
+    KeyRenamed           "I019" Warning "A column was renamed: its name was a duplicate, or another spelling of a known one.";
     CellWithoutColumn    "I020" Warning "A row has more cells than the table has columns.";
     NestedGraph          "I021" Warning "Nested graphs, hyperedges and ports are not read.";
     HeadOnRuns           "I030" Warning "Two runs name each other at the same end; they were joined there, in unknown direction.";

@@ -230,6 +230,22 @@ fn yed_labels_and_geometry_are_read() {
 }
 
 #[test]
+fn yed_labels_in_several_lines_and_arrows_are_read() {
+    let xml = br#"<graphml xmlns:y="http://www.yworks.com/xml/graphml"><key id="g" for="node" yfiles.type="nodegraphics"/><graph edgedefault="directed">
+        <node id="n0"><data key="g"><y:ShapeNode><y:NodeLabel>HV-1
+            LC</y:NodeLabel><y:NodeLabel/></y:ShapeNode></data></node>
+        <node id="n1"><data key="g"><y:ShapeNode><y:NodeLabel>PSV-1</y:NodeLabel><y:NodeLabel>set 10 barg</y:NodeLabel><y:NodeLabel>FUTURE</y:NodeLabel></y:ShapeNode></data></node>
+        <edge source="n0" target="n1"><data key="h"><y:PolyLineEdge><y:Arrows source="standard" target="none"/><y:EdgeLabel>FUTURE</y:EdgeLabel></y:PolyLineEdge></data></edge>
+        <edge source="n0" target="n1"><data key="h"><y:PolyLineEdge><y:Arrows source="none" target="none"/></y:PolyLineEdge></data></edge>
+        <edge source="n0" target="n1"><data key="h"><y:PolyLineEdge><y:Arrows source="none" target="delta"/></y:PolyLineEdge></data></edge>
+        </graph></graphml>"#;
+    let graph = &import("graphml", &[xml])["pid_graph"];
+    let nodes = r#"[{"id":"n0","tag":"HV-1","description":"LC"},{"id":"n1","tag":"PSV-1","description":["set 10 barg","FUTURE"]}]"#;
+    let edges = r#"[{"from":"n0","to":"n1","direction":"backward","remarks":"FUTURE"},{"from":"n0","to":"n1","direction":"both"},{"from":"n0","to":"n1"}]"#;
+    assert_eq!([&graph["nodes"], &graph["edges"]], [&parsed(nodes), &parsed(edges)]);
+}
+
+#[test]
 fn boxes_that_are_not_valid_are_reported_and_left_out() {
     for (sides, is_valid) in [
         ("x='1' y='2' width='3' height='4'", true),

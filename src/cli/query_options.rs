@@ -100,6 +100,7 @@ impl QueryOptions {
 
 impl QueryParams {
     /// Returns the parameters as a JSON object.
+    #[cfg(feature = "server")]
     pub fn params(&self) -> Result<String> {
         let fields: Vec<String> = self.fields()?.into_iter().map(|(_, field)| field).collect();
         Ok(format!("{{{}}}", fields.join(",")))

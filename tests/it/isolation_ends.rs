@@ -37,7 +37,7 @@ fn equipment_that_is_open_to_the_atmosphere_is_not_isolated() {
         json!({"node_classification": "equipment.flare"}),
         json!({"sub_class": "open_top_tank"}),
         json!({"description": "Open top tank"}),
-        json!({"description": "Neutralisation tank, open to the atmosphere"}),
+        json!({"description": "Neutralization tank, open to the atmosphere"}),
         json!({"description": "atmospheric tank, free vented"}),
         json!({"description": "tank, open roof vent"}),
         json!({"description": "Behälter, oben offen"}),

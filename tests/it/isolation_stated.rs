@@ -228,3 +228,15 @@ fn an_item_of_unknown_class_with_one_pipe_may_have_another_side() {
     }
     assert_eq!(gaps("cap"), json!([]));
 }
+
+#[test]
+fn a_valve_that_stands_for_an_operated_one_is_actuated() {
+    let reference = json!([{"id": "OV-1", "node_classification": "OperatedValveReference"}]);
+    let mut document = plant(&json!({}), &reference);
+    let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+    edges.push(json!({"from": "OV-1", "to": "HV-1", "edge_type": "reference"}));
+    assert_eq!(
+        answer(&document, r#"isolate("V-1") | [.isolated, .conditional | map([.node.id, .action])]"#),
+        json!(["no", [["HV-1", "close"]]])
+    );
+}

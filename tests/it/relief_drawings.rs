@@ -2121,6 +2121,37 @@ fn items_that_stop_a_flame_a_leak_or_a_reverse_flow_are_safeguards() {
 }
 
 #[test]
+fn an_orifice_in_the_inlet_makes_a_device_uncertain() {
+    let certain = |class: &str, side: &str| {
+        let item = format!("Q-1(node_classification=piping_component.{class})");
+        let path = if side == "inlet" { "D-1 → Q-1 → RV-1 → O-1" } else { "D-1 → RV-1 → Q-1 → O-1" };
+        answer(&format!("{item}; {path}"), "reliefList() | map([.relief_path, .certain]) | .0")
+    };
+    assert_eq!(certain("restriction_orifice", "inlet"), json!(["open", false]));
+    assert_eq!(certain("orifice_plate", "inlet"), json!(["open", false]));
+    assert_eq!(certain("restriction_orifice", "outlet"), json!(["open", true]));
+    assert_eq!(certain("flame_arrester", "inlet"), json!(["open", true]));
+}
+
+#[test]
+fn a_device_that_is_closed_at_times_is_isolated() {
+    let path = |text: &str| {
+        let plant = json!({
+            "nodes": [
+                {"id": "D-1", "class": "equipment.vessel"}, {"id": "PSV-1", "class": "safety_valve", "remarks": text},
+                {"id": "O-1", "class": "open_end"}
+            ],
+            "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "O-1"}]
+        });
+        answer_of(&plant.to_string(), "reliefList() | map([.relief_path, .reasons]) | .0")
+    };
+    for text in ["locked closed during start-up", "isolated while testing", "isolated"] {
+        assert_eq!(path(text), json!(["unknown", "device_isolated"]), "{text}");
+    }
+    assert_eq!(path("tested at 10 bar"), json!(["open", ""]));
+}
+
+#[test]
 fn a_safety_valve_that_shuts_something_off_is_no_relief_device() {
     let devices =
         |class: &str| answer(&format!("D-1 → Q-1(node_classification={class}) → O-1"), "reliefList() | size()");

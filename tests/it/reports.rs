@@ -1762,6 +1762,17 @@ fn a_pipe_that_ends_in_the_open_air_is_not_plugged() {
 }
 
 #[test]
+fn a_word_of_a_class_is_no_doubt() {
+    for class in ["fired_heater", "FiredHeater", "forced_draft_fan"] {
+        let plant = format!(
+            "V-1 equipment.vessel\nH-1 equipment.heater {{\"component_class\": \"{class}\"}}\nI-1 instrument.interlock\n\
+             TSHH-1 instrument.temperature_switch\nV-1 > H-1\nTSHH-1 @ V-1\nTSHH-1 ~ I-1\nI-1 ~ H-1"
+        );
+        check(&plant, "causeAndEffect().not_followed", json!([]));
+    }
+}
+
+#[test]
 fn a_voting_that_the_drawn_sensors_cannot_meet_is_not_certain() {
     let plant = |sensors: &[&str], voting: &str| {
         let nodes: String = sensors.iter().map(|tag| format!("{tag} instrument.pressure_transmitter\n")).collect();

@@ -671,6 +671,12 @@ fn marks_are_read_as_numbers_and_in_lists() {
     for fields in [json!({"actuated": 0}), json!({"drive": "manual gear"}), json!({"operator": "HW"})] {
         assert_eq!(judged(&fields), json!(["yes", []]), "{fields}");
     }
+    // The kind of a valve as SmartPlant P&ID writes it.
+    let of_kind = |kind: &str| judged(&json!({"attributes": [{"name": "PipingCompType", "value": kind}]}));
+    assert_eq!(of_kind("Ball valve"), json!(["yes", []]));
+    for kind in ["Check valve", "Motor operated valve", "3-way ball valve"] {
+        assert_ne!(of_kind(kind)[0], json!("yes"), "{kind}");
+    }
     let by_type = json!({"attributes": [{"name": "ValveType", "value": "three-way"}]});
     assert_eq!(judged(&by_type), json!(["no", ["missing_pipe"]]));
 }

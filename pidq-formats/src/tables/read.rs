@@ -2,7 +2,9 @@
 //! identifier.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use pidq_core::TopologyConfig;
 use pidq_core::vocabulary::{NODE_IDS, TAGS};
 
 use crate::encoding::decode_plain;
@@ -11,6 +13,7 @@ use crate::import::{Finding, Import, ImportBuilder};
 use crate::json::{Fields, Json, is_number};
 use crate::model::ENDS;
 use crate::other_fields::{self, OTHER_FIELDS};
+use crate::snake_case::snake_case;
 
 use super::unescape_table_cell;
 
@@ -77,9 +80,9 @@ pub fn is_header_exact(header: &[String]) -> bool {
 
 /// Returns true for a name that is a column name in any header.
 pub fn is_plain_name(name: &str) -> bool {
-    let is_required = |table: &Table| (table.keys)().iter().any(|key| key.eq_ignore_ascii_case(name) && *key != name);
+    let is_renamed = |table: &Table| spelled_otherwise(name, table).is_some();
     let is_text = !name.is_empty() && name.trim() == name && !name.contains([',', ';', '\t', '\r', '\n', '"', '=']);
-    is_text && name != OTHER_FIELDS && !is_required(&NODES) && !is_required(&EDGES)
+    is_text && name != OTHER_FIELDS && !is_renamed(&NODES) && !is_renamed(&EDGES)
 }
 
 /// Reads the records of a table, with any usual delimiter: the header, then the rows.
@@ -153,7 +156,7 @@ fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) 
         let original = unescape_table_cell(cell).trim();
         let key_base = match original {
             "" => format!("column_{}", index + 1),
-            name => canonical_key(name, table, header).to_owned(),
+            name => canonical_key(name, table, header),
         };
         if !original.is_empty() && key_base != original {
             let message = format!("the column `{original}` of the {} was renamed to `{key_base}`", table.name);
@@ -174,12 +177,46 @@ fn keys(header: &csv::StringRecord, table: &Table, builder: &mut ImportBuilder) 
     keys
 }
 
-/// Returns a required column name in its canonical case: other tools write `Id` and `Source`.
-fn canonical_key<'n>(name: &'n str, table: &Table, header: &csv::StringRecord) -> &'n str {
-    let has_column = |key: &str| header.iter().any(|cell| unescape_table_cell(cell).trim() == key);
-    let known = (table.keys)().into_iter().find(|key| key.eq_ignore_ascii_case(name));
-    known.filter(|key| !has_column(key)).unwrap_or(name)
+/// Returns a column name in its canonical spelling: other tools write `Id` and `Source`, and lists have headings such as
+/// `Component Class`.
+fn canonical_key(name: &str, table: &Table, header: &csv::StringRecord) -> String {
+    let has_column = |key: &String| header.iter().any(|cell| unescape_table_cell(cell).trim() == key);
+    spelled_otherwise(name, table).filter(|key| !has_column(key)).unwrap_or_else(|| name.to_owned())
 }
+
+/// Returns the name of a required column, or of a field that is read by its exact name, for another spelling of it.
+fn spelled_otherwise(name: &str, table: &Table) -> Option<String> {
+    let required = (table.keys)();
+    if required.contains(&name) || FIELDS.contains(name) {
+        return None;
+    }
+    let known = required.into_iter().find(|key| key.eq_ignore_ascii_case(name)).map(str::to_owned);
+    known.or_else(|| Some(snake_case(name)).filter(|key| FIELDS.contains(key)))
+}
+
+/// Names of fields that are read as they are spelled. Those of attributes are read in any spelling.
+static FIELDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    const LISTS: [&str; 15] = [
+        "tag",
+        "qualified_tag",
+        "node_type",
+        "parent",
+        "zone",
+        "class_fields",
+        "edge_kind",
+        "edge_class",
+        "direction_field",
+        "line",
+        "segment",
+        "size",
+        "piping_class",
+        "fluid",
+        "service",
+    ];
+    let config = TopologyConfig::default();
+    // Gephi writes the names of nodes as `Label`.
+    LISTS.iter().flat_map(|list| config.list(list)).filter(|name| *name != "label").cloned().collect()
+});
 
 /// Type of the values of a column.
 #[derive(Clone, Copy, PartialEq)]
@@ -219,4 +256,30 @@ fn fields(keys: &[String], columns: &[ColumnType], record: &csv::StringRecord) -
         fields.add(key, value);
     }
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_plain_name, read_pair};
+
+    #[test]
+    fn headings_of_lists_are_read_in_any_spelling() {
+        let nodes = "ID,Tag,Component Class,Line Number,NPS,Remarks\n1,HV-1,GateValve,L-1,80,LO\n";
+        let edges = "From,To,Type,fluid code\n1,1,piping,P\n";
+        let import = read_pair(nodes.as_bytes(), edges.as_bytes()).expect("two tables");
+        for part in [
+            r#""id":"1","tag":"HV-1","component_class":"GateValve","line_number":"L-1","nps":80,"Remarks":"LO""#,
+            r#""from":"1","to":"1","type":"piping","fluid_code":"P""#,
+        ] {
+            assert!(import.json.contains(part), "{part} in {}", import.json);
+        }
+    }
+
+    #[test]
+    fn a_column_beside_the_one_of_its_known_name_keeps_its_name() {
+        let nodes = "id,tag,Tag,class\n1,HV-1,other,valve\n";
+        let import = read_pair(nodes.as_bytes(), b"from,to\n").expect("two tables");
+        assert!(import.json.contains(r#""tag":"HV-1","Tag":"other","class":"valve""#), "{}", import.json);
+        assert_eq!(["tag", "Tag", "Remarks", "Component Class"].map(is_plain_name), [true, false, true, false]);
+    }
 }

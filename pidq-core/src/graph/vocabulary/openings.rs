@@ -88,6 +88,10 @@ pub const RELIEF_WORDS_IN_TEXTS: &[&str] = &[
     "valves",
 ];
 
+/// Words before the time or the occasion of a state.
+pub const TIMES: &[&str] =
+    &["after", "at", "before", "bei", "during", "for", "pendant", "until", "when", "while", "während"];
+
 /// Words of circumstances in which equipment is open: at another time, or on a condition.
 pub const CIRCUMSTANCES: &[&str] = &[
     "after",

@@ -282,7 +282,14 @@ pub const INTERLOCK_WORDS: &[&str] = &[
 pub const COMPANION_WORDS: &[&str] = &["with", "to", "against", "mit", "gegen", "avec"];
 
 /// Fields for the type of a valve, in snake_case.
-pub const VALVE_TYPE_FIELDS: &[&str] = &["sub_class", "valve_type", "type_of_valve"];
+pub const VALVE_TYPE_FIELDS: &[&str] = &[
+    "sub_class",
+    "valve_type",
+    "type_of_valve",
+    // Of SmartPlant P&ID.
+    "piping_comp_type",
+    "piping_comp_subclass",
+];
 
 /// Words before a fitting that a blind or a cap has, in lower case.
 pub const FITTED_WORDS: &[&str] = &["with", "w", "c", "complete", "incl", "including", "mit", "avec"];

@@ -10,9 +10,9 @@ use crate::pid::stated_values::stated_fields;
 use crate::pid::valve_state::texts;
 
 /// Words of an AND gate, as the whole text of a field or between two tags.
-const ANDS: [&str; 4] = ["AND", "&", "UND", "ET"];
+const AND_WORDS: [&str; 4] = ["AND", "&", "UND", "ET"];
 /// Words between tags of which one is enough.
-const ORS: [&str; 5] = ["OR", "ODER", "OU", ">=1", "≥1"];
+const OR_WORDS: [&str; 5] = ["OR", "ODER", "OU", ">=1", "≥1"];
 
 /// Returns the voting of an AND gate, such as `2oo2` for one with two inputs; `None` for other items and for one input.
 pub(super) fn voting_of_gate(drawing: &Drawing<'_>, node: NodeId) -> Option<String> {
@@ -33,7 +33,7 @@ fn is_and_gate(drawing: &Drawing<'_>, node: NodeId) -> bool {
         return true;
     }
     let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
-    let is_and = |text: &str| ANDS.iter().any(|and| text.trim().eq_ignore_ascii_case(and));
+    let is_and = |text: &str| AND_WORDS.iter().any(|and| text.trim().eq_ignore_ascii_case(and));
     fields.any(|(_, stated)| stated.value.as_str().is_some_and(is_and))
         || [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(joins_tags))
 }
@@ -44,7 +44,7 @@ fn joins_tags(text: &str) -> bool {
     let is_tag = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
     let joins =
         |known: &[&str]| words.windows(3).any(|part| known.contains(&part[1]) && is_tag(&part[0]) && is_tag(&part[2]));
-    joins(&ANDS) && !joins(&ORS)
+    joins(&AND_WORDS) && !joins(&OR_WORDS)
 }
 
 #[cfg(test)]

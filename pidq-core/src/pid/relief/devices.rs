@@ -49,10 +49,19 @@ pub(crate) fn is_device_by_tag(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn is_closed_off(drawing: &Drawing<'_>, device: NodeId) -> bool {
     let says_closed_off = |text: &str| {
         let text = snake_case(text);
-        let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        // `locked closed during start-up`
+        let is_of_statement = |word: &&str| !vocabulary::TIMES.contains(word);
+        let words = || {
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.take_while(is_of_statement)
+        };
         let is_known =
             |word: &str| vocabulary::CLOSED_OFF.contains(&word) || vocabulary::CLOSED_OFF_ATTRIBUTES.contains(&word);
-        words().all(is_known) && words().any(|word| vocabulary::CLOSED_OFF.contains(&word)) && text != "closed"
+        // A bypass that is open at times takes nothing away.
+        let has_time = text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::TIMES.contains(&word));
+        let is_closed_off =
+            |word: &str| vocabulary::CLOSED_OFF.contains(&word) && !(has_time && word.starts_with("bypass"));
+        words().all(is_known) && words().any(is_closed_off) && text != "closed"
     };
     is_locked_closed(drawing, device)
         || [Names::Remarks, Names::Description].iter().any(|names| texts(drawing, device, *names).any(says_closed_off))

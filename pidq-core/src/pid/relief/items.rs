@@ -57,6 +57,8 @@ pub(crate) enum Cause {
     Restriction,
     /// A rupture disc behind the outlet, which bursts at its own set pressure and is open then.
     SecondDisc,
+    /// An orifice in the inlet, which is narrower than the device needs.
+    Orifice,
     /// The relief valve of a rupture disc, before or behind it, which opens at its own set pressure.
     ValveOfDisc,
     /// Another relief valve behind the outlet, which opens only at its own set pressure.
@@ -145,6 +147,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
         Effect::Open,
         "is a rupture disc, which must burst for the relief flow at its own set pressure",
     ),
+    (Cause::Orifice, "restriction", Effect::Open, "is an orifice in the inlet and limits the relief flow"),
     (
         Cause::ValveOfDisc,
         "relief_device",
@@ -278,12 +281,12 @@ impl Cause {
 
     /// Returns whether a path with it is not certain, though nothing closes it.
     pub fn is_uncertainty(self) -> bool {
-        matches!(self, Cause::PipeDirection | Cause::UnknownConnection | Cause::LikelyAirEnd)
+        matches!(self, Cause::PipeDirection | Cause::UnknownConnection | Cause::LikelyAirEnd | Cause::Orifice)
     }
 
     /// Returns whether it is listed, and is no finding.
     pub fn is_only_listed(self) -> bool {
-        matches!(self, Cause::AirEnd | Cause::ValveOfDisc) || self.is_uncertainty()
+        matches!(self, Cause::AirEnd | Cause::ValveOfDisc) || self.is_uncertainty() && self != Cause::Orifice
     }
 
     pub fn effect(self) -> Effect {

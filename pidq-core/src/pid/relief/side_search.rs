@@ -163,6 +163,10 @@ impl Start {
             return port_cause(drawing, [before, path[at]], charge);
         }
         let cause = cause_at(drawing, [before, path[at], next], self.flow, charge)?;
+        if cause == Some(Cause::Restriction) && self.flow == Flow::ToDevice && drawing.class_has(path[at], &["orifice"])
+        {
+            return Ok(Some(Cause::Orifice));
+        }
         Ok(cause.or_else(|| self.device_in_series(drawing, path[at])))
     }
 

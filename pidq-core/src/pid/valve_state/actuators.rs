@@ -16,8 +16,8 @@ use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class::is_sensor_by_class;
 
-/// Parts of the classes of items that move a valve.
-const FINAL_ELEMENTS: &[&str] = &["final_control_element", "final_element"];
+/// Parts of the classes of items that move a valve, or that stand for the valve which an actuating system moves (DEXPI).
+const FINAL_ELEMENTS: &[&str] = &["final_control_element", "final_element", "operated_valve_reference"];
 
 /// Kinds of edges that carry air or oil to an actuator, as parts of their class.
 const FLUID_SIGNALS: &[&str] = &["pneumatic", "hydraul"];

@@ -22,7 +22,9 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let of = |names: Names, kind: TextKind| texts(drawing, node, names).map(move |text| (text, kind));
         // The letters of a tag are read apart.
         let titles = of(Names::Tag, TextKind::Description).filter(|(tag, _)| tag.contains(' '));
-        let descriptions = of(Names::Description, TextKind::Description).chain(titles);
+        let descriptions =
+            of(Names::Description, TextKind::Description).filter(|(text, _)| !is_class(drawing, node, text));
+        let descriptions = descriptions.chain(titles);
         let mut texts = descriptions.chain(of(Names::Remarks, TextKind::Remark));
         let closes_end = !matches!(drawing.topology.roles[node as usize], Role::Barrier | Role::Control);
         texts.any(|(text, kind)| is_unread(drawing, text, kind) || closes_end && names_opening(text))
@@ -45,11 +47,18 @@ pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let may_be_against =
         |text: &str| is_doubtful_text(text) || phrases::installation_by_text(text) != Installation::Installed;
     let read = || {
-        [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(is_doubtful_text))
+        let own = [Names::Description, Names::Remarks].into_iter().flat_map(|names| texts(drawing, node, names));
+        own.filter(|text| !is_class(drawing, node, text)).any(is_doubtful_text)
             || has_field_of_absence(drawing, node)
             || note_texts(drawing, node).any(may_be_against)
     };
     drawing.topology.memos.is_or_compute(Property::HasDoubtfulText, node, read)
+}
+
+/// Returns whether a text is a class of an item, such as `FiredHeater`: its words are read as those of a class. A label, which
+/// may be a class too, may have several words.
+fn is_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
+    !text.contains(char::is_whitespace) && drawing.class_texts(node).any(|class| class == text)
 }
 
 /// Returns whether a note on the drawing that an edge ties to an item may say that it does not close: its text is read as a
