@@ -282,7 +282,7 @@ fn invalid_edges_and_nodes_are_tolerated() {
     check_document(
         invalid,
         r#"isolate("a") | [.complete, .data_gaps | map(.kind)]"#,
-        r#"[false,["free_port","dangling_edge","dangling_edge","dangling_edge"]]"#,
+        r#"[false,["free_port","free_port","dangling_edge","dangling_edge","dangling_edge"]]"#,
     );
 }
 
