@@ -2134,6 +2134,18 @@ fn an_orifice_in_the_inlet_makes_a_device_uncertain() {
 }
 
 #[test]
+fn a_device_is_secured_only_if_nothing_closes_the_way_out_of_its_receiver() {
+    let certain = |valve: &str| {
+        let plant = format!("D-1.A → RV-1 → D-2.A; D-2.B → V-2({valve}) → O-1");
+        let query =
+            r#"hazopNodes() | map(.safeguards) | flatten() | filter(.item.id == "RV-1") | map(.certain) | uniq()"#;
+        answer(&plant, query)
+    };
+    assert_eq!(certain("lo"), json!([true]));
+    assert_eq!(certain("normally=open"), json!([false]));
+}
+
+#[test]
 fn a_device_that_is_closed_at_times_is_isolated() {
     let path = |text: &str| {
         let plant = json!({

@@ -226,7 +226,7 @@ fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Opt
     if ATMOSPHERIC.contains(&plain(text.trim()).as_str()) {
         return Ok((0.0, Some("barg")));
     }
-    let (text, unit_behind) = without_vacuum(without_condition(text.trim()));
+    let (text, unit_behind) = without_vacuum(without_temperature(without_condition(without_note(text.trim()))));
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
     let (digits, rest) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
     let number = decimal(digits).ok_or(Unreadable::NotANumber)?;
@@ -267,8 +267,35 @@ fn without_condition(text: &str) -> &str {
     }
 }
 
+/// Returns a value without the note that is written behind it in brackets: `(note 3)`, `(HOLD)`.
+fn without_note(text: &str) -> &str {
+    let note = || {
+        let (value, note) = text.strip_suffix(')')?.rsplit_once('(')?;
+        let note = note.trim().to_ascii_lowercase();
+        (note.starts_with("note") || note == "hold").then(|| value.trim_end())
+    };
+    note().unwrap_or(text)
+}
+
+/// Returns a design pressure without the design temperature that is written behind it: `12 barg` of `12 barg / 200 °C`.
+fn without_temperature(text: &str) -> &str {
+    const UNITS: [&str; 7] = ["°c", "°f", "c", "f", "k", "degc", "degf"];
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
+    let is_temperature = |text: &str| {
+        let (digits, unit) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
+        decimal(digits).is_some() && UNITS.contains(&unit.replace(' ', "").to_lowercase().as_str())
+    };
+    let unit_of = |part: &str| part.trim_start_matches(|c: char| !c.is_alphabetic()).trim().to_owned();
+    match text.rsplit_once('/') {
+        Some((value, behind)) if is_temperature(behind.trim()) && pressure_unit(&unit_of(value)).is_some() => {
+            value.trim_end()
+        }
+        _ => text,
+    }
+}
+
 /// Returns a design pressure without the vacuum that is written beside it, and the unit that is written behind the vacuum:
-/// `5 barg` of `FV / 5 barg`, `5` and `barg` of `5/FV barg`, `5 barg` of `-1/5 barg`.
+/// `5 barg` of `FV / 5 barg`, `5` and `barg` of `5/FV barg` and of `5/-1 barg`, `5 barg` of `-1/5 barg`.
 fn without_vacuum(text: &str) -> (&str, Option<&str>) {
     const SEPARATORS: &[char] = &['/', '&', '+', ',', ';'];
     const WORDS: [&str; 3] = [" and ", " und ", " et "];
@@ -278,7 +305,7 @@ fn without_vacuum(text: &str) -> (&str, Option<&str>) {
         if unit_of_vacuum(before) == Some("") || separator == "/" && is_negative(before) {
             return (behind, None);
         }
-        if let Some(unit) = unit_of_vacuum(behind) {
+        if let Some(unit) = unit_of_vacuum(behind).or_else(|| unit_of_negative(behind).filter(|_| separator == "/")) {
             return (before, Some(unit).filter(|unit| !unit.is_empty()));
         }
     }
@@ -287,13 +314,19 @@ fn without_vacuum(text: &str) -> (&str, Option<&str>) {
 
 /// Returns the text behind the name of a full vacuum: ` barg` of `FV barg`.
 fn unit_of_vacuum(text: &str) -> Option<&str> {
-    const NAMES: &[&str] = &["full vacuum", "vacuum", "F.V.", "FV"];
+    const NAMES: &[&str] = &["full vacuum", "vacuum", "full vac", "F.V.", "FV"];
     let rest = NAMES.iter().find_map(|name| {
         let begin = text.get(..name.len())?;
         begin.eq_ignore_ascii_case(name).then(|| &text[name.len()..])
     })?;
     let is_word = rest.is_empty() || rest.starts_with(' ');
     is_word.then(|| rest.trim())
+}
+
+/// Returns the text behind a negative number: ` barg` of `-1 barg`.
+fn unit_of_negative(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '-'))).unwrap_or(text.len());
+    is_negative(&text[..end]).then(|| text[end..].trim())
 }
 
 fn is_negative(text: &str) -> bool {
@@ -387,6 +420,14 @@ mod tests {
             ("40 barg at 120 °C", (40.0, Some("gauge"))),
             ("FV/40 barg @ -20/120 °C", (40.0, Some("gauge"))),
             ("-0,5 barg", (-0.5, Some("gauge"))),
+            ("12 barg / 200 °C", (12.0, Some("gauge"))),
+            ("12 barg/200°C", (12.0, Some("gauge"))),
+            ("12 barg / -20 °C", (12.0, Some("gauge"))),
+            ("25 mbarg / -5 mbarg", (0.025, Some("gauge"))),
+            ("+25/-5 mbarg", (0.025, Some("gauge"))),
+            ("12 barg (HOLD)", (12.0, Some("gauge"))),
+            ("12 barg (note 3)", (12.0, Some("gauge"))),
+            ("FULL VAC/5 barg @ 300 F", (5.0, Some("gauge"))),
             ("5 at", (4.90332_5, None)),
             ("ATM", (0.0, Some("gauge"))),
             ("Atm.", (0.0, Some("gauge"))),
@@ -426,6 +467,9 @@ mod tests {
             "10/16 bar",
             "1/40 barg",
             "10/FV/3 bar",
+            "12/200 °C",
+            "5 barg / 10 barg",
+            "10 barg (or 12 barg)",
             "FV/FV",
             "FV",
             "barg",

@@ -265,9 +265,12 @@ impl ReliefPath {
         self.reasons.iter().any(|reason| reason.cause == Cause::OwnSuction)
     }
 
-    /// Returns whether the path is open, and stays so: nothing on all its ways can be closed without breaking a lock.
+    /// Returns whether the path is open, and stays so: nothing on all its ways, and on those out of the equipment into which it
+    /// leads, can be closed without breaking a lock.
     pub fn is_secured(&self) -> bool {
-        let may_close = |reason: &Reason| reason.is_certain && reason.cause.effect() == Effect::MayClose;
+        let may_close = |reason: &Reason| {
+            (reason.is_certain || reason.behind.is_some()) && reason.cause.effect() == Effect::MayClose
+        };
         self.state == PathState::Open && !self.reasons.iter().any(may_close)
     }
 
