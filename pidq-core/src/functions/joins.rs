@@ -61,7 +61,8 @@ fn join_key<'a>(value: Value<'a>) -> Result<Option<JoinKey<'a>>> {
         Value::String(text) => Ok(Some(JoinKey::String(text))),
         Value::Array(_) | Value::Object(_) => {
             let error = Error::new(Code::StringExpected, "String expected as the key of a join");
-            Err(error.with_help("a key is a string, a number or a boolean"))
+            Err(error
+                .with_help("a key is a string, a number or a boolean; of several, join the parts: `.a + \"|\" + .b`"))
         }
     }
 }
@@ -91,7 +92,7 @@ enum Unmatched {
 /// Returns joined rows in the order of the left array, then of the right one.
 fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], unmatched: Unmatched) -> Result<Value<'a>> {
     let left = list(input)?;
-    let right = list(optional(cx, args, 0, input)?)?;
+    let right = other_list(cx, input, args)?;
     let reserved = right.len() * (size_of::<JoinKey<'_>>() + size_of::<Vec<u32>>() + 4 * size_of::<u32>());
     cx.reserve(reserved)?;
     let index = index_by(cx, right, right_key(args))?;
@@ -111,6 +112,17 @@ fn join<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], unmatc
     cx.collect_list(base)
 }
 
+/// Returns the other array, the first argument. It is evaluated on the left array, not on what has both.
+fn other_list<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Array<'a>> {
+    let other = optional(cx, args, 0, input)?;
+    list(other).map_err(|error| match other {
+        Value::Null | Value::Undefined => Error::new(Code::ArrayExpected, "Array expected as the other one of a join")
+            .with_label("got null")
+            .with_help("it is read from the piped array: bind it before, as in `let({b: .b}, .a | leftJoin($b, .id))`"),
+        _ => error,
+    })
+}
+
 /// Returns the query for the keys of the right array.
 fn right_key(args: &[Plan]) -> Option<&Plan> {
     args.get(2).or_else(|| args.get(1))
@@ -124,7 +136,7 @@ fn select_matched<'a>(
     is_matched: bool,
 ) -> Result<Value<'a>> {
     let left = list(input)?;
-    let right = list(optional(cx, args, 0, input)?)?;
+    let right = other_list(cx, input, args)?;
     let reserved = 2 * right.len() * size_of::<JoinKey<'_>>() + left.len() * size_of::<u32>();
     cx.reserve(reserved)?;
     let mut known = HashSet::new();

@@ -35,6 +35,8 @@ fn a_join_key_is_a_scalar() {
     check_error("[{a: [1]}] | antiJoin([], .a)", "null", "PQ2002", "a string, a number or a boolean");
     check_error("1 | antiJoin([], .a)", "null", "PQ2001", "Array");
     check_error("[1] | antiJoin({}, .a)", "null", "PQ2001", "Array");
+    // The other array is read from the piped one.
+    check_error(".l | leftJoin(.r, .k)", SIDES, "PQ2001", "let({b: .b}, .a | leftJoin($b, .id))");
 }
 
 #[test]
