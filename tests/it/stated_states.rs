@@ -682,6 +682,20 @@ fn marks_are_read_as_numbers_and_in_lists() {
 }
 
 #[test]
+fn positions_of_dexpi_are_read() {
+    let step = |position: &str| {
+        let document = plant(&json!({"normal_position": position}));
+        answer(&document, r#"isolationPlan("P-1").steps | filter(.node.id == "V-1") | map(.action) | first()"#)
+    };
+    for position in ["NormallyClose", "LockedClose", "CarSealClose", "Close", "NormallyClosed"] {
+        assert_eq!(step(position), json!("check_closed"), "{position}");
+    }
+    for position in ["NormallyOpen", "Open"] {
+        assert_eq!(step(position), json!("close"), "{position}");
+    }
+}
+
+#[test]
 fn letters_of_a_tag_that_stand_for_several_valves_are_not_certain() {
     for tag in ["RV-1", "CV-1", "DHSV-1", "GOV-1", "20-RV-0001"] {
         assert_eq!(judged(&json!({ "tag": tag })), json!(["unknown", ["ambiguous_tag"]]), "{tag}");

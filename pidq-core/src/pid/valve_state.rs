@@ -560,6 +560,16 @@ fn is_word_of(drawing: &Drawing<'_>, text: &str, names: Names) -> bool {
     let is_mark = |c: char| matches!(c, '.' | '/' | '(' | ')' | '[' | ']');
     config.contains(names, text.trim())
         || text.len() <= MAX_CLASS && text.contains(is_mark) && config.contains(names, text.replace(is_mark, "").trim())
+        || text.len() <= MAX_CLASS && participle(text).is_some_and(|word| config.contains(names, &word))
+}
+
+/// Returns a position of DEXPI 2.0 in the usual spelling: `NormallyClose` is `normally_closed`, `CarSealOpen` is
+/// `car_sealed_open`.
+fn participle(text: &str) -> Option<String> {
+    let word = snake_case(text.trim());
+    let changed = word.replace("car_seal_", "car_sealed_");
+    let changed = if changed.ends_with("close") { changed + "d" } else { changed };
+    (changed != word).then_some(changed)
 }
 
 fn is_yes(value: Option<Value<'_>>) -> bool {
