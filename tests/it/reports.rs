@@ -1762,7 +1762,7 @@ fn a_pipe_that_ends_in_the_open_air_is_not_plugged() {
 }
 
 #[test]
-fn a_word_of_a_class_is_no_doubt() {
+fn words_of_a_class_make_no_trip_uncertain() {
     for class in ["fired_heater", "FiredHeater", "forced_draft_fan"] {
         let plant = format!(
             "V-1 equipment.vessel\nH-1 equipment.heater {{\"component_class\": \"{class}\"}}\nI-1 instrument.interlock\n\
