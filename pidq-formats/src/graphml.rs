@@ -313,8 +313,9 @@ fn name_label_texts(fields: &mut Fields) {
         Json::Array(mut texts) if texts.len() == 1 => texts.remove(0),
         texts => texts,
     };
-    let key = ["description", "remarks", "label_texts"].into_iter().find(|key| fields.get(key).is_none());
-    key.into_iter().for_each(|key| fields.add(key, texts.clone()));
+    if let Some(key) = ["description", "remarks", "label_texts"].into_iter().find(|key| fields.get(key).is_none()) {
+        fields.add(key, texts);
+    }
 }
 
 /// Adds the label of an edge: the number of its line, or a remark such as `FUTURE`.
