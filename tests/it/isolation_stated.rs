@@ -1,5 +1,5 @@
-//! What a drawing states about a volume without a pipe: bypass valves, nozzles in lists, valves on a line; and equipment by
-//! its nozzles or in other languages.
+//! Statements about a volume without a pipe: bypass valves, nozzles in lists, valves on a line; equipment by its nozzles or
+//! in other languages; what is not there.
 
 use pidq::Graph;
 use serde_json::{Value, json};

@@ -227,18 +227,26 @@ fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Opt
         return Ok((0.0, Some("barg")));
     }
     let (text, unit_behind) = without_vacuum(without_temperature(without_condition(without_note(text.trim()))));
-    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
-    let (digits, rest) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
+    let (digits, rest) = split_number(text);
     let number = decimal(digits).ok_or(Unreadable::NotANumber)?;
     let rest = Some(rest.trim()).filter(|rest| !rest.is_empty()).or(unit_behind);
     // `10/16` and `1e3` are not read: a wrong number is worse than none.
     match rest {
         Some(rest) if !rest.starts_with(|c: char| c.is_alphabetic() || c == '°') => Err(Unreadable::NotANumber),
-        Some(rest) if rest[rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at)..].starts_with(is_number) => {
+        Some(rest) if rest[rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at)..].starts_with(is_of_number) => {
             Err(Unreadable::NotANumber)
         }
         rest => Ok((number, rest.or(unit))),
     }
+}
+
+/// Returns the characters of a number at the start of a text, and the rest.
+fn split_number(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c| !is_of_number(c)).unwrap_or(text.len()))
+}
+
+fn is_of_number(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+')
 }
 
 /// Returns a number in digits, with a decimal point or a decimal comma; `None` if a comma may separate thousands.
@@ -280,9 +288,8 @@ fn without_note(text: &str) -> &str {
 /// Returns a design pressure without the design temperature that is written behind it: `12 barg` of `12 barg / 200 °C`.
 fn without_temperature(text: &str) -> &str {
     const UNITS: [&str; 7] = ["°c", "°f", "c", "f", "k", "degc", "degf"];
-    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+');
     let is_temperature = |text: &str| {
-        let (digits, unit) = text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()));
+        let (digits, unit) = split_number(text);
         decimal(digits).is_some() && UNITS.contains(&unit.replace(' ', "").to_lowercase().as_str())
     };
     let unit_of = |part: &str| part.trim_start_matches(|c: char| !c.is_alphabetic()).trim().to_owned();
