@@ -16,7 +16,6 @@ use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::sides::SideKind;
-use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::valve_state::is_locked_open;
 
@@ -51,7 +50,7 @@ impl Isolation<'_, '_> {
         found.retain(|(device, _)| !known(*device));
         let mut lost = Vec::new();
         for (device, path) in found {
-            if self.depends_on(device, node, path.last_chunk(), charge)? {
+            if self.depends_on(device, node, path.last_chunk(), protection, charge)? {
                 lost.push((device, path));
             }
         }
@@ -84,7 +83,7 @@ impl Isolation<'_, '_> {
             return Ok(true);
         }
         for [device, before] in part.relief_devices(self.drawing, barrier) {
-            if self.is_inlet(device, before, charge)? {
+            if self.is_inlet(device, before, protection, charge)? {
                 return Ok(true);
             }
         }
@@ -106,7 +105,7 @@ impl Isolation<'_, '_> {
         let mut lost = Vec::new();
         for (device, path) in self.devices_beside(node, Side::Inside, charge)? {
             let before = path.iter().rev().nth(1).copied().unwrap_or(node);
-            if self.is_inlet(device, before, charge)? {
+            if self.is_inlet(device, before, protection, charge)? {
                 lost.push((device, path));
             }
         }
@@ -153,8 +152,14 @@ impl Isolation<'_, '_> {
     }
 
     /// Returns whether an item is the first one at an inlet of a relief device.
-    fn is_inlet(&self, device: NodeId, first: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-        Ok(ReliefPath::inlet_ways(self.drawing, device, charge)?.iter().any(|way| way.first == first))
+    fn is_inlet(
+        &self,
+        device: NodeId,
+        first: NodeId,
+        protection: &mut Protection,
+        charge: ChargeFn<'_>,
+    ) -> Result<bool> {
+        Ok(protection.inlet_ways(self.drawing, device, charge)?.iter().any(|way| way.first == first))
     }
 
     /// Returns whether a device behind a barrier loses its inlet or its outlet by it. Reached from its outlet, it does only if
@@ -165,6 +170,7 @@ impl Isolation<'_, '_> {
         device: NodeId,
         barrier: NodeId,
         end: Option<&[NodeId; 2]>,
+        protection: &mut Protection,
         charge: ChargeFn<'_>,
     ) -> Result<bool> {
         let topology = &self.drawing.topology;
@@ -175,7 +181,7 @@ impl Isolation<'_, '_> {
         if !pipes.all(|pipe| topology.flow_ends(pipe)[0] == device && !topology.is_assumed(pipe)) {
             return Ok(true);
         }
-        let path = ReliefPath::find(self.drawing, device, &mut Tails::default(), charge)?;
+        let path = protection.path(self.drawing, device, charge)?;
         let keeps_own_suction = path.returns_to_suction() && path.state == PathState::Open;
         Ok(!keeps_own_suction && !path.valves(SideKind::Outlet, |valve| valve == barrier).is_empty())
     }

@@ -16,7 +16,7 @@ use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::relief::protected::{EquipmentSide, Inlet, Protected, enters_pump, is_driven, may_block};
 use crate::pid::relief::tails::Tails;
-use crate::pid::relief::{PathState, ReliefPath};
+use crate::pid::relief::{PathState, ReliefPath, SideWay};
 use crate::pid::valve_state::is_locked_open;
 
 /// Relief devices that are not blocked, by the equipment that they protect: those around the barriers looked at so far.
@@ -25,6 +25,10 @@ pub(super) struct Protection {
     /// With each device, whether it protects the side for certain.
     devices_of: HashMap<EquipmentSide, Vec<(NodeId, bool)>>,
     judged: HashSet<NodeId>,
+    /// By device: what the searches around several barriers need of it.
+    inlets: HashMap<NodeId, Vec<SideWay>>,
+    protected: HashMap<NodeId, Protected>,
+    paths: HashMap<NodeId, ReliefPath>,
     tails: Tails,
 }
 
@@ -119,35 +123,62 @@ impl Protection {
             if self.judged.contains(&device) {
                 continue;
             }
-            let ways = ReliefPath::inlet_ways(drawing, device, charge)?;
-            let inlets: Vec<Inlet<'_>> = ways.iter().map(|way| (way.first, way.shared.as_slice())).collect();
-            let protected = Protected::from_inlets(drawing, device, &inlets, charge)?;
+            let protected = self.protected_by(drawing, device, charge)?;
             charge(protected.equipment.len() as u64)?;
             if protected.equipment.iter().any(|side| part.reached_at.contains_key(side)) {
-                self.judge(drawing, device, &protected, charge)?;
+                self.judge(drawing, device, charge)?;
             }
         }
         Ok(())
     }
 
     /// Adds a device with what it protects, unless it is blocked.
-    fn judge(
-        &mut self,
-        drawing: &Drawing<'_>,
-        device: NodeId,
-        protected: &Protected,
-        charge: ChargeFn<'_>,
-    ) -> Result<()> {
+    fn judge(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
         self.judged.insert(device);
-        let path = ReliefPath::find(drawing, device, &mut self.tails, charge)?;
+        let path = self.path(drawing, device, charge)?;
         if path.state == PathState::Blocked {
             return Ok(());
         }
+        let is_open = path.is_open_on_sheet();
+        let protected = &self.protected[&device];
         for (at, side) in protected.equipment.iter().enumerate() {
-            let is_certain = at < protected.certain().len() && path.is_open_on_sheet();
+            let is_certain = at < protected.certain().len() && is_open;
             self.devices_of.entry(*side).or_default().push((device, is_certain));
         }
         Ok(())
+    }
+
+    /// Returns what a device protects by its inlets.
+    fn protected_by(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<&Protected> {
+        if !self.protected.contains_key(&device) {
+            let ways = self.inlet_ways(drawing, device, charge)?;
+            let inlets: Vec<Inlet<'_>> = ways.iter().map(|way| (way.first, way.shared.as_slice())).collect();
+            let protected = Protected::from_inlets(drawing, device, &inlets, charge)?;
+            self.protected.insert(device, protected);
+        }
+        Ok(&self.protected[&device])
+    }
+
+    /// Returns the ways of the inlets of a device.
+    pub fn inlet_ways(
+        &mut self,
+        drawing: &Drawing<'_>,
+        device: NodeId,
+        charge: ChargeFn<'_>,
+    ) -> Result<&[SideWay]> {
+        if !self.inlets.contains_key(&device) {
+            self.inlets.insert(device, ReliefPath::inlet_ways(drawing, device, charge)?);
+        }
+        Ok(&self.inlets[&device])
+    }
+
+    /// Returns the relief paths of a device.
+    pub fn path(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<&ReliefPath> {
+        if !self.paths.contains_key(&device) {
+            let path = ReliefPath::find(drawing, device, &mut self.tails, charge)?;
+            self.paths.insert(device, path);
+        }
+        Ok(&self.paths[&device])
     }
 
     /// Returns the devices of a part with a path to each, from next to the barrier.
@@ -328,7 +359,8 @@ mod tests {
         for device in &drawing.topology.relief_devices {
             let path = ReliefPath::find(drawing, *device, &mut Tails::default(), &mut |_| Ok(())).expect("no limit");
             let protected = Protected::find(drawing, &path, &mut |_| Ok(())).expect("no limit");
-            protection.judge(drawing, *device, &protected, &mut |_| Ok(())).expect("no limit");
+            protection.protected.insert(*device, protected);
+            protection.judge(drawing, *device, &mut |_| Ok(())).expect("no limit");
         }
         protection
     }

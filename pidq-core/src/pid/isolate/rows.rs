@@ -9,8 +9,6 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
-use crate::pid::relief::ReliefPath;
-use crate::pid::relief::tails::Tails;
 use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed};
 use crate::pid::{ChargeFn, Datum};
 
@@ -77,7 +75,8 @@ pub(super) struct CutOff {
 
 impl<'a> Isolation<'_, 'a> {
     pub(super) fn result(&self, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
-        let cut_off = self.devices_cut_off(charge)?;
+        let mut protection = Protection::default();
+        let cut_off = self.devices_cut_off(&mut protection, charge)?;
         let mut barriers = Vec::with_capacity(self.barriers.len());
         for (barrier, devices) in self.barriers.iter().zip(&cut_off) {
             barriers.push(self.barrier_row(barrier, devices, charge)?);
@@ -95,7 +94,7 @@ impl<'a> Isolation<'_, 'a> {
                 self.unresolved(),
                 Datum::Nodes(self.inside.clone()),
                 Datum::Table(CONDITIONAL, conditional),
-                self.relief_table(&cut_off, charge)?,
+                self.relief_table(&cut_off, &mut protection, charge)?,
                 Datum::Nodes(self.kept_open.clone()),
                 Datum::Nodes(self.internal.clone()),
                 Datum::Nodes(self.bleeds(charge)?),
@@ -263,10 +262,9 @@ impl<'a> Isolation<'_, 'a> {
     }
 
     /// Returns, by barrier, the relief devices that it cuts off.
-    fn devices_cut_off(&self, charge: ChargeFn<'_>) -> Result<Vec<Vec<Device>>> {
+    fn devices_cut_off(&self, protection: &mut Protection, charge: ChargeFn<'_>) -> Result<Vec<Vec<Device>>> {
         let is_inside: HashSet<NodeId> = self.relief.iter().map(|step| self.steps[*step as usize].node).collect();
         let relief_paths = self.relief_paths.borrow();
-        let mut protection = Protection::default();
         let mut all = Vec::with_capacity(self.barriers.len());
         for barrier in &self.barriers {
             let Step { node, .. } = self.steps[barrier.step as usize];
@@ -277,14 +275,14 @@ impl<'a> Isolation<'_, 'a> {
             let mut devices: Vec<Device> =
                 blocked.iter().map(|found| device(*found, relief_paths.path_from(node, *found))).collect();
             let is_known = |found: NodeId| is_inside.contains(&found) || blocked.contains(&found);
-            let mut lost = self.relief_behind(barrier, is_known, &mut protection, charge)?;
-            lost.extend(self.relief_lost_at(node, &mut protection, charge)?);
+            let mut lost = self.relief_behind(barrier, is_known, &mut *protection, charge)?;
+            lost.extend(self.relief_lost_at(node, &mut *protection, charge)?);
             for (found, rest) in lost {
                 if devices.iter().all(|known| known.node != found) {
                     devices.push(device(found, rest));
                 }
             }
-            for (found, rest) in self.relief_of_machine_lost_at(barrier, &mut protection, charge)? {
+            for (found, rest) in self.relief_of_machine_lost_at(barrier, &mut *protection, charge)? {
                 if devices.iter().all(|known| known.node != found) {
                     devices.push(Device { is_of_machine: true, ..device(found, rest) });
                 }
@@ -295,7 +293,12 @@ impl<'a> Isolation<'_, 'a> {
     }
 
     /// Returns the relief devices of what is isolated: those inside and those that a barrier cuts off.
-    fn relief_table(&self, cut_off: &[Vec<Device>], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
+    fn relief_table(
+        &self,
+        cut_off: &[Vec<Device>],
+        protection: &mut Protection,
+        charge: ChargeFn<'_>,
+    ) -> Result<Datum<'a>> {
         let mut devices: Vec<Device> = Vec::new();
         for step in &self.relief {
             let node = self.steps[*step as usize].node;
@@ -311,14 +314,18 @@ impl<'a> Isolation<'_, 'a> {
             }
         }
         let mut rows = Vec::with_capacity(devices.len());
-        let mut tails = Tails::default();
         for device in devices {
-            rows.push(self.relief_row(device, &mut tails, charge)?);
+            rows.push(self.relief_row(device, protection, charge)?);
         }
         Ok(Datum::Table(RELIEF, rows))
     }
 
-    fn relief_row(&self, device: Device, tails: &mut Tails, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
+    fn relief_row(
+        &self,
+        device: Device,
+        protection: &mut Protection,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<Datum<'a>>> {
         let closes = |node: &NodeId| self.drawing.topology.roles[*node as usize].closes();
         let relief_paths = self.relief_paths.borrow();
         let mut seen = HashSet::new();
@@ -327,9 +334,9 @@ impl<'a> Isolation<'_, 'a> {
             on_path.chain(relief_paths.valves_of(device.node)).filter(|valve| seen.insert(*valve)).collect();
         let is_shut = |valve: &NodeId| self.is_shut(*valve);
         let closed = valves.iter().copied().filter(is_shut).collect();
-        let path = ReliefPath::find(self.drawing, device.node, tails, charge)?;
+        let path = protection.path(self.drawing, device.node, charge)?;
         let way: Vec<NodeId> = device.path.iter().rev().skip(1).copied().collect();
-        let state = self.state_for_volume(&path, &way, charge)?;
+        let state = self.state_for_volume(path, &way, charge)?;
         Ok(vec![
             Datum::Node(device.node),
             Datum::Nodes(device.path),
@@ -346,6 +353,6 @@ impl<'a> Isolation<'_, 'a> {
             devices: devices.iter().map(|device| device.node).collect(),
             is_of_machines: !devices.is_empty() && devices.iter().all(|device| device.is_of_machine),
         };
-        Ok(self.devices_cut_off(charge)?.iter().map(cut_off).collect())
+        Ok(self.devices_cut_off(&mut Protection::default(), charge)?.iter().map(cut_off).collect())
     }
 }
