@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 options=(--quiet --locked --package pidq-core --no-default-features ${1:+--target "$1"})
-for features in "" dates units; do
+for features in "" dates encoding units; do
     cargo clippy "${options[@]}" --features "$features" -- -D warnings
 done
 # A function that was left out names its feature.

@@ -22,6 +22,7 @@ mod json_formatter;
 mod json_texts;
 mod limits;
 mod option_file;
+mod option_hint;
 mod output;
 mod pager;
 mod process_memory;
@@ -35,7 +36,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 #[cfg(feature = "dashboard")]
 use commands::dashboard;
 use commands::{
@@ -265,6 +266,9 @@ fn print_usage_error(message: &clap::Error) -> Status {
             }
         }
     }
+    if let Some(hint) = option_hint::hint(message, &Cli::command()) {
+        failure::warn(&hint);
+    }
     if message.kind() == ErrorKind::UnknownArgument && is_top_level_option() {
         failure::warn(QUERY_HINT);
     }
@@ -315,7 +319,6 @@ fn suggest_query_command(word: &str) {
 
 #[cfg(all(test, feature = "dashboard"))]
 mod tests {
-    use clap::CommandFactory;
 
     use super::*;
 

@@ -526,7 +526,7 @@ pub struct Warning {
     /// `PQW17` direction that `sort` does not know, `PQW18` count that is no whole number, `PQW19`
     /// item or pipe passed that may not be there, `PQW20` step of `reduce` or `scan` that is constant, `PQW21`
     /// arithmetic with arrays or objects, `PQW22` size of an object, `PQW23` property
-    /// picked twice. Of a drawing, the codes of `validate`, such as `G020`.
+    /// picked twice, `PQW24` null searched as a text, `PQW25` path after white space. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,
     /// The message, one line.
     pub message: String,

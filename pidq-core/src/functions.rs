@@ -4,6 +4,8 @@ mod array;
 #[cfg(feature = "dates")]
 mod dates;
 mod dedup;
+#[cfg(feature = "encoding")]
+mod encoding;
 mod graph;
 mod graph_call;
 mod helpers;
@@ -46,6 +48,8 @@ const PIDQ: &[(&str, &[Function])] = &[
     ("sequences", sequences::FUNCTIONS),
     #[cfg(feature = "dates")]
     ("dates", dates::FUNCTIONS),
+    #[cfg(feature = "encoding")]
+    ("encoding", encoding::FUNCTIONS),
     #[cfg(feature = "units")]
     ("units", units::FUNCTIONS),
     ("formatting", text_format::FUNCTIONS),

@@ -53,6 +53,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `dates` (default) | functions of dates and durations, such as `dateAdd`; the dependency jiff |
+//! | `encoding` (default) | functions of encodings, such as `base64Decode`; the dependencies data-encoding and percent-encoding |
 //! | `units` (default) | the functions `convertUnit` and `units` |
 //!
 //! A query that uses a function of a feature that was left out does not compile: `PQ1014` names the feature.

@@ -133,10 +133,13 @@ impl Dialect {
     }
 
     fn compile_text(&self, text: &str, params: Option<&str>, graph_params: &[&str]) -> Result<Query> {
-        let result = text::parse_with_comments(text, &self.operators, self.profile);
-        let (expr, comments) = result.map_err(|error| self.with_known_calls(error))?;
+        let result = text::parse_with_trivia(text, &self.operators, self.profile);
+        let (expr, trivia) = result.map_err(|error| self.with_known_calls(error))?;
         let mut query = self.compile(QuerySource::text(expr, text), params, graph_params)?;
-        query.compiled.warnings.extend(hints::commented_values(text, &comments, &self.operators));
+        query.compiled.warnings.extend(hints::commented_values(text, &trivia.comments, &self.operators));
+        if self.profile == Profile::Pidq {
+            query.compiled.warnings.extend(trivia.detached_dots.iter().map(hints::detached_path));
+        }
         Ok(query)
     }
 

@@ -15,18 +15,24 @@ pub(crate) const FEATURES: &[(&str, &[&str])] = &[
             "dateParse",
             "datePart",
             "dateToEpoch",
+            "dateToOffset",
             "dateTrunc",
             "durationFrom",
             "durationTo",
         ],
     ),
+    ("encoding", &["base64Decode", "base64Encode", "htmlEncode", "uriDecode", "uriEncode"]),
     ("units", &["convertUnit", "units"]),
 ];
 
 /// Returns the feature of a function if this program was built without it.
 pub(crate) fn missing_feature(function: &str) -> Option<&'static str> {
     let (feature, _) = FEATURES.iter().find(|(_, names)| names.contains(&function))?;
-    let built = [("dates", cfg!(feature = "dates")), ("units", cfg!(feature = "units"))];
+    let built = [
+        ("dates", cfg!(feature = "dates")),
+        ("encoding", cfg!(feature = "encoding")),
+        ("units", cfg!(feature = "units")),
+    ];
     (!built.contains(&(*feature, true))).then_some(feature)
 }
 
@@ -336,6 +342,27 @@ const FOREIGN_NAMES: &[ForeignName] = &[
         names: &["ltrimstr", "rtrimstr", "trimprefix", "trimsuffix", "removeprefix", "removesuffix"],
         function: "replaceRegex",
         help: "to remove a prefix, write `replaceRegex(.a, \"^v\", \"\")`; a suffix, `\"v$\"`",
+    },
+    ForeignName {
+        names: &["encodeURIComponent", "urlencode", "url_encode", "quote", "encodeURI"],
+        function: "uriEncode",
+        help: "a part of a URI is `uriEncode(.a)`",
+    },
+    ForeignName {
+        names: &["decodeURIComponent", "urldecode", "url_decode", "unquote", "decodeURI"],
+        function: "uriDecode",
+        help: "the text of a part of a URI is `uriDecode(.a)`; of a query string, `uriDecode(replace(.a, \"+\", \" \"))`",
+    },
+    ForeignName { names: &["btoa", "b64encode"], function: "base64Encode", help: "base64 is `base64Encode(.a)`" },
+    ForeignName {
+        names: &["atob", "b64decode"],
+        function: "base64Decode",
+        help: "the text of base64 is `base64Decode(.a)`",
+    },
+    ForeignName {
+        names: &["escapeHtml", "html_escape", "htmlspecialchars"],
+        function: "htmlEncode",
+        help: "a text in HTML is `htmlEncode(.a)`",
     },
     ForeignName {
         names: &["tojson", "stringify", "json_encode", "dumps"],

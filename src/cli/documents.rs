@@ -121,6 +121,24 @@ impl<'q> Iterator for Documents<'q> {
     }
 }
 
+/// Loads the document of a file; the documents of a file with several, or the rows of a table, as the items of one array,
+/// with their number.
+pub fn only_or_list(path: &Path) -> Result<(Graph, Option<usize>)> {
+    let is_table = matches!(Division::ByName.of_file(path), Division::Rows(_));
+    let list = || slurp(vec![path.to_owned()], Division::ByName);
+    let list = if is_table {
+        list()?
+    } else {
+        match input::graph(path) {
+            Ok(graph) => return Ok((graph, None)),
+            // The error of the whole file says more about one that is no series of documents either.
+            Err(failure) => list().map_err(|_| failure)?,
+        }
+    };
+    let count = list.root().as_array().map(|list| list.len());
+    Ok((list, count))
+}
+
 /// Loads all documents as the items of one array; with [`Division::Lines`], the whole input as one string.
 pub fn slurp(files: Vec<PathBuf>, division: Division) -> Result<Graph> {
     if division == Division::Lines {

@@ -221,6 +221,8 @@ fn strings_instead_of_fields_are_reported() {
         ("pick(.a.id, .b.id)", "PQW23"),
         (".a | merge({b: 2})", "PQW14"),
         (".a | merge()", "PQW14"),
+        ("[.a .b]", "PQW25"),
+        ("map(\"x\" .a)", "PQW25"),
     ] {
         check(query, &[code]);
     }

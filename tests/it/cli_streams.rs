@@ -230,7 +230,7 @@ fn the_rows_of_several_results_have_one_header() {
     let output = pidq(&["query", "--csv", "."], "{\"a\":1}\n{\"a\":2,\"b\":3}\n{\"b\":4}\n");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "a\n1\n2\n\"\"\n");
     let shown = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(shown.matches("fields that are not in the header").count(), 1, "{shown}");
+    assert_eq!(shown.matches("warning: a result has the field `b`, which the header lacks").count(), 1, "{shown}");
 }
 
 #[test]

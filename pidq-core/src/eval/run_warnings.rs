@@ -1,5 +1,5 @@
 //! Warnings of a run: edges of unknown direction that were followed, sides of equipment that are not stated, truncated
-//! lists, and items that are no numbers.
+//! lists, items that are no numbers, and null searched as a text.
 //!
 //! Only warnings that contributed to the result are kept: those of a failed part are rolled back with it. So an
 //! optimized run gives the same warnings as an unoptimized one.
@@ -31,6 +31,8 @@ enum PendingWarning<'a> {
     TruncatedList(usize, &'static str),
     /// An item of an aggregate is no number.
     NoNumber(NoNumber),
+    /// A pattern matches the text of null.
+    NullMatched,
 }
 
 /// Item that an aggregate such as `max` converts to a number, so that its result may not be the one that was meant.
@@ -56,6 +58,7 @@ impl PendingWarning<'_> {
             PendingWarning::AbsentNode(node, ..) => (3, *node as usize),
             PendingWarning::AbsentPipe(pipe, ..) => (4, *pipe as usize),
             PendingWarning::NoNumber(kind) => (5, *kind as usize),
+            PendingWarning::NullMatched => (6, 0),
         }
     }
 }
@@ -141,11 +144,22 @@ impl<'a> EvalContext<'a> {
         self.push_pending(PendingWarning::NoNumber(kind))
     }
 
+    /// Records that the running call, a search, matched the text of null.
+    pub(crate) fn warn_null_matched(&mut self) -> Result<()> {
+        self.push_pending(PendingWarning::NullMatched)
+    }
+
     fn push_pending(&mut self, warning: PendingWarning<'a>) -> Result<()> {
         self.reserve(WARNING_SIZE)?;
         self.run_warnings.pending.push(warning);
         self.set_strategy(Strategy::Warned);
         Ok(())
+    }
+
+    /// Returns whether the running call recorded a warning.
+    #[inline]
+    pub(super) fn has_pending_warnings(&self) -> bool {
+        !self.run_warnings.pending.is_empty()
     }
 
     /// Assigns the pending warnings to the call that ends, if it succeeded.
@@ -174,6 +188,7 @@ impl<'a> EvalContext<'a> {
         let mut absent: Option<Absent<'a>> = None;
         let mut truncated: Option<(usize, &'static str)> = None;
         let mut no_number: Option<NoNumber> = None;
+        let mut is_null_matched = false;
         for (_, warning) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
             match *warning {
                 PendingWarning::AssumedDirection(edge, id) => assumed = add(assumed, edge, id),
@@ -182,6 +197,7 @@ impl<'a> EvalContext<'a> {
                 PendingWarning::AbsentPipe(pipe, id, state) => Absent::add(&mut absent, (0, pipe), id, state),
                 PendingWarning::TruncatedList(count, items) => truncated = truncated.max(Some((count, items))),
                 PendingWarning::NoNumber(kind) => no_number = no_number.max(Some(kind)),
+                PendingWarning::NullMatched => is_null_matched = true,
             }
         }
         let assumed = assumed.map(|(count, _, id)| direction_assumed(count, id));
@@ -192,6 +208,7 @@ impl<'a> EvalContext<'a> {
             .chain(absent.map(Absent::warning))
             .chain(truncated.map(|(count, items)| list_truncated(count, items)))
             .chain(no_number.map(|kind| item_is_no_number(kind, function)))
+            .chain(is_null_matched.then(|| null_matched(function)))
             .collect()
     }
 
@@ -252,6 +269,11 @@ fn side_unstated(count: usize, id: Value<'_>) -> Warning {
 fn list_truncated(count: usize, items: &str) -> Warning {
     Warning::new("PQW09", format!("there are more than {count} {items}: the result is truncated"))
         .with_help("raise `limit`, or narrow the query")
+}
+
+fn null_matched(function: &str) -> Warning {
+    Warning::new("PQW24", format!("`{function}` searches null as the text `null`, and the pattern matches it"))
+        .with_help("leave out what is null: `.a != null and regex(.a, \"x\")`")
 }
 
 fn item_is_no_number(kind: NoNumber, function: &str) -> Warning {

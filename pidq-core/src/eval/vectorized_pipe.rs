@@ -358,6 +358,9 @@ impl<'a> EvalContext<'a> {
             PreparedBody::Search(body, regex) => body(self, prepared.args[0], regex)?,
         };
         prepared.fuel += self.fuel_used - before;
+        if self.has_pending_warnings() {
+            self.attach_warnings(prepared.call, &Ok(value));
+        }
         if let Value::Array(array) = value {
             prepared.rows += array.len() as u64;
         }

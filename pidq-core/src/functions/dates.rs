@@ -54,7 +54,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "dateDiff",
         params: &[Param::query("from"), Param::query("to"), Param::checked(&UNIT)],
-        summary: "The time from one date to another in a unit: complete months or years, otherwise with fractions.",
+        summary: "The time from one date to another in a unit: complete months, quarters or years, or with fractions weeks, days, hours, minutes, seconds, milliseconds.",
         example: r#"[dateDiff("2026-01-31", "2026-03-01", "days"), dateDiff("2026-01-31", "2026-03-01", "months")] => [29,1]"#,
         body: Body::Lazy(date_diff),
     },
@@ -94,9 +94,16 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Lazy(date_to_epoch),
     },
     Function {
+        name: "dateToOffset",
+        params: &[Param::query("date"), Param::query("offset")],
+        summary: "The same moment at another offset from UTC, such as `+01:00` or `Z`; the date must state its own.",
+        example: r#"dateToOffset("2026-11-26T23:30:00Z", "+01:00") => "2026-11-27T00:30:00+01:00""#,
+        body: Body::Lazy(date_to_offset),
+    },
+    Function {
         name: "dateTrunc",
         params: &[Param::query("date"), Param::checked(&UNIT)],
-        summary: "The start of the year, month, week, day, hour, minute or second of a date; weeks begin on Monday.",
+        summary: "The start of the year, quarter, month, week, day, hour, minute, second or millisecond of a date; weeks begin on Monday.",
         example: r#"[dateTrunc("2026-11-26", "month"), dateTrunc("2026-11-26", "week")] => ["2026-11-01","2026-11-23"]"#,
         body: Body::Lazy(date_trunc),
     },
@@ -129,6 +136,9 @@ fn date<'a>(cx: &mut EvalContext<'a>, args: &'a [Plan], at: usize, input: Value<
         error.with_help("`2026-11-26`, `2026-11-26T08:30:00Z`; `dateParse(text, format)` reads other forms")
     })
 }
+
+/// Length of the text of an offset from UTC in bytes.
+const MAX_OFFSET: usize = 9;
 
 /// Returns the unit that is the last argument.
 fn unit<'a>(cx: &mut EvalContext<'a>, args: &'a [Plan], at: usize, input: Value<'a>) -> Result<Unit> {
@@ -219,6 +229,27 @@ fn date_trunc<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) 
     date_text(cx, &start)
 }
 
+fn date_to_offset<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let Some(moment) = date(cx, args, 0, input)? else { return Ok(Value::Null) };
+    let value = optional(cx, args, 1, input)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let text = expect_text(value)?;
+    // An offset is what may follow a time.
+    let is_offset = text.len() <= MAX_OFFSET && text.starts_with(['+', '-', 'Z', 'z']);
+    let offset = Some(text).filter(|_| is_offset).and_then(|text| Moment::parse(&format!("2026-01-01T00:00{text}")));
+    let Some(offset) = offset.filter(Moment::has_offset) else {
+        return Err(invalid("Offset from UTC expected", value).with_help("`+01:00`, `-0330`, `Z`"));
+    };
+    if !moment.has_offset() {
+        let error = invalid("The date does not state its offset from UTC", optional(cx, args, 0, input)?);
+        return Err(error.with_help("add it to the text, such as `.date + \"Z\"`"));
+    }
+    let moved = moment.at_offset_of(&offset).ok_or_else(|| out_of_range(value))?;
+    date_text(cx, &moved)
+}
+
 fn date_to_epoch<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     Ok(date(cx, args, 0, input)?.map_or(Value::Null, |moment| Value::number(moment.to_epoch())))
 }
@@ -228,7 +259,8 @@ fn date_from_epoch<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Pl
     if value.is_null() {
         return Ok(Value::Null);
     }
-    let moment = Moment::from_epoch(expect_number(value)?).ok_or_else(|| out_of_range(value))?;
+    let moment = Moment::from_epoch(expect_number(value)?)
+        .ok_or_else(|| out_of_range(value).with_help("the number is seconds; divide one of milliseconds by 1000"))?;
     date_text(cx, &moment)
 }
 

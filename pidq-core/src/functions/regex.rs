@@ -46,8 +46,12 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 ];
 
 fn is_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> Result<Value<'a>> {
-    let text = cx.convert_to_text(text)?;
-    cx.search_in(regex, text, |budget| regex.is_match(text, budget)).map(Value::Bool)
+    let (is_null, text) = (text.is_null(), cx.convert_to_text(text)?);
+    let is_found = cx.search_in(regex, text, |budget| regex.is_match(text, budget))?;
+    if is_null && is_found {
+        cx.warn_null_matched()?;
+    }
+    Ok(Value::Bool(is_found))
 }
 
 fn first_match<'a>(cx: &mut EvalContext<'a>, text: Value<'a>, regex: &Regex) -> Result<Value<'a>> {

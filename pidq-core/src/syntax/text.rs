@@ -24,6 +24,19 @@ pub(crate) fn parse(text: &str, operators: &Operators, profile: Profile) -> Resu
 
 /// Parses a query and returns the spans of its comments.
 pub(crate) fn parse_with_comments(text: &str, operators: &Operators, profile: Profile) -> Result<(Expr, Vec<Span>)> {
+    parse_with_trivia(text, operators, profile).map(|(expr, trivia)| (expr, trivia.comments))
+}
+
+/// Parts of a text that the expression does not contain. In the order of the text.
+#[derive(Default)]
+pub(crate) struct Trivia {
+    pub comments: Vec<Span>,
+    /// Dots of paths that follow a value after white space in the same line, as in `.a .b`.
+    pub detached_dots: Vec<Span>,
+}
+
+/// Parses a query and returns what its expression does not contain.
+pub(crate) fn parse_with_trivia(text: &str, operators: &Operators, profile: Profile) -> Result<(Expr, Trivia)> {
     if text.len() > MAX_QUERY_SIZE {
         let message = format!("the query has {} bytes, more than {MAX_QUERY_SIZE}", text.len());
         return Err(Error::new(Code::QueryTooLong, message));
@@ -38,10 +51,10 @@ pub(crate) fn parse_with_comments(text: &str, operators: &Operators, profile: Pr
         parts: 0,
         value: Span::default(),
         piped: None,
-        comments: Vec::new(),
+        trivia: Trivia::default(),
     };
     let expr = parser.query().map_err(|error| error.locate(text))?;
-    Ok((expr, parser.comments))
+    Ok((expr, parser.trivia))
 }
 
 struct Parser<'t> {
@@ -57,8 +70,8 @@ struct Parser<'t> {
     value: Span,
     /// The last implicit pipe, and the start of the text after it.
     piped: Option<(ImplicitPipe, usize)>,
-    /// Invariant: in the order of the text, each once, though text may be scanned twice.
-    comments: Vec<Span>,
+    /// Invariant: each part once, though text may be scanned twice.
+    trivia: Trivia,
 }
 
 /// A complete value. Its span includes the parentheses around it, unlike that of the `Expr`.
@@ -221,6 +234,9 @@ impl<'t> Parser<'t> {
         let mut end = self.at;
         self.skip()?;
         while self.peek() == Some(b'.') {
+            if self.at > start {
+                self.note_detached_dot();
+            }
             self.at += 1;
             items.push(self.property()?);
             end = self.at;
@@ -416,6 +432,7 @@ impl<'t> Parser<'t> {
     /// Pipes a value into a path after it, as in `f() .a`; a pipe before it is extended, even one in parentheses.
     fn implicit_pipe(&mut self, left: Operand, position: ValuePosition, level: usize) -> Result<Step> {
         let start = self.at;
+        self.note_detached_dot();
         let path = self.keys(start, vec![name("get", Span::new(start, start + 1))])?;
         self.piped = Some((ImplicitPipe { value: self.value, path: path.span }, self.at));
         let value = match left.expr.head() {
@@ -540,8 +557,19 @@ impl<'t> Parser<'t> {
     }
 
     fn add_comment(&mut self, comment: Span) {
-        if self.comments.last().is_none_or(|last| last.start < comment.start) {
-            self.comments.push(comment);
+        if self.trivia.comments.last().is_none_or(|last| last.start < comment.start) {
+            self.trivia.comments.push(comment);
+        }
+    }
+
+    /// Records the dot at the current position if white space separates it from the value before it, in the same line.
+    fn note_detached_dot(&mut self) {
+        let before = &self.text[..self.at];
+        let value = before.trim_end_matches([' ', '\t']);
+        let dot = Span::new(self.at, self.at + 1);
+        let is_new = self.trivia.detached_dots.last().is_none_or(|last| last.start < dot.start);
+        if value.len() < before.len() && !value.ends_with(['\n', '\r']) && is_new {
+            self.trivia.detached_dots.push(dot);
         }
     }
 

@@ -207,5 +207,48 @@ fn a_unit_of_time_may_be_in_the_singular() {
         r#"{"d": "2026-03-01T10:00:31Z"}"#,
         r#"["2026-03-01T10:00:00Z",0.9913888888888889,"P2D"]"#,
     );
-    check_error(r#"dateTrunc("2026-03-01", "second of a day")"#, "null", "PQ1012", "\"minutes\" or \"seconds\"");
+    check_error(r#"dateTrunc("2026-03-01", "second of a day")"#, "null", "PQ1012", "\"seconds\" or \"milliseconds\"");
+}
+
+#[test]
+fn quarters_and_milliseconds_are_units() {
+    check(
+        r#"map(dateTrunc(get(), "quarter"))"#,
+        r#"["2026-01-31", "2026-06-30T10:00:00Z", "2026-07-01", "2026-12-31"]"#,
+        r#"["2026-01-01","2026-04-01T00:00:00Z","2026-07-01","2026-10-01"]"#,
+    );
+    check(r#"dateTrunc(get(), "milliseconds")"#, r#""2026-01-31T10:00:00.123456Z""#, r#""2026-01-31T10:00:00.123Z""#);
+    check(
+        r#"[dateDiff(.a, .b, "quarters"), dateDiff(.b, .a, "quarter"), dateDiff(.a, "2026-01-01T00:00:00.25Z", "milliseconds")]"#,
+        r#"{"a": "2026-01-01T00:00:00Z", "b": "2026-09-30T00:00:00Z"}"#,
+        "[2,-2,250]",
+    );
+    check(
+        r#"[durationFrom(2, "quarters"), durationFrom(1500, "milliseconds"), durationTo("P1Y6M", "quarters"), durationTo("PT0.5S", "milliseconds")]"#,
+        "null",
+        r#"["P6M","PT1.5S",6,500]"#,
+    );
+    check_error(r#"durationFrom(1e300, "quarters")"#, "null", "PQ2008", "no integer of months");
+}
+
+#[test]
+fn a_moment_is_shown_at_another_offset() {
+    check(
+        r#"map(dateToOffset(.d, .o))"#,
+        r#"[{"d": "2026-11-26T23:30:00Z", "o": "+01:00"}, {"d": "2026-01-01T01:00:00+05:30", "o": "Z"},
+            {"d": "2026-03-01T00:00:00.5+01:00", "o": "-0330"}, {"d": null, "o": "Z"}, {"d": "2026-01-01T00:00:00Z", "o": null}]"#,
+        r#"["2026-11-27T00:30:00+01:00","2025-12-31T19:30:00Z","2026-02-28T19:30:00.5-03:30",null,null]"#,
+    );
+    check(r#"map(dateToOffset(get(), "-08:00") | dateToEpoch(get()))"#, r#"["1970-01-02T00:00:00Z"]"#, "[86400]");
+    check_error(r#"dateToOffset("2026-11-26T10:00:00", "Z")"#, "null", "PQ2008", "does not state its offset");
+    check_error(r#"dateToOffset("9999-12-31T23:00:00Z", "+02:00")"#, "null", "PQ2008", "out of range");
+    for offset in ["", "CET", "1", "+1:00:00:00:00", "Europe/Berlin", "+99:00"] {
+        check_error(
+            &format!("dateToOffset(\"2026-11-26T10:00:00Z\", {offset:?})"),
+            "null",
+            "PQ2008",
+            "Offset from UTC",
+        );
+    }
+    check_error("dateFromEpoch(get())", "1792972800000", "PQ2008", "divide one of milliseconds by 1000");
 }

@@ -2,6 +2,7 @@
 
 mod bindings;
 mod dates;
+mod encoding;
 mod joins;
 mod jq;
 mod json_text;

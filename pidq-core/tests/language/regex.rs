@@ -1,6 +1,6 @@
 //! Replacement by regular expressions.
 
-use pidq_core::Limits;
+use pidq_core::{Dialect, Graph, Limits, Query, Scratch};
 use serde_json::{Value, json};
 
 use crate::{check, check_error, run_with, value};
@@ -115,7 +115,7 @@ fn a_computed_pattern_that_is_not_valid_is_an_error_of_the_data() {
     check(r#"tryOr(regex(.t, .p), "bad")"#, r#"{"t": "a", "p": "["}"#, r#""bad""#);
     check_error(r#"regex(.t, .p, .f)"#, "{}", "PQ1006", "`flags`");
     // JSON Query knows constants only.
-    let error = pidq_core::Dialect::json_query().parse("regex(.t, .p)").expect_err("not a constant");
+    let error = Dialect::json_query().parse("regex(.t, .p)").expect_err("not a constant");
     assert_eq!(error.code().as_str(), "PQ1006");
 }
 
@@ -123,10 +123,9 @@ fn a_computed_pattern_that_is_not_valid_is_an_error_of_the_data() {
 #[test]
 fn computed_patterns_cost_the_same_fuel_in_every_run() {
     let patterns: Vec<Value> = (0..2_000).map(|at| json!(format!("^(?:{at}|x{{{}}})$", at % 50))).collect();
-    let graph = pidq_core::Graph::from_json(Value::from(patterns).to_string()).expect("JSON");
-    let query =
-        pidq_core::Query::parse("[count(regex(\"7\", get())), count(regex(\"7\", get()))]").expect("it compiles");
-    let mut scratch = pidq_core::Scratch::new();
+    let graph = Graph::from_json(Value::from(patterns).to_string()).expect("JSON");
+    let query = Query::parse("[count(regex(\"7\", get())), count(regex(\"7\", get()))]").expect("it compiles");
+    let mut scratch = Scratch::new();
     let mut fuel = Vec::new();
     for _ in 0..3 {
         scratch.reset();
@@ -173,4 +172,27 @@ fn computed_patterns_compile_inside_of_a_query() {
     let deep = format!("{}regex(\"a\", get()){}", "map(".repeat(60), ")".repeat(60));
     check_error(&deep, "[]", "PQ0008", "24 calls");
     check(&deep.replace("get()", "\"a\""), "[]", "[]");
+}
+
+#[test]
+fn a_pattern_that_matches_the_text_of_null_is_a_warning() {
+    let codes = |query: &str, input: &str| {
+        let graph = Graph::from_json(input).expect("JSON");
+        let query = Dialect::standard().parse(query).expect("a query");
+        let warned = |query: &Query| {
+            let warnings = query.run(&graph, &Scratch::new(), Limits::default()).expect("it runs").warnings;
+            warnings.iter().map(|warning| warning.code).collect::<Vec<_>>()
+        };
+        (warned(&query), warned(&query.without_optimizations()))
+    };
+    let input = r#"[{"n": null}, {"n": "ul"}, {}]"#;
+    for (query, expected) in [
+        (r#"filter(regex(.n, "l"))"#, vec!["PQW24"]),
+        (r#"map(regex(.n, "l"))"#, vec!["PQW24"]),
+        (r#"filter(.n != null and regex(.n, "l"))"#, vec![]),
+        (r#"filter(regex(.n, "x"))"#, vec![]),
+        (r#"filter(regex(.n, "^ul$"))"#, vec![]),
+    ] {
+        assert_eq!(codes(query, input), (expected.clone(), expected), "{query}");
+    }
 }

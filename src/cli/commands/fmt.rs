@@ -39,7 +39,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result {
     let mut status = Status::Done;
     for path in input::files(&options.files) {
-        let text = input::text(&path)?;
+        let text = input::text(&path).map_err(|failure| explain_query(failure, &path, options))?;
         let formatted = options.profile.dialect().format(&text).map_err(|error| Failure::Query(error, text.clone()))?;
         let formatted = format!("{}\n", formatted.trim_end());
         let is_changed = formatted != text;
@@ -55,6 +55,16 @@ pub fn run(options: &Options) -> Result {
         }
     }
     Ok(status)
+}
+
+/// Says where a query is read from if one is given in place of a file.
+fn explain_query(failure: Failure, path: &Path, options: &Options) -> Failure {
+    match path.to_str() {
+        Some(text) if !path.exists() && options.profile.dialect().format(text).is_ok() => Failure::Usage(format!(
+            "`{text}` is a query, not a file; a query is read from standard input: `echo 'QUERY' | pidq fmt`"
+        )),
+        _ => failure,
+    }
 }
 
 fn write_back(path: &Path, text: &str) -> Result<()> {

@@ -36,6 +36,7 @@ const GROUP_TITLES: &[(&str, &str)] = &[
     ("units", "Units"),
     ("formatting", "Formatting"),
     ("json", "JSON in strings"),
+    ("encoding", "Encodings of strings"),
     ("graph", "Graph: nodes, walks, paths"),
     ("pid", "P&ID: isolation, lists, loops, checks"),
     ("pid_reports", "P&ID: reports for engineers"),

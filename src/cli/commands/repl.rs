@@ -22,7 +22,7 @@ use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::limits::RunLimits;
 use crate::cli::pager::{Output, PagerChoice};
 use crate::cli::query_options::Profile;
-use crate::cli::{input, interrupt};
+use crate::cli::{documents, interrupt};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +37,7 @@ const WELCOME: &str = match cfg!(unix) {
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Document [default: null]
+    /// Document, or the list of several documents or of the rows of a `.csv` or `.tsv` file [default: null]
     file: Option<PathBuf>,
 
     /// Query language
@@ -202,7 +202,13 @@ impl Session {
 
 fn open(file: Option<&Path>) -> Result<Graph> {
     match file {
-        Some(path) => input::graph(path),
+        Some(path) => {
+            let (graph, count) = documents::only_or_list(path)?;
+            if let Some(count) = count {
+                failure::warn(&format!("`{}` is read as a list of {count} documents\n", path.display()));
+            }
+            Ok(graph)
+        }
         None => Graph::from_json("null").map_err(|error| Failure::Input(error, "null".to_owned().into())),
     }
 }

@@ -8,35 +8,60 @@ use crate::functions::string::expect_text;
 use crate::value::Value;
 
 /// Names of the units, in the order of [`Unit::from_index`].
-pub(super) const UNITS: &[&str] = &["years", "months", "weeks", "days", "hours", "minutes", "seconds"];
+pub(super) const UNITS: &[&str] =
+    &["years", "quarters", "months", "weeks", "days", "hours", "minutes", "seconds", "milliseconds"];
 
 /// Unit of time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Unit {
     Years,
+    Quarters,
     Months,
     Weeks,
     Days,
     Hours,
     Minutes,
     Seconds,
+    Milliseconds,
 }
 
 impl Unit {
     /// Returns the unit at an index of [`UNITS`].
     pub fn from_index(index: usize) -> Unit {
-        [Unit::Years, Unit::Months, Unit::Weeks, Unit::Days, Unit::Hours, Unit::Minutes, Unit::Seconds][index.min(6)]
+        const ALL: [Unit; 9] = [
+            Unit::Years,
+            Unit::Quarters,
+            Unit::Months,
+            Unit::Weeks,
+            Unit::Days,
+            Unit::Hours,
+            Unit::Minutes,
+            Unit::Seconds,
+            Unit::Milliseconds,
+        ];
+        ALL[index.min(ALL.len() - 1)]
     }
 
-    /// Returns the length in seconds, of days without a change of the clock; `None` for months and years.
+    /// Returns the length in months; zero for weeks and shorter units.
+    pub fn months(self) -> i64 {
+        match self {
+            Unit::Years => 12,
+            Unit::Quarters => 3,
+            Unit::Months => 1,
+            _ => 0,
+        }
+    }
+
+    /// Returns the length in seconds, of days without a change of the clock; `None` for months and longer units.
     pub fn seconds(self) -> Option<f64> {
         match self {
-            Unit::Years | Unit::Months => None,
+            Unit::Years | Unit::Quarters | Unit::Months => None,
             Unit::Weeks => Some(604_800.0),
             Unit::Days => Some(86_400.0),
             Unit::Hours => Some(3600.0),
             Unit::Minutes => Some(60.0),
             Unit::Seconds => Some(1.0),
+            Unit::Milliseconds => Some(1e-3),
         }
     }
 }
@@ -56,7 +81,11 @@ pub(super) fn from_number(number: f64, unit: Unit) -> Option<Span> {
     let Some(length) = unit.seconds() else {
         let count = Some(number as i64).filter(|count| *count as f64 == number)?;
         let span = Span::new();
-        return if unit == Unit::Years { span.try_years(count) } else { span.try_months(count) }.ok();
+        return match unit {
+            Unit::Years => span.try_years(count),
+            _ => span.try_months(count.checked_mul(unit.months())?),
+        }
+        .ok();
     };
     let total = number * length;
     if total.is_nan() || total.abs() > MAX_SECONDS {
@@ -76,7 +105,7 @@ pub(super) fn to_number(span: &Span, unit: Unit) -> Option<f64> {
     match unit.seconds() {
         Some(length) => (months == 0.0).then_some(seconds / length),
         None if seconds != 0.0 => None,
-        None => Some(if unit == Unit::Years { months / 12.0 } else { months }),
+        None => Some(months / unit.months() as f64),
     }
 }
 

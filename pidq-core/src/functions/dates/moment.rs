@@ -125,7 +125,7 @@ impl Moment {
         Some(seconds / length)
     }
 
-    /// Returns the complete months or years to another date, at the offset of this one.
+    /// Returns the complete months, quarters or years to another date, at the offset of this one.
     fn complete_months(&self, other: &Moment, unit: Unit) -> Option<f64> {
         let other_local = match (self.zone.offset(), other.zone.offset()) {
             (Some(here), Some(there)) => {
@@ -140,15 +140,20 @@ impl Moment {
         let sum = Span::new().try_months(months).ok().and_then(|span| self.local.checked_add(span).ok());
         let is_past = |sum: DateTime| if other_local >= self.local { sum > other_local } else { sum < other_local };
         let complete = if sum.is_none_or(is_past) { months - months.signum() } else { months };
-        Some(if unit == Unit::Years { complete / 12 } else { complete } as f64)
+        Some((complete / unit.months().max(1)) as f64)
     }
 
     /// Returns the start of the unit that the date is in.
     pub fn start_of(&self, unit: Unit) -> Option<Moment> {
         let (date, time) = (self.local.date(), self.local.time());
         let at = |hour, minute, second| Time::new(hour, minute, second, 0).ok();
+        let milliseconds = time.subsec_nanosecond() / 1_000_000 * 1_000_000;
         let (date, time) = match unit {
             Unit::Years => (date.first_of_year(), Time::midnight()),
+            Unit::Quarters => {
+                let month = (date.month() - 1) / 3 * 3 + 1;
+                (Date::new(date.year(), month, 1).ok()?, Time::midnight())
+            }
             Unit::Months => (date.first_of_month(), Time::midnight()),
             Unit::Weeks => {
                 let days = i64::from(date.weekday().to_monday_zero_offset());
@@ -158,8 +163,16 @@ impl Moment {
             Unit::Hours => (date, at(time.hour(), 0, 0)?),
             Unit::Minutes => (date, at(time.hour(), time.minute(), 0)?),
             Unit::Seconds => (date, at(time.hour(), time.minute(), time.second())?),
+            Unit::Milliseconds => (date, Time::new(time.hour(), time.minute(), time.second(), milliseconds).ok()?),
         };
         Some(Moment { local: date.to_datetime(time), ..*self })
+    }
+
+    /// Returns the same moment at another offset from UTC; `None` if the date has no offset.
+    pub fn at_offset_of(&self, other: &Moment) -> Option<Moment> {
+        let shift = i64::from(other.zone.offset()?.seconds()) - i64::from(self.zone.offset()?.seconds());
+        let local = self.local.checked_add(Span::new().try_seconds(shift).ok()?).ok()?;
+        Some(Moment { local, has_time: true, zone: other.zone })
     }
 
     /// Returns a part by its name.

@@ -160,12 +160,7 @@ impl Protection {
     }
 
     /// Returns the ways of the inlets of a device.
-    pub fn inlet_ways(
-        &mut self,
-        drawing: &Drawing<'_>,
-        device: NodeId,
-        charge: ChargeFn<'_>,
-    ) -> Result<&[SideWay]> {
+    pub fn inlet_ways(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<&[SideWay]> {
         if !self.inlets.contains_key(&device) {
             self.inlets.insert(device, ReliefPath::inlet_ways(drawing, device, charge)?);
         }

@@ -320,12 +320,7 @@ impl<'a> Isolation<'_, 'a> {
         Ok(Datum::Table(RELIEF, rows))
     }
 
-    fn relief_row(
-        &self,
-        device: Device,
-        protection: &mut Protection,
-        charge: ChargeFn<'_>,
-    ) -> Result<Vec<Datum<'a>>> {
+    fn relief_row(&self, device: Device, protection: &mut Protection, charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
         let closes = |node: &NodeId| self.drawing.topology.roles[*node as usize].closes();
         let relief_paths = self.relief_paths.borrow();
         let mut seen = HashSet::new();

@@ -528,6 +528,11 @@ impl ParseFailure<'_> {
             }
             "json" => "the JSON of a value is `toJson(.a)`",
             "text" => "the text of a value is `string(.a)`",
+            "uri" => "a part of a URI is `uriEncode(.a)`",
+            "urid" => "the text of a part of a URI is `uriDecode(.a)`",
+            "base64" => "base64 is `base64Encode(.a)`",
+            "base64d" => "the text of base64 is `base64Decode(.a)`",
+            "html" => "a text in HTML is `htmlEncode(.a)`",
             _ => {
                 "there is no `@`: results are values; options of `pidq query`, such as `--csv`, print them in other formats"
             }
@@ -700,6 +705,12 @@ pub(crate) fn commented_values(text: &str, comments: &[Span], operators: &Operat
     comments.iter().filter(contains_query).map(warning).collect()
 }
 
+/// PQW25: `[.a .b]`, where a comma or a pipe may have been forgotten.
+pub(crate) fn detached_path(dot: &Span) -> Warning {
+    let warning = Warning::new("PQW25", "this path is read from the value before it").with_span(*dot);
+    warning.with_help("write `,` before it for a value of its own, `|` to read it from the value, or no space")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -784,7 +795,8 @@ mod tests {
         check_help("map({.tag})", "an object needs keys, `{tag: .tag}`; `pick(.tag)` keeps the field names");
         check_help(".nodes -> size()", "the pipe is `|`");
         let formats = "there is no `@`: results are values; options of `pidq query`, such as `--csv`, print them in other formats";
-        check_help(".nodes | @base64", formats);
+        check_help(".nodes | @sh", formats);
+        check_help(".nodes | @base64", "base64 is `base64Encode(.a)`");
         check_help(".nodes | @csv", "a table is printed by `pidq query --csv`; one line is `join(\",\")`");
         check_help(
             "reduce .a[] as $x (0; . + $x)",
@@ -853,6 +865,24 @@ mod tests {
         check_help("[f().x, 1 == 2 == 3]", chain);
         check_help("f().x | 1 == 2 == 3", chain);
         check_help("$a.b == 2 == 3", chain);
+    }
+
+    #[test]
+    fn paths_after_white_space_are_reported() {
+        for (text, dots) in [
+            ("[.a.b .a]", vec![6]),
+            ("map(\"x\" .a) | sort(.b\t.c)", vec![8, 22]),
+            ("f() .a .b", vec![4, 7]),
+            ("{a: (1 | 2) .c}", vec![12]),
+            ("f()\n  .a\n  .b", vec![]),
+            (".a and .b or not(.c) | .d in .e - .f", vec![]),
+            ("[.a, .b] | f( .a ) | { a: .b }", vec![]),
+            (". | .a", vec![]),
+        ] {
+            let (_, trivia) = super::super::parse_with_trivia(text, Operators::standard(), Profile::Pidq).expect(text);
+            let found: Vec<u32> = trivia.detached_dots.iter().map(|dot| dot.start).collect();
+            assert_eq!(found, dots, "{text}");
+        }
     }
 
     #[test]

@@ -33,11 +33,15 @@ impl TableRows {
                 let objects: Vec<Object<'_>> = list.iter().filter_map(|item| item.as_object()).collect();
                 self.add_objects(&objects, &mut rows);
             }
-            Value::Array(list) => rows.extend(list.iter().map(|item| match item {
-                Value::Array(_) => items(item).map(cell).collect(),
-                item => vec![cell(item)],
-            })),
-            value => rows.push(vec![cell(value)]),
+            value if self.columns.is_some() && !value.is_null() => {
+                self.warn("a result is no object, so its values do not belong to the columns of the header: --slurp makes one table of all documents");
+                rows.extend(plain_rows(value, cell));
+            }
+            Value::Array(list) if list.iter().any(|item| item.as_object().is_some()) => {
+                self.warn("a list has objects and other values, so it has no header: `filter(typeOf(get()) == \"object\")` keeps the objects");
+                rows.extend(plain_rows(value, cell));
+            }
+            value => rows.extend(plain_rows(value, cell)),
         }
         format_rows(&rows, separator)
     }
@@ -49,15 +53,28 @@ impl TableRows {
             self.columns = Some(columns);
         }
         let columns = self.columns.as_deref().unwrap_or_default();
-        let mut has_others = false;
+        let mut other: Option<&str> = None;
         let cell = self.formulas.cell();
         for object in objects {
             let values: Vec<Option<Value<'_>>> = columns.iter().map(|key| object.get(key)).collect();
-            has_others |= values.iter().flatten().count() < object.len();
+            if values.iter().flatten().count() < object.len() {
+                let mut keys = object.iter().map(|(key, _)| key);
+                other = other.or_else(|| keys.find(|key| columns.iter().all(|column| column != key)));
+            }
             rows.push(values.into_iter().map(|value| value.map(cell).unwrap_or_default()).collect());
         }
-        if has_others && !std::mem::replace(&mut self.is_warned, true) {
-            failure::warn("a result has fields that are not in the header: --slurp makes one table of all documents\n");
+        if let Some(key) = other {
+            let message = format!(
+                "a result has the field `{key}`, which the header lacks, so its value is left out: --slurp makes one table of all documents"
+            );
+            self.warn(&message);
+        }
+    }
+
+    /// Prints the first warning about a result that does not fit the header.
+    fn warn(&mut self, message: &str) {
+        if !std::mem::replace(&mut self.is_warned, true) {
+            failure::warn(&format!("warning: {message}\n"));
         }
     }
 }
@@ -70,6 +87,16 @@ impl Formulas {
             Formulas::Guarded => table_cell,
         }
     }
+}
+
+/// Returns the rows of a list of lists, or of one value each.
+fn plain_rows(value: Value<'_>, cell: fn(Value<'_>) -> String) -> Vec<Vec<String>> {
+    let Value::Array(list) = value else { return vec![vec![cell(value)]] };
+    let row = |item| match item {
+        Value::Array(_) => items(item).map(cell).collect(),
+        item => vec![cell(item)],
+    };
+    list.iter().map(row).collect()
 }
 
 /// Returns the keys of objects in the order of their first use.
