@@ -12,7 +12,7 @@ use json_events::JsonEvents;
 use pidq::error::Code;
 use pidq::limits::MAX_DOCUMENT_DEPTH;
 use pidq::{Error, Graph, ProjectedDocument, Query, Value};
-pub use table_rows::Notation;
+pub use table_rows::{CellTypes, Notation, TableFormat};
 use table_rows::{RowError, TableRows};
 
 use super::failure::{Failure, InputPlace, Result};
@@ -27,11 +27,11 @@ const MAX_KEPT_TEXT: usize = 1 << 20;
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Division {
     /// As the name of the file says: one document per row of a table, or else per JSON text.
-    ByName,
+    ByName(TableFormat),
     /// One document per JSON text.
     JsonTexts,
     /// One object per row of a table.
-    Rows(Notation),
+    Rows(Notation, TableFormat),
     /// One document per event of a JSON text: see [`JsonEvents`].
     Events,
     /// One string per line.
@@ -41,14 +41,12 @@ pub enum Division {
 impl Division {
     /// Returns the division of a file.
     fn of_file(self, path: &Path) -> Division {
-        if self != Division::ByName {
-            return self;
-        }
+        let Division::ByName(format) = self else { return self };
         let name = path.to_string_lossy().to_ascii_lowercase();
         let name = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
         match name.rsplit_once('.') {
-            Some((_, "csv")) => Division::Rows(Notation::Csv),
-            Some((_, "tsv")) => Division::Rows(Notation::Tsv),
+            Some((_, "csv")) => Division::Rows(Notation::Csv, format),
+            Some((_, "tsv")) => Division::Rows(Notation::Tsv, format),
             _ => Division::JsonTexts,
         }
     }
@@ -124,8 +122,9 @@ impl<'q> Iterator for Documents<'q> {
 /// Loads the document of a file; the documents of a file with several, or the rows of a table, as the items of one array,
 /// with their number.
 pub fn only_or_list(path: &Path) -> Result<(Graph, Option<usize>)> {
-    let is_table = matches!(Division::ByName.of_file(path), Division::Rows(_));
-    let list = || slurp(vec![path.to_owned()], Division::ByName);
+    let division = Division::ByName(TableFormat::default());
+    let is_table = matches!(division.of_file(path), Division::Rows(..));
+    let list = || slurp(vec![path.to_owned()], division);
     let list = if is_table {
         list()?
     } else {
@@ -255,9 +254,10 @@ impl OpenFile {
 
     fn divided(path: &Path, reader: Box<dyn Read>, division: Division) -> Result<OpenFile> {
         let parts = match division {
-            Division::ByName | Division::JsonTexts => Parts::JsonTexts(JsonTexts::new(reader)),
-            Division::Rows(notation) => {
-                let rows = TableRows::new(reader, notation).map_err(|error| Failure::unreadable(path, &error))?;
+            Division::ByName(_) | Division::JsonTexts => Parts::JsonTexts(JsonTexts::new(reader)),
+            Division::Rows(notation, format) => {
+                let rows =
+                    TableRows::new(reader, notation, format).map_err(|error| Failure::unreadable(path, &error))?;
                 Parts::Rows(Box::new(rows))
             }
             Division::Events => {

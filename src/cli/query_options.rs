@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pidq::{Dialect, Graph, Query, Value};
 
-use super::documents::{self, Division};
+use super::documents::{self, Division, TableFormat};
 use super::failure::{Failure, InputPlace, Result};
 use super::input;
 use super::sorted_json::json;
@@ -119,7 +119,7 @@ impl QueryParams {
             fields.push((pair[0].clone(), field(&pair[0], &value)));
         }
         for pair in self.slurpfile.chunks_exact(2) {
-            let list = documents::slurp(vec![PathBuf::from(&pair[1])], Division::ByName)?;
+            let list = documents::slurp(vec![PathBuf::from(&pair[1])], Division::ByName(TableFormat::default()))?;
             fields.push((pair[0].clone(), field(&pair[0], list.source())));
         }
         for pair in self.rawfile.chunks_exact(2) {

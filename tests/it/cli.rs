@@ -506,6 +506,31 @@ fn a_repl_completes_keeps_history_and_continues_after_errors() {
 }
 
 #[test]
+fn a_repl_reads_series_of_documents_and_tables() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (name, text, expected) in [
+        ("log.ndjson", "{\"a\":1}\n{\"a\":2}\n", "2\n"),
+        ("table.csv", "a\n1\n", "1\n"),
+        ("one.json", "[1, 2, 3]", "3\n"),
+    ] {
+        let path = directory.path().join(name);
+        fs::write(&path, text).expect("it is written");
+        check(&["repl", path.to_str().expect("a path")], "size()\n", expected, 0);
+    }
+    let path = directory.path().join("broken.json");
+    fs::write(&path, "{\"a\": [1}").expect("it is written");
+    check_error(&["repl", path.to_str().expect("a path")], "", "PQ5001", 2);
+}
+
+#[test]
+fn arguments_of_another_command_or_misspelled_ones_are_explained() {
+    check_error(&["query", "--cvs", "."], "", "did you mean `--csv`?", 2);
+    check_error(&["check", ".a", "plant.json"], "", "pidq check QUERY --against plant.json", 2);
+    check_error(&["fmt", "map( .a )"], "", "a query is read from standard input", 2);
+    check_error(&["fmt", "no-such-file"], "", "no such file", 2);
+}
+
+#[test]
 fn a_repl_reads_a_pipe_too() {
     check(&["repl", PLANT], ".pid_graph.nodes | size()\n", "120\n", 0);
     check(&["repl", PLANT], "(.pid_graph.nodes\n| size(\n))", "120\n", 0);

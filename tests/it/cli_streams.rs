@@ -390,7 +390,7 @@ fn the_rows_of_a_table_are_objects() {
 #[test]
 fn a_malformed_row_is_named_by_its_line() {
     let table = "a,b\n1,2,3\n4,5\n";
-    check_error(&["query", "--from", "csv", "."], table, "line 2 of `<stdin>` has 3 cells, but the header has 2", 2);
+    check_error(&["query", "--from", "csv", "."], table, "line 2 of `<stdin>` has 3 cells, but the first row has 2", 2);
     assert_eq!(String::from_utf8_lossy(&pidq(&["query", "--from", "csv", ".b"], table).stdout), "5\n");
     check_error(&["query", "--from", "csv", "."], "a\n\n\"1\n2\n", "line 3 of `<stdin>` has a cell whose quotes", 2);
 }
@@ -480,4 +480,46 @@ fn a_run_that_needs_too_much_memory_fails_with_a_code() {
 
 fn file_of(name: &str, text: &str) -> String {
     write_file(&test_dir(&format!("streams-{name}")), name, text)
+}
+
+#[test]
+fn the_format_of_tables_can_be_given() {
+    let plain = "n|zip\n1|01234\n2|5\n";
+    check(
+        &["query", "-c", "--from", "csv", "--delimiter", "|", "."],
+        plain,
+        "{\"n\":1,\"zip\":\"01234\"}\n{\"n\":2,\"zip\":5}\n",
+        0,
+    );
+    check(
+        &["query", "-c", "--from", "csv", "--delimiter", "|", "--text-cells", ".zip"],
+        plain,
+        "\"01234\"\n\"5\"\n",
+        0,
+    );
+    check(
+        &["query", "--from", "csv", "--no-input-header", "--csv", "--no-output-header", "."],
+        "1,2\n3,4\n",
+        "1,2\n3,4\n",
+        0,
+    );
+    check(&["query", "-c", "--from", "csv", "--no-input-header", "."], "1,2\n", "{\"column_1\":1,\"column_2\":2}\n", 0);
+    check(&["query", "--csv", "--no-output-header", "."], "{\"a\":1}\n[{\"a\":2}]\n", "1\n2\n", 0);
+    check_error(&["query", "--delimiter", "ab", "."], "", "one ASCII character is expected", 2);
+    check_error(&["query", "--delimiter", "\"", "."], "", "cannot separate cells", 2);
+}
+
+#[test]
+fn results_that_do_not_fit_a_table_are_reported() {
+    for (query, input, message) in [
+        (".", "{\"a\":1}\n{\"b\":2}\n", "warning: a result has the field `b`, which the header lacks"),
+        (".", "{\"a\":1}\n[5]\n", "warning: a result is no object"),
+        ("[{a: 1}, 2]", "null", "warning: a list has objects and other values"),
+    ] {
+        check_error(&["query", "--csv", query], input, message, 0);
+    }
+    for (query, input) in [(".", "{\"a\":1}\n{\"a\":2}\n{}\nnull\n"), ("[[1], [2]]", "null"), ("[1, 2]", "null")] {
+        let output = pidq(&["query", "--csv", query], input);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{query} {input}");
+    }
 }

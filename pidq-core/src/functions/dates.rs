@@ -198,7 +198,11 @@ fn formatted(cx: &mut EvalContext<'_>, moment: &Moment, format: Value<'_>) -> Re
         return Err(invalid(format!("Format of at most {MAX_FORMAT} bytes expected"), format));
     }
     moment.broken_down().to_string(text).map_err(|error| {
-        invalid(format!("Format of a date expected: {error}"), format).with_help("`%Y-%m-%d` is year, month and day")
+        let help = match text.contains("%Z") {
+            true => "there are no names of time zones: `%z` is an offset, and `GMT` stands for itself",
+            false => "`%Y-%m-%d` is year, month and day",
+        };
+        invalid(format!("Format of a date expected: {error}"), format).with_help(help)
     })
 }
 

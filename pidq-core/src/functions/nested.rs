@@ -118,7 +118,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "valuePaths",
         params: &[Param::query("condition").optional()],
-        summary: "The paths, as arrays of keys and indexes, of all values inside the value, at any depth, or of those for which a condition holds.",
+        summary: "The paths, as arrays of keys and indexes, of all values inside the value, at any depth, without the value itself, or of those for which a condition holds.",
         example: r#"{a: [5, 7]} | valuePaths(get() == 7) => [["a",1]]"#,
         body: Body::Piped(value_paths),
     },

@@ -332,7 +332,9 @@ impl Parser {
     fn capturing_group(&mut self, start: usize) -> Parsed<()> {
         let name = if self.eat("?<") { Some(self.new_name(start)?) } else { None };
         if name.is_none() && self.peek() == Some('?') {
-            return Err(self.error_at(start, "Invalid group").with_help("groups are `(..)`, `(?:..)`, `(?<name>..)`"));
+            return Err(self.error_at(start, "Invalid group").with_help(
+                "groups are `(..)`, `(?:..)`, `(?<name>..)`; flags are the last argument: `regex(.a, \"x\", \"i\")`",
+            ));
         }
         let path = if name.is_some() { self.path() } else { Vec::new() };
         self.groups.push(GroupInfo { name, path });

@@ -143,7 +143,11 @@ pub(super) const COUNTERPARTS: &[ForeignName] = &[
         function: "datePart",
         help: "the parts of a date are `datePart(.at, \"hour\")`; a time has the offset that its text states",
     },
-    ForeignName { names: &["strflocaltime"], function: "dateFormat", help: "to format a date, use `dateFormat()`" },
+    ForeignName {
+        names: &["strflocaltime"],
+        function: "dateToOffset",
+        help: "a date at another offset from UTC is `dateToOffset(.at, \"+01:00\")`, which `dateFormat()` formats; there are no names of time zones",
+    },
     ForeignName {
         names: &["dateadd", "datesub"],
         function: "dateAdd",

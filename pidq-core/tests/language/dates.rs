@@ -250,5 +250,6 @@ fn a_moment_is_shown_at_another_offset() {
             "Offset from UTC",
         );
     }
+    check_error(r#"dateParse("9:00 GMT", "%H:%M %Z")"#, "null", "PQ2008", "names of time zones");
     check_error("dateFromEpoch(get())", "1792972800000", "PQ2008", "divide one of milliseconds by 1000");
 }

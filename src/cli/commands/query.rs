@@ -3,6 +3,7 @@
 mod batch;
 mod output_format;
 mod printer;
+mod table_input;
 mod table_rows;
 
 use std::cell::Cell;
@@ -15,8 +16,9 @@ use output_format::{Buffering, KeyOrder, OutputFormat};
 use pidq::error::{Code, Warning};
 use pidq::{Cancel, Error, Graph, Limits, ProjectedDocument, Query, Scratch, Value};
 use printer::{LastResult, Printer, write_json};
+use table_input::TableInput;
 
-use crate::cli::documents::{self, Division, Documents, Notation};
+use crate::cli::documents::{self, Division, Documents, Notation, TableFormat};
 use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::json_formatter::{Indent, JsonFormatter, Style};
 use crate::cli::limits::LimitOptions;
@@ -94,6 +96,9 @@ pub struct Options {
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["raw_input", "null_input", "stream", "all"])]
     from: Option<InputFormat>,
 
+    #[command(flatten)]
+    table_input: TableInput,
+
     /// Run the query on the events of each document: `[path, value]` for a value that is no list or object, or an empty
     /// one, and `[path]` for the end of each other list or object
     #[arg(long, conflicts_with_all = ["raw_input", "null_input"])]
@@ -126,11 +131,11 @@ enum InputFormat {
 }
 
 impl InputFormat {
-    fn division(self) -> Division {
+    fn division(self, table: TableFormat) -> Division {
         match self {
             InputFormat::Json => Division::JsonTexts,
-            InputFormat::Csv => Division::Rows(Notation::Csv),
-            InputFormat::Tsv => Division::Rows(Notation::Tsv),
+            InputFormat::Csv => Division::Rows(Notation::Csv, table),
+            InputFormat::Tsv => Division::Rows(Notation::Tsv, table),
         }
     }
 }
@@ -264,7 +269,10 @@ impl Options {
         match self {
             Options { raw_input: true, .. } => Division::Lines,
             Options { stream: true, .. } => Division::Events,
-            _ => self.from.map_or(Division::ByName, InputFormat::division),
+            _ => {
+                let table = self.table_input.format();
+                self.from.map_or(Division::ByName(table), |format| format.division(table))
+            }
         }
     }
 

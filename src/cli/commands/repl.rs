@@ -22,7 +22,7 @@ use crate::cli::failure::{self, Failure, Result, Status};
 use crate::cli::limits::RunLimits;
 use crate::cli::pager::{Output, PagerChoice};
 use crate::cli::query_options::Profile;
-use crate::cli::{documents, interrupt};
+use crate::cli::{documents, interrupt, table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -205,7 +205,8 @@ fn open(file: Option<&Path>) -> Result<Graph> {
         Some(path) => {
             let (graph, count) = documents::only_or_list(path)?;
             if let Some(count) = count {
-                failure::warn(&format!("`{}` is read as a list of {count} documents\n", path.display()));
+                let documents = table::count(count, "document");
+                failure::warn(&format!("`{}` is read as a list of {documents}\n", path.display()));
             }
             Ok(graph)
         }

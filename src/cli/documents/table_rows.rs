@@ -1,4 +1,5 @@
-//! Rows of a table as documents: CSV (RFC 4180) and tab-separated values, whose first row names the fields.
+//! Rows of a table as documents: CSV (RFC 4180) and tab-separated values, whose first row may name the
+//! fields.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
@@ -28,6 +29,31 @@ pub enum Notation {
     Tsv,
 }
 
+/// Format of tables, beside their notation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TableFormat {
+    /// Delimiter of the cells; `None` for that of the notation.
+    pub delimiter: Option<u8>,
+    /// False if the first row is a row like the others.
+    pub has_header: bool,
+    pub cells: CellTypes,
+}
+
+impl Default for TableFormat {
+    fn default() -> TableFormat {
+        TableFormat { delimiter: None, has_header: true, cells: CellTypes::Numbers }
+    }
+}
+
+/// Types of the cells of a table that are not empty.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CellTypes {
+    /// Numbers that are written as JSON writes them become numbers.
+    Numbers,
+    /// All are strings.
+    Texts,
+}
+
 /// Row that is no document, or a source that cannot be read.
 #[derive(Debug)]
 pub enum RowError {
@@ -40,6 +66,9 @@ pub enum RowError {
 pub struct TableRows<R> {
     reader: Reader<Source<R>>,
     notation: Notation,
+    format: TableFormat,
+    /// True if the record is the first row of a table without a header, which was read to count the columns.
+    is_record_pending: bool,
     delimiter: char,
     /// Lines before the header, which declare the delimiter.
     skipped_lines: usize,
@@ -52,16 +81,17 @@ pub struct TableRows<R> {
 
 impl<R: Read> TableRows<R> {
     /// Reads the first line, to find the delimiter.
-    pub fn new(reader: R, notation: Notation) -> io::Result<TableRows<R>> {
+    pub fn new(reader: R, notation: Notation, format: TableFormat) -> io::Result<TableRows<R>> {
         let mut reader = BufReader::new(reader);
         let mut first_line = Vec::new();
         (&mut reader).take(MAX_SEARCHED).read_until(b'\n', &mut first_line)?;
         if first_line.starts_with(BYTE_ORDER_MARK) {
             first_line.drain(..BYTE_ORDER_MARK.len());
         }
-        let (delimiter, is_declaration) = match notation {
-            Notation::Csv => table_delimiter(String::from_utf8_lossy(&first_line).trim_end()),
-            Notation::Tsv => (b'\t', false),
+        let (delimiter, is_declaration) = match (format.delimiter, notation) {
+            (Some(delimiter), _) => (delimiter, false),
+            (None, Notation::Csv) => table_delimiter(String::from_utf8_lossy(&first_line).trim_end()),
+            (None, Notation::Tsv) => (b'\t', false),
         };
         if is_declaration {
             first_line.clear();
@@ -75,7 +105,17 @@ impl<R: Read> TableRows<R> {
             .from_reader(source);
         let skipped_lines = usize::from(is_declaration);
         let delimiter = char::from(delimiter);
-        Ok(TableRows { reader, notation, delimiter, skipped_lines, names: None, record: ByteRecord::new(), line: 1 })
+        Ok(TableRows {
+            reader,
+            notation,
+            format,
+            is_record_pending: false,
+            delimiter,
+            skipped_lines,
+            names: None,
+            record: ByteRecord::new(),
+            line: 1,
+        })
     }
 
     /// Returns true if the next row must be read first, which may wait for its writer.
@@ -90,10 +130,12 @@ impl<R: Read> TableRows<R> {
             // Without a header, there are no rows; a malformed one is reported once.
             self.names = Some(Vec::new());
             if self.read_record()? {
-                self.names = Some(self.header_names()?);
+                self.names = Some(if self.format.has_header { self.header_names()? } else { self.numbered_names() });
+                self.is_record_pending = !self.format.has_header;
             }
         }
-        if self.names.as_ref().is_some_and(Vec::is_empty) || !self.read_record()? {
+        let is_read = std::mem::take(&mut self.is_record_pending);
+        if self.names.as_ref().is_some_and(Vec::is_empty) || !is_read && !self.read_record()? {
             return Ok(None);
         }
         Ok(Some((self.object()?, self.line)))
@@ -130,13 +172,18 @@ impl<R: Read> TableRows<R> {
         Ok(names)
     }
 
+    /// Returns the names of the fields of a table without a header.
+    fn numbered_names(&self) -> Vec<String> {
+        (1..=self.record.len()).map(|number| format!("\"column_{number}\"")).collect()
+    }
+
     /// Returns the row as an object. Cells that are empty or missing are null.
     fn object(&self) -> Result<Vec<u8>, RowError> {
         let names = self.names.as_deref().unwrap_or_default();
         if self.record.len() > names.len() {
             let (cells, columns, delimiter) = (self.record.len(), names.len(), self.delimiter.escape_default());
             return Err(self.malformed(&format!(
-                "has {cells} cells, but the header has {columns}: enclose cells that contain `{delimiter}` in quotes, or \
+                "has {cells} cells, but the first row has {columns}: enclose cells that contain `{delimiter}` in quotes, or \
                  name all columns"
             )));
         }
@@ -149,7 +196,9 @@ impl<R: Read> TableRows<R> {
             object.push(b':');
             match self.record.get(index).unwrap_or_default() {
                 b"" => object.extend_from_slice(b"null"),
-                cell if is_exact_number(cell) => object.extend_from_slice(cell),
+                cell if self.format.cells == CellTypes::Numbers && is_exact_number(cell) => {
+                    object.extend_from_slice(cell)
+                }
                 cell => object.extend_from_slice(json(Value::String(&self.text(cell)?)).as_bytes()),
             }
         }
@@ -267,13 +316,51 @@ mod tests {
     use super::*;
 
     fn rows(table: &str, notation: Notation) -> Vec<String> {
-        let rows = TableRows::new(table.as_bytes(), notation).expect("it reads");
+        rows_in(table, notation, TableFormat::default())
+    }
+
+    fn rows_in(table: &str, notation: Notation, format: TableFormat) -> Vec<String> {
+        let rows = TableRows::new(table.as_bytes(), notation, format).expect("it reads");
         rows.map(|row| match row {
             Ok((object, line)) => format!("{line} {}", String::from_utf8_lossy(&object)),
             Err(RowError::Malformed(line, reason)) => format!("{line} {reason}"),
             Err(RowError::Io(error)) => error.to_string(),
         })
         .collect()
+    }
+
+    #[test]
+    fn the_format_of_a_table_can_be_given() {
+        let plain = TableFormat::default();
+        let without_header = TableFormat { has_header: false, ..plain };
+        for (table, format, expected) in [
+            ("a|b\n1|x,y\n", TableFormat { delimiter: Some(b'|'), ..plain }, vec![r#"2 {"a":1,"b":"x,y"}"#]),
+            (
+                "1,2\n3,\n",
+                without_header,
+                vec![r#"1 {"column_1":1,"column_2":2}"#, r#"2 {"column_1":3,"column_2":null}"#],
+            ),
+            (
+                "1\n2,3\n",
+                without_header,
+                vec![
+                    r#"1 {"column_1":1}"#,
+                    "2 has 2 cells, but the first row has 1: enclose cells that contain `,` in quotes, or name all columns",
+                ],
+            ),
+            ("", without_header, vec![]),
+            (
+                "zip\n01234\n5\n\"\"\n",
+                TableFormat { cells: CellTypes::Texts, ..plain },
+                vec![r#"2 {"zip":"01234"}"#, r#"3 {"zip":"5"}"#, r#"4 {"zip":null}"#],
+            ),
+        ] {
+            assert_eq!(rows_in(table, Notation::Csv, format), expected, "{table:?}");
+        }
+        assert_eq!(
+            rows_in("a;b\n1;2\n", Notation::Tsv, TableFormat { delimiter: Some(b';'), ..plain }),
+            [r#"2 {"a":1,"b":2}"#]
+        );
     }
 
     #[test]
@@ -309,7 +396,7 @@ mod tests {
     #[test]
     fn malformed_rows_are_named_by_their_lines() {
         let long = rows("a,b\n1,2,3\n4,5\n", Notation::Csv);
-        assert!(long[0].starts_with("2 has 3 cells, but the header has 2"), "{long:?}");
+        assert!(long[0].starts_with("2 has 3 cells, but the first row has 2"), "{long:?}");
         assert_eq!(long[1..], [r#"3 {"a":4,"b":5}"#]);
         for table in ["a,b\n1,\"2\n3,4\n", "\"a,b\n", "a\n\"1\n", "a\n\""] {
             let unclosed = rows(table, Notation::Csv);

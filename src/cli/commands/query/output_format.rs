@@ -37,6 +37,10 @@ pub struct OutputFormat {
     #[arg(long, conflicts_with = "csv", conflicts_with_all = TABLE_CONFLICTS)]
     tsv: bool,
 
+    /// With --csv or --tsv, leave out the header
+    #[arg(long)]
+    no_output_header: bool,
+
     /// With --csv or --tsv, put an apostrophe before texts that a spreadsheet would take for a formula: those that begin
     /// with `=`, `+`, `-` or `@`
     #[arg(long)]
@@ -143,6 +147,11 @@ impl OutputFormat {
             OutputFormat { raw_output: true, .. } => Layout::Raw { ending: "\n" },
             _ => Layout::Json,
         }
+    }
+
+    /// Returns true if the names of the columns are printed before their rows.
+    pub fn has_header(&self) -> bool {
+        !self.no_output_header
     }
 
     pub fn formulas(&self) -> Formulas {

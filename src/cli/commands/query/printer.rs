@@ -79,7 +79,7 @@ impl Printer {
             buffering: format.buffering(),
             prefix: format.prefix(),
             is_ascii: format.is_ascii(),
-            table_rows: TableRows::new(format.formulas()),
+            table_rows: TableRows::new(format.formulas(), format.has_header()),
             last: LastResult::None,
         }
     }

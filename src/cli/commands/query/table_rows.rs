@@ -12,14 +12,15 @@ use crate::cli::output::items;
 /// Rows of all results. The first result of objects determines the columns.
 pub struct TableRows {
     formulas: Formulas,
+    has_header: bool,
     columns: Option<Vec<String>>,
     /// True once a warning about other columns was printed.
     is_warned: bool,
 }
 
 impl TableRows {
-    pub fn new(formulas: Formulas) -> TableRows {
-        TableRows { formulas, columns: None, is_warned: false }
+    pub fn new(formulas: Formulas, has_header: bool) -> TableRows {
+        TableRows { formulas, has_header, columns: None, is_warned: false }
     }
 
     /// Formats the rows of a result: of an object or a list of objects under one header, of a list of lists, or of one
@@ -49,7 +50,7 @@ impl TableRows {
     fn add_objects(&mut self, objects: &[Object<'_>], rows: &mut Vec<Vec<String>>) {
         if self.columns.is_none() && !objects.is_empty() {
             let columns = columns_of(objects);
-            rows.push(columns.clone());
+            rows.extend(self.has_header.then(|| columns.clone()));
             self.columns = Some(columns);
         }
         let columns = self.columns.as_deref().unwrap_or_default();
