@@ -16,6 +16,7 @@ use pidq_core::{Graph, Profile, Query};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 
+use crate::memory::graph_permits::GraphPermits;
 use crate::memory::memory_pool::{self, MemoryPool};
 use crate::store::compression::{self, Compression};
 use crate::store::{
@@ -58,12 +59,19 @@ pub struct GraphCache {
     cache: Cache<GraphKey, Graph, Error>,
     bytes: usize,
     load_permits: Semaphore,
+    /// Graphs that are parsed at the same time.
+    parse_permits: GraphPermits,
 }
 
 impl GraphCache {
-    /// Creates a cache with a capacity in bytes.
-    pub fn new(bytes: usize) -> GraphCache {
-        GraphCache { cache: Cache::new(bytes, usize::MAX), bytes, load_permits: Semaphore::new(LOAD_LIMIT) }
+    /// Creates a cache with a capacity in bytes, of graphs of a maximum size.
+    pub fn new(bytes: usize, max_graph_size: usize) -> GraphCache {
+        GraphCache {
+            cache: Cache::new(bytes, usize::MAX),
+            bytes,
+            load_permits: Semaphore::new(LOAD_LIMIT),
+            parse_permits: GraphPermits::new(max_graph_size),
+        }
     }
 
     /// Returns the cached graph, without blocking.
@@ -127,17 +135,21 @@ pub async fn load_version(
     if let Some(graph) = graphs.get(&key) {
         return Ok(graph);
     }
+    let selector = VersionSelector::Version(meta.version.clone());
     // Boxed to keep the future of a cache hit small.
-    Box::pin(load_from_store(store.clone(), graphs.clone(), key, VersionSelector::Version(meta.version.clone()))).await
+    Box::pin(load_from_store(store.clone(), graphs.clone(), key, selector, meta.size as usize)).await
 }
 
-/// Loads a version from the store into the cache.
+/// Loads a version, whose JSON has this size in bytes, from the store into the cache.
 async fn load_from_store(
     store: Arc<dyn Store>,
     graphs: Arc<GraphCache>,
     key: GraphKey,
     selector: VersionSelector,
+    size: usize,
 ) -> Result<Arc<Graph>> {
+    // First, so that large graphs that wait do not keep small ones from being loaded.
+    let _parse_permit = graphs.parse_permits.acquire(size).await;
     let _permit = graphs.load_permits.acquire().await;
     let (cache, runtime) = (graphs.clone(), Handle::current());
     let load = move || {

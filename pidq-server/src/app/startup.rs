@@ -82,7 +82,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         identities: accounts,
         is_first_start: created.is_some(),
         first_credentials: Mutex::new(created),
-        graph_cache: Arc::new(GraphCache::new(graph_cache_size)),
+        graph_cache: Arc::new(GraphCache::new(graph_cache_size, validation.bytes)),
         body_cache: BodyCache::new(BODY_CACHE_SIZE.min(graph_cache_size), memory.clone()),
         query_cache: Arc::new(QueryCache::new(QUERY_CACHE_LIMITS.0, QUERY_CACHE_LIMITS.1)),
         upload_permits: UploadPermits::new(validation.bytes),

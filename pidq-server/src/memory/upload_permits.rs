@@ -2,43 +2,26 @@
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Size up to which a graph as JSON needs no permit.
-const FREE_SIZE: usize = 1 << 20;
-/// Size of the unit in which the sizes of graphs are counted.
-const UNIT: usize = 1 << 10;
+use super::graph_permits::GraphPermits;
 
 /// Permits of all uploads at a time.
 pub struct UploadPermits {
     /// One import of a drawing.
     import: Semaphore,
-    /// Graphs as JSON, together at most as large as the largest graph. Numbers of one digit need 14 times their size.
-    graphs: Semaphore,
-    units: u32,
+    /// Graphs as JSON.
+    pub graphs: GraphPermits,
 }
 
 impl UploadPermits {
     /// Creates the permits for graphs of a maximum size.
     pub fn new(max_graph_size: usize) -> UploadPermits {
-        let units = units(max_graph_size).max(1);
-        UploadPermits { import: Semaphore::new(1), graphs: Semaphore::new(units as usize), units }
+        UploadPermits { import: Semaphore::new(1), graphs: GraphPermits::new(max_graph_size) }
     }
 
     /// Waits until a drawing in another format may be imported.
     pub async fn acquire_import(&self) -> Option<SemaphorePermit<'_>> {
         self.import.acquire().await.ok()
     }
-
-    /// Waits until a graph of this size may be validated; `None` if it needs no permit.
-    pub async fn acquire_graph(&self, size: usize) -> Option<SemaphorePermit<'_>> {
-        if size <= FREE_SIZE {
-            return None;
-        }
-        self.graphs.acquire_many(units(size).min(self.units)).await.ok()
-    }
-}
-
-fn units(size: usize) -> u32 {
-    u32::try_from(size.div_ceil(UNIT)).unwrap_or(u32::MAX).min(Semaphore::MAX_PERMITS as u32)
 }
 
 #[cfg(test)]
@@ -47,8 +30,6 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use super::*;
-
-    const MIB: usize = 1 << 20;
 
     /// Returns the permits that are granted without waiting.
     fn granted<T>(request: impl Future<Output = T>) -> Option<T> {
@@ -59,35 +40,8 @@ mod tests {
     }
 
     #[test]
-    fn graphs_that_are_validated_together_are_at_most_as_large_as_the_largest() {
-        for (sizes, expected, cause) in [
-            (vec![64 * MIB], vec![true], "the largest graph"),
-            (vec![64 * MIB, MIB + 1], vec![true, false], "nothing is left"),
-            (vec![64 * MIB, MIB, MIB, 0], vec![true; 4], "small graphs do not wait"),
-            (vec![32 * MIB, 32 * MIB, 2 * MIB], vec![true, true, false], "two halves"),
-            (vec![32 * MIB + 1, 32 * MIB], vec![true, false], "a byte too many"),
-            (vec![100 * MIB, MIB], vec![true, true], "larger than allowed: alone"),
-        ] {
-            let permits = UploadPermits::new(64 * MIB);
-            let mut held = Vec::new();
-            let is_granted = |size| granted(permits.acquire_graph(size)).map(|permit| held.push(permit)).is_some();
-            assert_eq!(sizes.into_iter().map(is_granted).collect::<Vec<_>>(), expected, "{cause}");
-            drop(held);
-            assert!(granted(permits.acquire_graph(64 * MIB)).is_some(), "{cause}: all permits are released");
-        }
-    }
-
-    #[test]
-    fn any_maximum_size_gives_permits() {
-        for max_size in [0, 1, UNIT, MIB, usize::MAX] {
-            let permits = UploadPermits::new(max_size);
-            assert!(granted(permits.acquire_graph(2 * MIB)).is_some(), "{max_size}");
-        }
-    }
-
-    #[test]
     fn drawings_are_imported_one_at_a_time() {
-        let permits = UploadPermits::new(MIB);
+        let permits = UploadPermits::new(1 << 20);
         let first = granted(permits.acquire_import());
         assert!(first.is_some() && granted(permits.acquire_import()).is_none());
         drop(first);

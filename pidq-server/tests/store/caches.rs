@@ -14,6 +14,9 @@ use pidq_server::store::{Coding, Error, GraphMeta, Options, Precondition, Store,
 use crate::fixtures::{TempDir, draft, drawing, graph_id, tenant, wait};
 use crate::simulated_disk::SimulatedDisk;
 
+/// Maximum size of a graph in bytes.
+const MAX_GRAPH: usize = 4 << 20;
+
 fn key(tenant_name: &str, number: u64) -> GraphKey {
     let meta = GraphMeta {
         graph_id: graph_id("J-1"),
@@ -32,7 +35,7 @@ fn key(tenant_name: &str, number: u64) -> GraphKey {
 
 #[test]
 fn concurrent_loads_read_a_graph_once() {
-    let (graphs, count, start) = (GraphCache::new(1 << 20), AtomicUsize::new(0), Barrier::new(16));
+    let (graphs, count, start) = (GraphCache::new(1 << 20, MAX_GRAPH), AtomicUsize::new(0), Barrier::new(16));
     thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| {
@@ -50,7 +53,7 @@ fn concurrent_loads_read_a_graph_once() {
 
 #[test]
 fn concurrent_loads_share_an_error() {
-    let (graphs, count, start) = (GraphCache::new(1 << 20), AtomicUsize::new(0), Barrier::new(8));
+    let (graphs, count, start) = (GraphCache::new(1 << 20, MAX_GRAPH), AtomicUsize::new(0), Barrier::new(8));
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -70,17 +73,17 @@ fn concurrent_loads_share_an_error() {
 
 #[test]
 fn the_cache_is_bounded_and_keeps_what_was_used_again() {
-    let one = GraphCache::new(1 << 20);
+    let one = GraphCache::new(1 << 20, MAX_GRAPH);
     one.load(&key("t", 1), || Ok(drawing(1).into())).expect("a graph");
     let bytes = one.usage().bytes;
-    let graphs = GraphCache::new(bytes * 2);
+    let graphs = GraphCache::new(bytes * 2, MAX_GRAPH);
     for number in [1, 2, 1, 3] {
         graphs.load(&key("t", number), || Ok(drawing(1).into())).expect("a graph");
     }
     assert!(graphs.usage().bytes <= bytes * 2 && graphs.usage().count == 2, "{:?}", graphs.usage());
     let is_kept = |number| graphs.get(&key("t", number)).is_some();
     assert_eq!([1, 2, 3].map(is_kept), [true, false, true]);
-    let small = GraphCache::new(10);
+    let small = GraphCache::new(10, MAX_GRAPH);
     assert!(small.load(&key("t", 1), || Ok(drawing(1).into())).is_ok());
     assert_eq!(small.usage().count, 0);
 }
@@ -88,9 +91,9 @@ fn the_cache_is_bounded_and_keeps_what_was_used_again() {
 #[test]
 fn evicted_graphs_count_while_they_are_used() {
     let load = |graphs: &GraphCache, number| graphs.load(&key("t", number), || Ok(drawing(1).into())).expect("a graph");
-    let one = GraphCache::new(1 << 20);
+    let one = GraphCache::new(1 << 20, MAX_GRAPH);
     load(&one, 1);
-    let graphs = GraphCache::new(one.usage().bytes * 4);
+    let graphs = GraphCache::new(one.usage().bytes * 4, MAX_GRAPH);
     let mut used: Vec<_> = (1..=5).map(|number| load(&graphs, number)).collect();
     assert!(!graphs.exceeds_in_use_limit(), "one of them is evicted");
     used.push(load(&graphs, 6));
@@ -98,7 +101,7 @@ fn evicted_graphs_count_while_they_are_used() {
     let evicted = (1..=6).position(|number| graphs.get(&key("t", number)).is_none()).expect("two are evicted");
     used.remove(evicted);
     assert!(!graphs.exceeds_in_use_limit());
-    let (small, large) = (GraphCache::new(10), GraphCache::new(1 << 20));
+    let (small, large) = (GraphCache::new(10, MAX_GRAPH), GraphCache::new(1 << 20, MAX_GRAPH));
     let used = (load(&small, 1), load(&large, 1));
     assert!(small.exceeds_in_use_limit() && !large.exceeds_in_use_limit(), "what is never kept counts at once");
     drop(used);
@@ -107,7 +110,7 @@ fn evicted_graphs_count_while_they_are_used() {
 
 #[test]
 fn tenants_and_versions_share_nothing() {
-    let graphs = GraphCache::new(1 << 20);
+    let graphs = GraphCache::new(1 << 20, MAX_GRAPH);
     graphs.load(&key("a", 1), || Ok(drawing(1).into())).expect("a graph");
     assert!(graphs.get(&key("a", 1)).is_some());
     assert!(graphs.get(&key("b", 1)).is_none() && graphs.get(&key("a", 2)).is_none());
@@ -115,7 +118,7 @@ fn tenants_and_versions_share_nothing() {
 
 #[test]
 fn an_error_is_returned_and_not_cached() {
-    let graphs = GraphCache::new(1 << 20);
+    let graphs = GraphCache::new(1 << 20, MAX_GRAPH);
     assert_eq!(graphs.load(&key("t", 1), || Err(Error::GraphNotFound)).err(), Some(Error::GraphNotFound));
     assert_eq!(graphs.load(&key("t", 1), || Ok("{".into())).err(), Some(Error::GraphCorrupt));
     let crash = || graphs.load(&key("t", 1), || panic!("on purpose")).map(drop);
@@ -160,7 +163,7 @@ fn patterns_increase_the_estimated_size_of_a_query() {
 fn the_latest_version_is_loaded_and_cached() {
     let temp_dir = TempDir::new();
     let store: Arc<dyn Store> = Arc::new(DirStore::open(temp_dir.path(), Options::default()).expect("opens"));
-    let (graphs, tenant, graph_id) = (Arc::new(GraphCache::new(1 << 20)), tenant("t"), graph_id("J-1"));
+    let (graphs, tenant, graph_id) = (Arc::new(GraphCache::new(1 << 20, MAX_GRAPH)), tenant("t"), graph_id("J-1"));
     let put = |number| {
         wait(store.commit(&tenant, &graph_id, draft(&graph_id, drawing(number)), &Precondition::None)).map(drop)
     };

@@ -8,6 +8,7 @@ mod conformance;
 mod dir;
 mod fixtures;
 mod io_faults;
+mod load_concurrency;
 mod power_cuts;
 mod process_kills;
 mod read_only_dir;
