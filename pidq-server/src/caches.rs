@@ -149,10 +149,11 @@ async fn load_from_store(
     size: usize,
 ) -> Result<Arc<Graph>> {
     // First, so that large graphs that wait do not keep small ones from being loaded.
-    let _parse_permit = graphs.parse_permits.acquire(size).await;
+    let parse_permit = graphs.parse_permits.acquire(size).await;
     let _permit = graphs.load_permits.acquire().await;
     let (cache, runtime) = (graphs.clone(), Handle::current());
     let load = move || {
+        let _parse_permit = parse_permit;
         cache.load(&key, || {
             let stored = runtime.block_on(store.get(&key.tenant, &key.graph_id, &selector, Coding::Identity))?;
             // The file changed in the meantime; the next request sees the new content.

@@ -119,8 +119,7 @@ impl<'q> Iterator for Documents<'q> {
     }
 }
 
-/// Loads the document of a file; the documents of a file with several, or the rows of a table, as the items of one array,
-/// with their number.
+/// Loads a file as one document, or as the array of its documents or table rows, with their number.
 pub fn only_or_list(path: &Path) -> Result<(Graph, Option<usize>)> {
     let division = Division::ByName(TableFormat::default());
     let is_table = matches!(division.of_file(path), Division::Rows(..));
@@ -130,8 +129,12 @@ pub fn only_or_list(path: &Path) -> Result<(Graph, Option<usize>)> {
     } else {
         match input::graph(path) {
             Ok(graph) => return Ok((graph, None)),
-            // The error of the whole file says more about one that is no series of documents either.
-            Err(failure) => list().map_err(|_| failure)?,
+            // The error of the whole file says more about one that is no series of documents either. A pipe is empty when it
+            // is read again.
+            Err(failure) => match list() {
+                Ok(list) if list.root().as_array().is_some_and(|list| !list.is_empty()) => list,
+                _ => return Err(failure),
+            },
         }
     };
     let count = list.root().as_array().map(|list| list.len());

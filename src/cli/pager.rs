@@ -129,35 +129,35 @@ fn is_long(output: &[u8]) -> bool {
     output.iter().filter(|byte| **byte == b'\n').count() > MAX_SHORT
 }
 
-/// Returns whether the program of a command exists; else, the output would be lost. A warning says that it does not.
+/// Returns the program of a command if it does not exist: the output would be lost.
 #[cfg(unix)]
-fn is_found(command: &OsStr) -> bool {
-    let Some(program) = command.to_str().and_then(|command| command.split_whitespace().next()) else { return true };
+fn missing_program(command: &OsStr) -> Option<&str> {
+    let program = command.to_str()?.split_whitespace().next()?;
     // A command of the shell, such as `LESS=-R less`, is not looked up.
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+');
-    let in_path = || {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    let exists = match program.contains('/') {
+        true => std::path::Path::new(program).is_file(),
+        false => is_in_path(program),
     };
-    let is_found = !program.chars().all(is_plain)
-        || if program.contains('/') { std::path::Path::new(program).is_file() } else { in_path() };
-    if !is_found {
-        failure::warn(&format!("there is no pager `{program}`: set `PAGER`, or pass --no-pager\n"));
-    }
-    is_found
+    (program.chars().all(is_plain) && !exists).then_some(program)
+}
+
+#[cfg(unix)]
+fn is_in_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
 /// Returns the command of the pager in the environment.
 #[cfg(unix)]
 fn default_pager() -> Option<OsString> {
     let chosen = std::env::var_os("PIDQ_PAGER").or_else(|| std::env::var_os("PAGER"));
-    match chosen {
-        Some(command) => (!command.is_empty() && command != "cat" && is_found(&command)).then_some(command),
-        None => {
-            let path = std::env::var_os("PATH")?;
-            std::env::split_paths(&path).any(|directory| directory.join("less").is_file()).then(|| "less".into())
-        }
+    let Some(command) = chosen else { return is_in_path("less").then(|| "less".into()) };
+    if let Some(program) = missing_program(&command) {
+        failure::warn(&format!("there is no pager `{program}`: set `PAGER`, or pass --no-pager\n"));
+        return None;
     }
+    (!command.is_empty() && command != "cat").then_some(command)
 }
 
 #[cfg(not(unix))]

@@ -30,14 +30,15 @@ enum PendingWarning<'a> {
     /// A list was truncated after a number of items.
     TruncatedList(usize, &'static str),
     /// An item of an aggregate is no number.
-    NoNumber(NoNumber),
+    NonNumericItem(NonNumericItem),
     /// A pattern matches the text of null.
     NullMatched,
 }
 
-/// Item that an aggregate such as `max` converts to a number, so that its result may not be the one that was meant.
+/// Kind of an item that an aggregate such as `max` converts to a number, so that its result may not be the one that was
+/// meant. In ascending order of severity.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum NoNumber {
+pub(crate) enum NonNumericItem {
     /// Null counts as 0.
     Null,
     /// A text that is no number makes the result null.
@@ -57,7 +58,7 @@ impl PendingWarning<'_> {
             PendingWarning::UnstatedSide(port, _) => (2, *port as usize),
             PendingWarning::AbsentNode(node, ..) => (3, *node as usize),
             PendingWarning::AbsentPipe(pipe, ..) => (4, *pipe as usize),
-            PendingWarning::NoNumber(kind) => (5, *kind as usize),
+            PendingWarning::NonNumericItem(kind) => (5, *kind as usize),
             PendingWarning::NullMatched => (6, 0),
         }
     }
@@ -140,8 +141,8 @@ impl<'a> EvalContext<'a> {
     }
 
     /// Records that the running call, an aggregate, converted an item that is no number.
-    pub(crate) fn warn_no_number(&mut self, kind: NoNumber) -> Result<()> {
-        self.push_pending(PendingWarning::NoNumber(kind))
+    pub(crate) fn warn_non_numeric(&mut self, kind: NonNumericItem) -> Result<()> {
+        self.push_pending(PendingWarning::NonNumericItem(kind))
     }
 
     /// Records that the running call, a search, matched the text of null.
@@ -187,7 +188,7 @@ impl<'a> EvalContext<'a> {
         };
         let mut absent: Option<Absent<'a>> = None;
         let mut truncated: Option<(usize, &'static str)> = None;
-        let mut no_number: Option<NoNumber> = None;
+        let mut non_numeric: Option<NonNumericItem> = None;
         let mut is_null_matched = false;
         for (_, warning) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
             match *warning {
@@ -196,7 +197,7 @@ impl<'a> EvalContext<'a> {
                 PendingWarning::AbsentNode(node, id, state) => Absent::add(&mut absent, (1, node), id, state),
                 PendingWarning::AbsentPipe(pipe, id, state) => Absent::add(&mut absent, (0, pipe), id, state),
                 PendingWarning::TruncatedList(count, items) => truncated = truncated.max(Some((count, items))),
-                PendingWarning::NoNumber(kind) => no_number = no_number.max(Some(kind)),
+                PendingWarning::NonNumericItem(kind) => non_numeric = non_numeric.max(Some(kind)),
                 PendingWarning::NullMatched => is_null_matched = true,
             }
         }
@@ -207,7 +208,7 @@ impl<'a> EvalContext<'a> {
             .chain(unstated)
             .chain(absent.map(Absent::warning))
             .chain(truncated.map(|(count, items)| list_truncated(count, items)))
-            .chain(no_number.map(|kind| item_is_no_number(kind, function)))
+            .chain(non_numeric.map(|kind| item_not_numeric(kind, function)))
             .chain(is_null_matched.then(|| null_matched(function)))
             .collect()
     }
@@ -276,28 +277,28 @@ fn null_matched(function: &str) -> Warning {
         .with_help("leave out what is null: `.a != null and regex(.a, \"x\")`")
 }
 
-fn item_is_no_number(kind: NoNumber, function: &str) -> Warning {
+fn item_not_numeric(kind: NonNumericItem, function: &str) -> Warning {
     let (message, help) = match kind {
-        NoNumber::Null => (
+        NonNumericItem::Null => (
             format!("`{function}` counts an item that is null as 0"),
             format!("leave such items out: `filter(get() != null) | {function}()`"),
         ),
-        NoNumber::Text if ["min", "max"].contains(&function) => {
+        NonNumericItem::Text if ["min", "max"].contains(&function) => {
             let end = if function == "min" { "first" } else { "last" };
             (
                 format!("`{function}` compares numbers, and an item is none: the result is null"),
                 format!("of strings, such as dates, take the {end} one: `sort() | {end}()`"),
             )
         }
-        NoNumber::Text => (
+        NonNumericItem::Text => (
             format!("`{function}` takes numbers, and an item is none"),
             format!("take those that are numbers: `map(toNumber(get())) | filter(get() != null) | {function}()`"),
         ),
-        NoNumber::JoinedText => (
+        NonNumericItem::JoinedText => (
             format!("`{function}` joins its items as texts, since one is no number"),
             format!("convert them to numbers: `map(toNumber(get())) | {function}()`"),
         ),
-        NoNumber::Container => (
+        NonNumericItem::Container => (
             format!("`{function}` takes numbers, and an item is an array or an object"),
             format!("take a number of each item, as in `map(.a) | {function}()`"),
         ),

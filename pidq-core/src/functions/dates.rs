@@ -54,7 +54,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "dateDiff",
         params: &[Param::query("from"), Param::query("to"), Param::checked(&UNIT)],
-        summary: "The time from one date to another in a unit: complete months, quarters or years, or with fractions weeks, days, hours, minutes, seconds, milliseconds.",
+        summary: "The time from one date to another: complete months, quarters or years; other units, from weeks to milliseconds, with fractions.",
         example: r#"[dateDiff("2026-01-31", "2026-03-01", "days"), dateDiff("2026-01-31", "2026-03-01", "months")] => [29,1]"#,
         body: Body::Lazy(date_diff),
     },
@@ -137,7 +137,7 @@ fn date<'a>(cx: &mut EvalContext<'a>, args: &'a [Plan], at: usize, input: Value<
     })
 }
 
-/// Length of the text of an offset from UTC in bytes.
+/// Maximum length of an offset from UTC, in bytes.
 const MAX_OFFSET: usize = 9;
 
 /// Returns the unit that is the last argument.

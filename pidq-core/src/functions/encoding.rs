@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL_NOPAD, DecodeError};
+use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL_NOPAD, DecodeError, DecodeKind};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::helpers::string_args;
@@ -132,11 +132,13 @@ fn decode_base64(text: &str) -> std::result::Result<String, String> {
     let digits: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     let digits = digits.trim_end_matches('=');
     let alphabet = if digits.contains(['-', '_']) { BASE64URL_NOPAD } else { BASE64_NOPAD };
-    let bytes = alphabet.decode(digits.as_bytes()).map_err(|DecodeError { position, .. }| {
-        match digits.get(position..).and_then(|rest| rest.chars().next()) {
-            Some(c) if !c.is_ascii_alphanumeric() => format!("`{c}` is no digit of it"),
-            _ => "its last digits are missing".to_owned(),
+    let bytes = alphabet.decode(digits.as_bytes()).map_err(|DecodeError { position, kind }| match kind {
+        DecodeKind::Symbol => {
+            let symbol = digits.get(position..).and_then(|rest| rest.chars().next()).unwrap_or('=');
+            format!("`{symbol}` is no base64 digit")
         }
+        DecodeKind::Trailing => "its last digit has surplus bits".to_owned(),
+        _ => "no bytes have a base64 text of its length".to_owned(),
     })?;
     String::from_utf8(bytes).map_err(|_| "its bytes are no UTF-8".to_owned())
 }

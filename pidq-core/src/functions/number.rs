@@ -9,7 +9,7 @@ use crate::eval::EvalContext;
 use crate::eval::arithmetic;
 use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, FoldBody, Function, Param};
-use crate::eval::run_warnings::NoNumber;
+use crate::eval::run_warnings::NonNumericItem;
 use crate::value::{Array, Value, convert, js_number_format};
 
 const TWO: &[Param] = &[Param::query("left"), Param::query("right")];
@@ -223,7 +223,7 @@ fn sum<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) -> Res
         None => {
             let total = add_all(cx, Value::number(0.0), list.iter())?;
             if concatenates(total) {
-                cx.warn_no_number(NoNumber::of_joined(list))?;
+                cx.warn_non_numeric(NonNumericItem::of_joined(list))?;
             }
             Ok(total)
         }
@@ -239,9 +239,9 @@ fn average<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _args: &'a [Plan]) ->
     let Some(first) = items.next() else { return Ok(Value::Null) };
     let total = add_all(cx, first, items)?;
     let average = number_of(cx, total)? / list.len() as f64;
-    let joined = concatenates(total).then(|| NoNumber::of_joined(list));
-    if let Some(kind) = joined.or_else(|| NoNumber::of_items(list)) {
-        cx.warn_no_number(kind)?;
+    let joined = concatenates(total).then(|| NonNumericItem::of_joined(list));
+    if let Some(kind) = joined.or_else(|| NonNumericItem::of_items(list)) {
+        cx.warn_non_numeric(kind)?;
     }
     Ok(Value::number(average))
 }
@@ -293,28 +293,28 @@ fn reduce<'a>(
         cx.charge(1)?;
         total = combine(total, number_of(cx, item)?);
     }
-    if let Some(kind) = NoNumber::of_items(list) {
-        cx.warn_no_number(kind)?;
+    if let Some(kind) = NonNumericItem::of_items(list) {
+        cx.warn_non_numeric(kind)?;
     }
     Ok(Value::number(total))
 }
 
-impl NoNumber {
+impl NonNumericItem {
     /// Returns the worst of some items that are neither numbers nor texts of numbers. A Boolean is meant as 0 or 1.
-    fn of_items(items: Array<'_>) -> Option<NoNumber> {
+    fn of_items(items: Array<'_>) -> Option<NonNumericItem> {
         let kind = |item: Value<'_>| match item {
             Value::Number(_) | Value::Bool(_) => None,
-            Value::Null | Value::Undefined => Some(NoNumber::Null),
+            Value::Null | Value::Undefined => Some(NonNumericItem::Null),
             Value::String(text) if text.len() < FREE_TEXT && is_number(text) => None,
-            Value::String(_) => Some(NoNumber::Text),
-            Value::Array(_) | Value::Object(_) => Some(NoNumber::Container),
+            Value::String(_) => Some(NonNumericItem::Text),
+            Value::Array(_) | Value::Object(_) => Some(NonNumericItem::Container),
         };
         items.iter().filter_map(kind).max()
     }
 
     /// Returns the same for items that `+` joins as texts.
-    fn of_joined(items: Array<'_>) -> NoNumber {
-        NoNumber::of_items(items).map_or(NoNumber::JoinedText, |kind| kind.max(NoNumber::JoinedText))
+    fn of_joined(items: Array<'_>) -> NonNumericItem {
+        NonNumericItem::of_items(items).map_or(NonNumericItem::JoinedText, |kind| kind.max(NonNumericItem::JoinedText))
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Trivia {
     pub detached_dots: Vec<Span>,
 }
 
-/// Parses a query and returns what its expression does not contain.
+/// Parses a query into its expression and its trivia.
 pub(crate) fn parse_with_trivia(text: &str, operators: &Operators, profile: Profile) -> Result<(Expr, Trivia)> {
     if text.len() > MAX_QUERY_SIZE {
         let message = format!("the query has {} bytes, more than {MAX_QUERY_SIZE}", text.len());

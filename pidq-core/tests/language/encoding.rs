@@ -62,9 +62,12 @@ fn what_is_not_encoded_is_an_error_with_the_reason() {
         ("uriDecode(get())", "%é1 and more", "`%é1`"),
         ("uriDecode(get())", "%C3", "UTF-8"),
         ("base64Decode(get())", "Zm9*", "`*`"),
-        ("base64Decode(get())", "Zm9vY", "missing"),
+        ("base64Decode(get())", "Zm9vY", "its length"),
         ("base64Decode(get())", "Z-9+", "`+`"),
         ("base64Decode(get())", "/w==", "UTF-8"),
+        ("base64Decode(get())", "Zm9v+", "its length"),
+        ("base64Decode(get())", "Zh", "surplus bits"),
+        ("base64Decode(get())", "Zmé9", "`é`"),
         ("base64Decode(get())", "Zm=v", "`=`"),
     ] {
         check_error(query, &format!("{text:?}"), "PQ2008", words);

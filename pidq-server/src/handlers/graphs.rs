@@ -259,11 +259,15 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
     latest.check(&precondition)?;
     let upload = Upload::read(&mut request, named_format, server.validation.bytes as u64).await?;
     let (rules, expected_id) = (ValidationRules { warnings: warning_policy, ..server.validation }, graph_id.clone());
-    let _permit = match upload.graph_size() {
+    let permit = match upload.graph_size() {
         Some(size) => server.upload_permits.graphs.acquire(size).await,
         None => server.upload_permits.acquire_import().await,
     };
-    let converted = server.thread_pool.run(|| {}, move || draft_of_upload(&expected_id, upload, rules)).await?;
+    let convert = move || {
+        let _permit = permit;
+        draft_of_upload(&expected_id, upload, rules)
+    };
+    let converted = server.thread_pool.run(|| {}, convert).await?;
     let (draft, report) = converted.value?;
     if !latest.exists() {
         caller.require_claim(&graph_id).await?;

@@ -1,6 +1,8 @@
 //! Permits of graphs that are parsed at the same time, which takes several times the memory of their JSON.
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Size up to which a graph as JSON needs no permit.
 const FREE_SIZE: usize = 1 << 20;
@@ -11,7 +13,7 @@ const UNIT: usize = 1 << 10;
 /// size.
 #[derive(Debug)]
 pub struct GraphPermits {
-    sizes: Semaphore,
+    sizes: Arc<Semaphore>,
     units: u32,
 }
 
@@ -19,15 +21,16 @@ impl GraphPermits {
     /// Creates the permits for graphs of a maximum size.
     pub fn new(max_graph_size: usize) -> GraphPermits {
         let units = units(max_graph_size).max(1);
-        GraphPermits { sizes: Semaphore::new(units as usize), units }
+        GraphPermits { sizes: Arc::new(Semaphore::new(units as usize)), units }
     }
 
-    /// Waits until a graph of this size may be parsed; `None` if it needs no permit.
-    pub async fn acquire(&self, size: usize) -> Option<SemaphorePermit<'_>> {
+    /// Waits until a graph of this size may be parsed; `None` if it needs no permit. The permit belongs to the work, which
+    /// goes on if the request ends.
+    pub async fn acquire(&self, size: usize) -> Option<OwnedSemaphorePermit> {
         if size <= FREE_SIZE {
             return None;
         }
-        self.sizes.acquire_many(units(size).min(self.units)).await.ok()
+        self.sizes.clone().acquire_many_owned(units(size).min(self.units)).await.ok()
     }
 }
 
@@ -36,7 +39,7 @@ fn units(size: usize) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
@@ -44,8 +47,8 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Returns the permits that are granted without waiting.
-    fn granted<T>(request: impl Future<Output = T>) -> Option<T> {
+    /// Returns the output of a future that is ready at once.
+    pub(in crate::memory) fn granted<T>(request: impl Future<Output = T>) -> Option<T> {
         match pin!(request).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(permit) => Some(permit),
             Poll::Pending => None,

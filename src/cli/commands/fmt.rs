@@ -57,7 +57,7 @@ pub fn run(options: &Options) -> Result {
     Ok(status)
 }
 
-/// Says where a query is read from if one is given in place of a file.
+/// Adds help if a query is given in place of a file.
 fn explain_query(failure: Failure, path: &Path, options: &Options) -> Failure {
     match path.to_str() {
         Some(text) if !path.exists() && options.profile.dialect().format(text).is_ok() => Failure::Usage(format!(

@@ -58,13 +58,14 @@ impl Moment {
         })
     }
 
-    /// Returns the date of parsed parts; `None` if they are no date. A year or a month is its first day.
+    /// Returns the date of parsed parts; `None` if they are no date. A year or a month is its first day, and a timestamp is
+    /// in UTC.
     pub fn from_parts(mut parts: BrokenDownTime) -> Option<Moment> {
         if let Some(timestamp) = parts.timestamp() {
             return Moment::from_epoch(timestamp.as_second() as f64);
         }
-        let weeks = [parts.iso_week(), parts.sunday_based_week(), parts.monday_based_week(), parts.day()];
-        if weeks.iter().all(Option::is_none) && parts.day_of_year().is_none() && parts.year().is_some() {
+        let day_parts = [parts.iso_week(), parts.sunday_based_week(), parts.monday_based_week(), parts.day()];
+        if day_parts.iter().all(Option::is_none) && parts.day_of_year().is_none() && parts.year().is_some() {
             parts.set_month(parts.month().or(Some(1))).ok()?;
             parts.set_day(Some(1)).ok()?;
         }

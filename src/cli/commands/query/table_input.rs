@@ -16,7 +16,7 @@ pub struct TableInput {
     #[arg(long, conflicts_with_all = ["raw_input", "null_input", "stream"])]
     no_input_header: bool,
 
-    /// Read all cells of a table as strings; else, cells that are numbers as they are written become numbers
+    /// Read all cells of a table as strings; without it, cells that are written as JSON writes numbers are numbers
     #[arg(long, conflicts_with_all = ["raw_input", "null_input", "stream"])]
     text_cells: bool,
 }
