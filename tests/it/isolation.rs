@@ -45,8 +45,9 @@ fn a_barrier_names_the_relief_devices_that_it_cuts_off() {
     let check = |plant: &str, expected: &str| check_graph(plant, &format!(r#"isolate("D-1") | {cuts}"#), expected);
     // The device is behind the block valve of the line.
     check("D-1 → V-1 → J-1 → V-2 → T-2; J-1 → RV-1 → X-1", r#"[["V-1",["RV-1"]]]"#);
-    // The valve in the common discharge blocks both devices.
-    check("D-1 → RV-1 → J-1 → V-1 → X-1; D-2 → RV-2 → J-1", r#"[["V-1",["RV-1","RV-2"]]]"#);
+    // The valve in the discharge blocks both devices of the vessel; that of a common discharge is not closed.
+    check("D-1 → RV-1 → J-1 → V-1 → X-1; D-1 → RV-2 → J-1", r#"[["V-1",["RV-1","RV-2"]]]"#);
+    check("D-1 → RV-1 → J-1 → V-1 → X-1; D-2 → RV-2 → J-1", "[]");
     check("D-1 → V-1 → T-2 → RV-1 → X-1", r#"[["V-1",[]]]"#);
 }
 

@@ -341,14 +341,34 @@ impl Plant {
         }
     }
 
+    /// Returns whether a relief device loses a side without a valve.
+    fn blocks(&self, valve: usize, (device, side): (usize, (usize, Side))) -> bool {
+        self.way(device, side).is_some_and(|way| !self.has_end(device, side.0, &way, Some(valve)))
+    }
+
     /// Returns whether a valve is to stay open: it is locked open, or a relief device loses a side without it.
     fn is_used_last(&self, valve: usize) -> bool {
-        let blocks = |(device, side): &(usize, (usize, Side))| {
-            self.way(*device, *side).is_some_and(|way| !self.has_end(*device, side.0, &way, Some(valve)))
-        };
+        let blocks = |side: &(usize, (usize, Side))| self.blocks(valve, *side);
         self.is_hand_valve(valve)
             && self.kinds[valve] != ClosedValve
             && (self.kinds[valve] == LockedValve || self.relief_sides().iter().any(blocks))
+    }
+
+    /// Returns whether a relief device outside of a volume loses a side without a valve.
+    fn blocks_device_outside(&self, valve: usize, inside: &BTreeSet<usize>) -> bool {
+        self.relief_sides()
+            .into_iter()
+            .any(|(device, side)| !inside.contains(&device) && self.blocks(valve, (device, side)))
+    }
+
+    /// Returns whether a volume has reached a relief device by its outlet, and not by its inlet.
+    fn is_outlet_reached(&self, device: usize, inside: &BTreeSet<usize>) -> bool {
+        let sides = self.sides_of(device);
+        let mut inlets = sides.iter().filter(|(_, side)| *side == Side::Inlet).map(|(first, _)| *first).peekable();
+        self.kinds[device] == Relief
+            && inlets.peek().is_some()
+            && !inlets.any(|first| inside.contains(&first))
+            && self.neighbors(device).iter().any(|first| inside.contains(first))
     }
 }
 
@@ -363,8 +383,8 @@ struct Found {
     gaps: BTreeSet<(String, usize)>,
 }
 
-/// Isolates a target, with some of the valves that are to stay open as barriers.
-fn isolated(plant: &Plant, target: usize, pass: Pass, used_last: &BTreeSet<usize>) -> Found {
+/// Isolates a target, with some of the valves that are to stay open as barriers. Branches end at the relief devices of `ends`.
+fn isolated(plant: &Plant, target: usize, pass: Pass, used_last: &BTreeSet<usize>, ends: &BTreeSet<usize>) -> Found {
     let mut found = Found::default();
     let mut entered: BTreeSet<(usize, Option<u8>)> = BTreeSet::new();
     found.inside.insert(target);
@@ -391,7 +411,11 @@ fn isolated(plant: &Plant, target: usize, pass: Pass, used_last: &BTreeSet<usize
                 && pass == Pass::Zone
                 && !entered.contains(&(node, None));
             for next in plant.neighbors(node).into_iter().filter(|_| !is_partly_inside) {
-                step(plant, next, target, pass, used_last, &mut found, &mut entered);
+                if ends.contains(&next) && next != target {
+                    found.open.insert(("relief_device".into(), next, next));
+                } else {
+                    step(plant, next, target, pass, used_last, &mut found, &mut entered);
+                }
             }
         }
         if before == (found.inside.len(), found.barriers.len(), found.open.len(), entered.len()) {
@@ -637,13 +661,20 @@ proptest! {
                 let found = isolated_by_engine(&graph, target, pass);
                 let used: BTreeSet<usize> =
                     found.barriers.union(&found.internal).copied().filter(|node| kept_open.contains(node)).collect();
-                let expected = isolated(&plant, target, pass, &used);
+                let is_device_at_end = |(kind, ..): &&(String, usize, usize)| kind == "relief_device";
+                let ends: BTreeSet<usize> = found.open.iter().filter(is_device_at_end).map(|(_, at, _)| *at).collect();
+                for device in &ends {
+                    prop_assert!(plant.is_outlet_reached(*device, &found.inside), "{device} of isolate({target}{}) on {}", option(pass), plant.json());
+                }
+                let expected = isolated(&plant, target, pass, &used, &ends);
                 prop_assert_eq!(&found, &expected, "isolate({}{}) on {}", target, option(pass), plant.json());
-                // All of them together close no more ends.
-                prop_assert_eq!(&found.open, &isolated(&plant, target, pass, &kept_open).open, "isolate({}{}) on {}", target, option(pass), plant.json());
+                // All of them together close no more ends, without those that the relief of something outside needs.
+                let is_own = |valve: &usize| used.contains(valve) || !plant.blocks_device_outside(*valve, &found.inside);
+                let all: BTreeSet<usize> = kept_open.iter().copied().filter(is_own).collect();
+                prop_assert_eq!(&found.open, &isolated(&plant, target, pass, &all, &ends).open, "isolate({}{}) on {}", target, option(pass), plant.json());
                 for valve in &used {
                     let fewer = used.iter().copied().filter(|other| other != valve).collect();
-                    let without = isolated(&plant, target, pass, &fewer);
+                    let without = isolated(&plant, target, pass, &fewer, &ends);
                     prop_assert!(
                         without.open.len() + without.gaps.len() > found.open.len() + found.gaps.len(),
                         "isolate({target}{}) needs no {valve} on {}", option(pass), plant.json()

@@ -120,3 +120,82 @@ fn an_isolation_and_the_relief_list_agree_on_what_a_device_protects() {
         assert_eq!(in_isolation, in_list, "{plant}");
     }
 }
+
+const HEADER: &str =
+    "X-1 → V-1 → D-1 → CV-1 → J-1 → J-2 → V-7(lo) → D-9; X-2 → V-2 → D-2 → V-3(lo) → RV-2 → V-5(lo) → J-1;
+    X-3 → V-4 → D-3 → V-6(lo) → RV-3 → J-2";
+
+#[test]
+fn the_relief_valves_of_other_vessels_on_a_header_are_not_closed() {
+    let judged = r#".isolated, (.barriers | map(.node.id)), (.unresolved | map(.kind + " " + .at.id) | sort()), (.relief | map(.node.id))"#;
+    let rows = format!(r#"isolate("D-1") | [{judged}]"#);
+    let ends = |vessel: &[&str]| {
+        let devices = ["relief_device RV-2".to_owned(), "relief_device RV-3".to_owned()];
+        json!(vessel.iter().map(|id| format!("equipment {id}")).chain(devices).collect::<Vec<_>>())
+    };
+    for header in [
+        HEADER.to_owned(),
+        // Without a lock, and without a valve in the header.
+        HEADER.replace("V-3(lo)", "V-3").replace("V-6(lo)", "V-6(open)"),
+        HEADER.replace("V-7(lo)", "V-7"),
+        HEADER.replace("V-7(lo) → ", ""),
+    ] {
+        assert_eq!(answer(&header, &rows), json!(["no", ["V-1"], ends(&["D-9"]), []]), "{header}");
+        let closed = r#"isolationPlan("D-1").steps | filter(.action == "close") | map(.node.id)"#;
+        assert_eq!(answer(&header, closed), json!(["V-1"]), "{header}");
+        // The header is not taken in with the vessels that it serves.
+        let grown = r#"isolate("D-1", {scope: "grow"}) | [.isolated, .swallowed | map(.id)]"#;
+        assert_eq!(answer(&header, grown), json!(["no", ["D-9"]]), "{header}");
+    }
+    // A block valve before the header isolates the vessel.
+    let blocked = HEADER.replace("CV-1 → J-1", "CV-1 → V-8 → J-1");
+    assert_eq!(answer(&blocked, &rows), json!(["yes", ["V-1", "V-8"], [], []]));
+    // A valve that the drawing shows closed is a barrier, whatever it protects.
+    let closed = HEADER.replace("V-5(lo)", "V-5(closed)").replace("RV-3 → J-2", "RV-3 → V-9(closed) → J-2");
+    assert_eq!(answer(&closed, r#"isolate("D-1").unresolved | map(.kind)"#), json!([]));
+}
+
+#[test]
+fn what_is_isolated_in_a_relief_path_takes_the_device_out_of_service() {
+    for (target, cuts) in [
+        // The header, the receiver, the valve at the outlet, the device.
+        ("J-2", json!([["V-3", ["RV-2"]], ["V-5", ["RV-2"]], ["V-6", ["RV-3"]], ["V-7", ["RV-2", "RV-3"]]])),
+        ("D-9", json!([["V-7", ["RV-2", "RV-3"]]])),
+        ("V-5", json!([["V-3", ["RV-2"]]])),
+        ("RV-2", json!([["V-3", ["RV-2"]], ["V-5", ["RV-2"]]])),
+    ] {
+        let found = cut_off(HEADER, target);
+        let is_listed = |row: &Value| found.as_array().is_some_and(|rows| rows.contains(row));
+        assert!(cuts.as_array().expect("rows").iter().any(is_listed), "{target}: {found}");
+    }
+    assert_eq!(cut_off(HEADER, "D-9"), json!([["V-7", ["RV-2", "RV-3"]]]));
+    assert_eq!(cut_off(HEADER, "RV-2"), json!([["V-3", ["RV-2"]], ["V-5", ["RV-2"]]]));
+    // The vessel that the device protects.
+    assert_eq!(cut_off(HEADER, "D-2"), json!([["V-3", ["RV-2"]]]));
+    // All vessels of the header.
+    let all = r#"isolate(["D-1", "D-2", "D-3"]) | [.isolated, .barriers | map(.node.id) | sort()]"#;
+    assert_eq!(answer(HEADER, all), json!(["yes", ["V-1", "V-2", "V-4", "V-7"]]));
+}
+
+#[test]
+fn a_device_behind_a_check_valve_that_closes_against_its_flow_is_none_of_the_volume() {
+    let plant = |between: &str| format!("T-1 → V-1 → P-1 → J-1 → {between}E-1 → V-3 → X-1; J-1 → RV-1 → T-1");
+    assert_eq!(cut_off(&plant("V-2 → "), "E-1"), json!([["V-2", ["RV-1"]]]));
+    for between in ["CK-1 → V-2 → ", "J-2 → CK-1 → J-3 → V-2 → ", "CK-1 → V-2(lo) → "] {
+        assert_eq!(cut_off(&plant(between), "E-1"), json!([]), "{between}");
+        let relief = format!(r#"isolate("E-1").relief | filter(.relief_path == "open")"#);
+        assert_eq!(answer(&plant(between), &relief), json!([]), "{between}");
+    }
+    // In the direction of the relief flow, or without a direction.
+    for pipes in ["E-1 → V-2 → CK-1 → J-1", "J-1 — CK-1 — V-2; V-2 — E-1"] {
+        let plant = format!("E-1 → V-3 → X-1; {pipes}; J-1 → RV-1 → O-1");
+        assert_eq!(cut_off(&plant, "E-1"), json!([["V-2", ["RV-1"]]]), "{pipes}");
+    }
+}
+
+#[test]
+fn the_root_valve_of_a_gauge_cuts_off_nothing() {
+    let plant = |gauge: &str| format!("T-1 → P-1 → J-1 → V-2 → X-1; J-1 → RV-1 → T-1; J-1 → V-3 → {gauge}");
+    assert_eq!(cut_off(&plant("I-1(node_classification=instrument.pressure_gauge)"), "I-1"), json!([]));
+    assert_eq!(cut_off(&plant("D-1"), "D-1"), json!([["V-3", ["RV-1"]]]));
+}

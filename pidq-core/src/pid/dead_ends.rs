@@ -4,6 +4,7 @@
 
 use hashbrown::HashSet;
 
+use super::valve_state::unread_texts::is_class;
 use super::{ChargeFn, Datum, valve_state};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -100,9 +101,8 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
     let topology = &drawing.topology;
     let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
     let is_measured = items.iter().any(|item| has_sensor(drawing, *item));
-    let is_blind =
-        items.last().is_some_and(|end| matches!(topology.roles[*end as usize], Role::PositiveBarrier | Role::Blind));
-    let words: String = items.iter().map(|item| words_of(drawing, *item) + &service_of(drawing, *item)).collect();
+    let is_blind = items.last().is_some_and(|end| closes_pipe(drawing, *end));
+    let words: String = items.iter().map(|item| all_words_of(drawing, *item)).collect();
     let has_word = |matches: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(matches);
     match () {
         () if has_word(|word| word.starts_with("drain")) => "drain",
@@ -113,6 +113,18 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
         () if items.last().is_some_and(|end| is_open(drawing, *end)) => "open",
         () => "plugged",
     }
+}
+
+/// Returns whether an item closes the end of a pipe: a blind, a blind flange, a cap, a plug.
+fn closes_pipe(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    matches!(drawing.topology.roles[end as usize], Role::PositiveBarrier | Role::Blind) || is_cap(drawing, end)
+}
+
+/// Returns whether an item is a cap or a plug at the end of a pipe.
+pub(crate) fn is_cap(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    drawing.topology.roles[end as usize] == Role::None
+        && drawing.topology.flow_degree(end) == 1
+        && drawing.class_ends_with_word(end, vocabulary::CAPS)
 }
 
 /// Returns whether a pipe ends at an item that does not close it: in the open air, or with a side without a pipe.
@@ -138,10 +150,21 @@ fn words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
     texts.map(|text| format!(" {}", snake_case(text))).collect()
 }
 
-/// Returns whether words at an item state that it drains or vents: those of a bleed, a drain, a flare.
+/// Returns the words of the tag, the class, the description and the service of an item, in fields or attributes.
+fn all_words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
+    let own = words_of(drawing, node) + &service_of(drawing, node);
+    let texts =
+        [Names::Description, Names::Service].into_iter().flat_map(|names| valve_state::texts(drawing, node, names));
+    texts.fold(own, |words, text| words + " " + &snake_case(text))
+}
+
+/// Returns whether words at an item state that it drains or vents: those of a bleed, a drain, a flare. A remark does too, if it
+/// has no word for a negation.
 pub(crate) fn names_bleed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let words = words_of(drawing, node) + &service_of(drawing, node);
-    words.split(|c: char| !c.is_alphabetic()).any(|word| vocabulary::BLEED_WORDS.contains(&word))
+    let has = |text: &str, known: &[&str]| text.split(|c: char| !c.is_alphabetic()).any(|word| known.contains(&word));
+    let mut remarks = valve_state::texts(drawing, node, Names::Remarks).map(snake_case);
+    has(&all_words_of(drawing, node), vocabulary::BLEED_WORDS)
+        || remarks.any(|text| has(&text, vocabulary::BLEED_WORDS) && !has(&text, vocabulary::NEGATIONS))
 }
 
 /// Returns the number of pipes at an item: to different neighbors, on different lines, or from the item to itself. Tools list a
@@ -167,7 +190,7 @@ const MAX_PIPES: usize = 64;
 /// Returns whether words at an item name a connection for a supply, such as a hose or a loading arm, and none of a bleed. The
 /// words supply and injection decide: the supply of a drain is no drain.
 pub(crate) fn names_supply(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let texts = words_of(drawing, node) + &service_of(drawing, node);
+    let texts = all_words_of(drawing, node);
     let has = |known: &[&str]| texts.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
     has(vocabulary::INWARD_WORDS) || has(vocabulary::SUPPLY_WORDS) && !has(vocabulary::BLEED_WORDS)
 }
@@ -177,6 +200,8 @@ pub(crate) fn names_supply(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn names_other_purpose(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let names = [Names::Description, Names::Service, Names::Remarks];
     let texts = names.iter().flat_map(|names| valve_state::texts(drawing, node, *names));
+    // The words of a class are read as those of a class.
+    let texts = texts.filter(|text| !is_known_class(drawing, node, text));
     let text: String = texts.map(|text| format!(" {}", snake_case(text))).collect();
     let is_neutral = |word: &str| {
         word.len() < 3
@@ -185,6 +210,13 @@ pub(crate) fn names_other_purpose(drawing: &Drawing<'_>, node: NodeId) -> bool {
             || vocabulary::BLEED_NEUTRAL_WORDS.contains(&word)
     };
     !names_bleed(drawing, node) && text.split(|c: char| !c.is_alphanumeric()).any(|word| !is_neutral(word))
+}
+
+/// Returns whether a text is a class of an item that names the end of a branch, such as `SamplePoint`, or an item in a pipe.
+fn is_known_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
+    let config = &drawing.topology.config;
+    let is_known = || config.role_of(text).is_some() || config.passage_of(text).is_some();
+    is_class(drawing, node, text) && (is_known() || drawing.class_ends_with_word(node, vocabulary::OUTLETS))
 }
 
 /// Returns whether a nozzle is closed without a pipe: an opening with a cover, or one that is stated to be blinded.
@@ -218,6 +250,15 @@ pub(crate) fn has_instrument(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     let is_instrument = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument;
     is_instrument(&node) || topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().any(is_instrument)
+}
+
+/// Returns the number of instruments without a pipe that are connected to an item: each is at a leg of a tee.
+pub(crate) fn instrument_legs(drawing: &Drawing<'_>, node: NodeId) -> usize {
+    let topology = &drawing.topology;
+    let is_leg =
+        |other: &&NodeId| topology.roles[**other as usize] == Role::Instrument && topology.flow_degree(**other) == 0;
+    let connected = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter();
+    connected.filter(is_leg).collect::<HashSet<_>>().len()
 }
 
 /// Returns whether a connected instrument measures at an item. An instrument connected to a control valve moves it

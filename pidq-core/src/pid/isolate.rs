@@ -6,7 +6,8 @@
 //! and the result lists it as uncertain.
 //!
 //! A valve that is locked open, or without which a relief device loses its inlet or outlet, is used last: a branch
-//! passes it, and the search is repeated with it as a barrier only if the branch stays open behind it.
+//! passes it, and the search is repeated with it as a barrier only if the branch stays open behind it. It is never used if
+//! the device relieves equipment outside of the volume, as at a common header.
 
 mod bleeds;
 pub(in crate::pid) mod connections;
@@ -19,6 +20,7 @@ pub(crate) mod parts;
 mod plan;
 mod relief_beside;
 mod relief_lost;
+mod relief_outlets;
 mod relief_paths;
 mod rows;
 mod starts;
@@ -32,9 +34,10 @@ use hashbrown::{HashMap, HashSet};
 
 use self::bleeds::Behind;
 use self::parts::Parts;
+use self::relief_lost::Protection;
 use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
-use super::dead_ends::is_inline_item;
+use super::dead_ends::{instrument_legs, is_inline_item};
 use super::tag::Tag;
 use super::valve_state::pipes::pipe_state;
 use super::valve_state::unread_texts::{has_opening, has_unread_text};
@@ -143,6 +146,8 @@ struct Isolation<'p, 'a> {
     options: IsolateOptions,
     /// Found as far as the search gets, and shared by all searches of an isolation.
     relief_paths: &'p RefCell<ReliefPaths>,
+    /// What the devices found so far protect, shared as well.
+    protection: &'p RefCell<Protection>,
     /// Valves that are locked open or block a relief device, and that are used all the same.
     used_last: HashSet<NodeId>,
     steps: Vec<Step>,
@@ -168,6 +173,8 @@ struct Isolation<'p, 'a> {
     conditional: Vec<Conditional>,
     /// Steps of the relief devices inside the volume or at its boundary.
     relief: Vec<u32>,
+    /// Number of relief devices of others with both sides inside the volume.
+    devices_between: usize,
     /// Valves that are passed since they are to stay open.
     kept_open: Vec<NodeId>,
     /// Barriers with both sides inside the volume.
@@ -191,8 +198,8 @@ pub(crate) fn isolate<'a, V: Visitor>(
     visitor: &mut V,
 ) -> Result<Datum<'a>> {
     let found = targets::targets(drawing, targets, &mut |units| visitor.charge(units))?;
-    let relief_paths = RefCell::default();
-    let searches = Searches { drawing, targets: &found, options, relief_paths: &relief_paths };
+    let (relief_paths, protection) = (RefCell::default(), RefCell::default());
+    let searches = Searches { drawing, targets: &found, options, relief_paths: &relief_paths, protection: &protection };
     let mut isolation = Isolation::search(&searches, HashSet::new(), visitor)?;
     loop {
         let needed = isolation.needed_last(visitor)?;
@@ -214,6 +221,7 @@ struct Searches<'p, 'a> {
     targets: &'p Targets,
     options: IsolateOptions,
     relief_paths: &'p RefCell<ReliefPaths>,
+    protection: &'p RefCell<Protection>,
 }
 
 /// Returns the isolation without those of the valves used last that close no branch: another way to the same end stays
@@ -244,12 +252,13 @@ impl<'p, 'a> Isolation<'p, 'a> {
         used_last: HashSet<NodeId>,
         visitor: &mut V,
     ) -> Result<Isolation<'p, 'a>> {
-        let Searches { drawing, targets, options, relief_paths } = *searches;
+        let Searches { drawing, targets, options, relief_paths, protection } = *searches;
         let gap = |(kind, node): &(&'static str, NodeId)| DataGap { kind, at: *node, edge: NONE };
         let mut isolation = Isolation {
             drawing,
             options,
             relief_paths,
+            protection,
             used_last,
             steps: Vec::new(),
             visited: HashSet::new(),
@@ -266,6 +275,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             open: Vec::new(),
             conditional: Vec::new(),
             relief: Vec::new(),
+            devices_between: 0,
             kept_open: Vec::new(),
             internal: Vec::new(),
             dead_ends: Vec::new(),
@@ -296,6 +306,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
             isolation.follow(visitor)?;
         }
         isolation.follow_mounted(visitor)?;
+        isolation.follow_own_devices(visitor)?;
         Ok(isolation)
     }
 
@@ -332,7 +343,12 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     fn follow<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
-        let mut at = 0;
+        self.follow_from(0, visitor)
+    }
+
+    /// Continues from a step and all later ones.
+    fn follow_from<V: Visitor>(&mut self, first: usize, visitor: &mut V) -> Result<()> {
+        let mut at = first;
         while at < self.steps.len() {
             self.expand(at as u32, visitor)?;
             at += 1;
@@ -452,7 +468,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
             self.note("unread_text", node);
         }
         // The third pipe of a tee may be missing on the drawing.
-        if degree == 2 && self.drawing.topology.roles[node as usize] == Role::Junction {
+        let is_tee = self.drawing.topology.roles[node as usize] == Role::Junction;
+        if degree == 2 && is_tee && instrument_legs(self.drawing, node) == 0 {
             self.note("junction_with_two_pipes", node);
         }
         Ok(())
@@ -542,9 +559,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     /// Returns the valves that are to stay open but are needed as barriers: on the way to each end that stays open, the
-    /// first one that no relief device depends on, or else the first one.
+    /// first one that no relief device depends on, or else the first one. None that the relief of others depends on.
     fn needed_last<V: Visitor>(&self, visitor: &mut V) -> Result<Vec<NodeId>> {
-        let kept_open: HashSet<NodeId> = self.kept_open.iter().copied().collect();
+        let kept_open = self.closable_last(&mut |units| visitor.charge(units))?;
         let mut needed = Vec::new();
         for open in self.open.iter().filter(|_| !kept_open.is_empty()) {
             visitor.charge(1 + u64::from(self.steps[open.step as usize].depth))?;
@@ -557,11 +574,12 @@ impl<'p, 'a> Isolation<'p, 'a> {
     }
 
     /// The number of open ends and data gaps. Equipment that several of its nozzles lead to counts for each of them: a
-    /// valve before one closes a branch, although another one stays open to the same equipment.
+    /// valve before one closes a branch, although another one stays open to the same equipment. A relief device of others counts,
+    /// whether a branch ends at it or leads around it.
     fn open_count(&self) -> usize {
         let end = |open: &OpenBranch| (open.kind, open.at, self.node_at(open.step));
         let ends: HashSet<(&str, NodeId, NodeId)> = self.open.iter().map(end).collect();
-        ends.len() + self.gaps.len()
+        ends.len() + self.devices_between + self.gaps.len()
     }
 
     /// Returns the nodes from the port to a step.
@@ -640,6 +658,7 @@ pub(crate) fn expected_pipe_count(drawing: &Drawing<'_>, node: NodeId) -> usize 
     let listed_ports = process_port_count(drawing, node);
     match drawing.topology.roles[node as usize] {
         _ if drawing.topology.owner(node).is_some() => listed_ports.min(1),
+        Role::Junction => listed_ports.saturating_sub(instrument_legs(drawing, node)).max(2),
         Role::Instrument => process_ports,
         // A list of one port is incomplete.
         _ if is_inline => listed_ports.max(2),

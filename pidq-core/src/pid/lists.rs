@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::loops::Loops;
 use super::tag::{Tag, variable};
-use super::valve_state::fail_action;
+use super::valve_state::{self, fail_action};
 use super::{Budget, ChargeFn, Datum, pipe_lines, segments, set_points};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -175,7 +175,10 @@ impl<'p, 'a> ListContext<'p, 'a> {
             "lines" | "line" => Datum::String(self.lines(node).join(", ")),
             "connected_to" => Datum::String(self.names(self.next_items(node)).join(", ")),
             "attached_to" => Datum::String(self.names(attached_to(drawing, node)).join(", ")),
-            "normal_position" => Datum::value(drawing.node_field(node, Names::NormalPosition)),
+            "normal_position" => {
+                let field = drawing.node_field(node, Names::NormalPosition).filter(|field| !field.is_null());
+                Datum::value(field.or_else(|| valve_state::position(drawing, node)))
+            }
             "variable" => drawing
                 .tag(node)
                 .and_then(Tag::parse_letters)

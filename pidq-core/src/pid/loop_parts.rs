@@ -348,15 +348,35 @@ pub(crate) fn final_elements_of_node(drawing: &Drawing<'_>, node: NodeId, charge
     }
 }
 
-/// Returns what the trips and safety instrumented functions of a drawing act on.
-pub(crate) fn final_elements_of_trips(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<HashSet<NodeId>> {
+/// Items that the loops of a drawing act on.
+#[derive(Debug, Default)]
+pub(crate) struct Moved {
+    /// By trips and safety instrumented functions.
+    pub by_trips: HashSet<NodeId>,
+    /// By other loops with a controller.
+    pub by_controllers: HashSet<NodeId>,
+}
+
+/// Returns what the loops of a drawing act on.
+pub(crate) fn moved_by_loops(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Moved> {
     let loops = Loops::find(drawing, charge)?;
-    let mut found = HashSet::new();
-    for at in (0..loops.list.len()).filter(|at| loops.list[*at].protection.is_some()) {
-        let search = Search { drawing, loops: &loops, found: &loops.list[at] };
-        found.extend(search.final_elements(charge)?.final_elements);
+    let mut moved = Moved::default();
+    for found in &loops.list {
+        let search = Search { drawing, loops: &loops, found };
+        charge(found.members.len() as u64)?;
+        let is_controller = |node: &NodeId| {
+            drawing.topology.roles[*node as usize] == Role::Instrument
+                && instrument_class::is_controller(drawing, *node)
+        };
+        match found.protection {
+            Some(_) => moved.by_trips.extend(search.final_elements(charge)?.final_elements),
+            None if found.members.iter().any(is_controller) => {
+                moved.by_controllers.extend(search.final_elements(charge)?.final_elements);
+            }
+            None => {}
+        }
     }
-    Ok(found)
+    Ok(moved)
 }
 
 /// Returns the kind of a loop, if anything is known about it, and whether the drawing states it.

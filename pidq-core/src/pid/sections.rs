@@ -8,6 +8,8 @@ pub(crate) mod inventory;
 pub(crate) mod open_ways;
 mod partition;
 mod safeguards;
+mod separations;
+mod sheltered;
 pub(crate) mod ways_around;
 
 use hashbrown::{HashMap, HashSet};

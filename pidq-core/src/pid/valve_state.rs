@@ -5,6 +5,7 @@
 pub(crate) mod absences;
 pub(crate) mod actuation;
 pub(crate) mod actuators;
+pub(crate) mod check_valves;
 pub(crate) mod closed_texts;
 pub(crate) mod drawn_closed;
 pub(crate) mod fail_action;
@@ -502,6 +503,21 @@ pub(crate) fn spool(drawing: &Drawing<'_>, node: NodeId) -> Spool {
         () if drawing.topology.roles[node as usize] == Role::Blind => Spool::Removable,
         () => Spool::Installed,
     }
+}
+
+/// Returns whether the drawing states that a pipe spool is in its place. One that is removable may be taken out.
+pub(crate) fn is_spool_in_place(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let says_so = || other_statements::say_installed(drawing, node);
+    drawing.is_spool(node)
+        && spool(drawing, node) != Spool::Removed
+        && (blind_position(drawing, node) == BlindPosition::Open || is_stated_installed(drawing, node) || says_so())
+}
+
+/// Returns whether the position of a spool says that it is installed.
+fn is_stated_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let names = [Names::NormalPosition, Names::BlindPosition];
+    let mut stated = names.into_iter().flat_map(|names| texts(drawing, node, names)).peekable();
+    stated.peek().is_some() && stated.all(|text| is_installed(&snake_case(text.trim())))
 }
 
 /// Returns whether an item is a spool with a position that is not `removed`, whatever its class says.

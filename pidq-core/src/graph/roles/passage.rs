@@ -1,6 +1,7 @@
 //! Items in a pipe whose class is known, but has no role in the flow.
 
 use super::class_words::Words::{self, *};
+use crate::graph::vocabulary;
 
 /// Chokes of one opening: they never close.
 pub(super) const FIXED_CHOKES: &[&str] =
@@ -35,8 +36,8 @@ const PASSED: &[Words] = &[
 
 /// Items that close the end of a pipe, or that are put into it from outside: nothing follows them.
 const ENDING: &[Words] = &[
-    Last(&["cap", "pipe_plug", "plug_fitting", "sensorwell", "thermowell"]),
-    Last(&["threaded_plug", "screwed_plug", "hex_plug", "bull_plug"]),
+    Last(vocabulary::CAPS),
+    Last(&["sensorwell", "thermowell"]),
     // Closed vessels and probes with one connection.
     Last(&["pulsation_dampener", "pulsation_damper", "surge_suppressor", "bladder_accumulator", "air_chamber"]),
     Last(&["hydraulic_accumulator", "corrosion_probe", "corrosion_coupon", "coupon_holder"]),

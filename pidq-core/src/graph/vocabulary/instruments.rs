@@ -7,6 +7,9 @@ pub const SAMPLING_INSTRUMENTS: &[&str] = &["analys", "analyz", "bubbler", "inje
 /// an impulse line.
 pub const FLOW_INSTRUMENTS: &[&str] = &["flow", "rotameter", "coriolis", "vortex"];
 
+/// Words in the classes of instruments that measure something else than a flow: nothing flows through them.
+pub const STATIC_VARIABLES: &[&str] = &["level", "pressure", "temperature"];
+
 /// Parts of the classes of instruments that sense.
 pub const SENSORS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
 

@@ -255,6 +255,10 @@ pub const BLEED_WORDS: &[&str] = &[
     "vents",
 ];
 
+/// Ends of the classes of fittings that close the end of a pipe.
+pub const CAPS: &[&str] =
+    &["cap", "pipe_plug", "plug_fitting", "threaded_plug", "screwed_plug", "hex_plug", "bull_plug"];
+
 /// Parts of the classes and descriptions of check valves with a spindle that may hold them shut.
 pub const STOP_CHECKS: &[&str] = &[
     "stop_check",

@@ -10,7 +10,9 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 pub(super) use crate::pid::dead_ends::neighbors;
-use crate::pid::dead_ends::{has_sensor, is_end_of_vent, names_bleed, names_other_purpose, names_supply, only_branch};
+use crate::pid::dead_ends::{
+    has_sensor, is_cap, is_end_of_vent, names_bleed, names_other_purpose, names_supply, only_branch,
+};
 use crate::pid::valve_state::pipes::{PipeState, state_between};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::unread_texts::may_not_close;
@@ -61,7 +63,7 @@ pub(super) fn behind(
             }
         }
         if rest.is_empty() {
-            rest.extend(take_line(&mut bleeds));
+            rest.extend(take_line(drawing, node, &mut bleeds, charge)?);
         }
         bleeds.into_iter().for_each(|(valve, end)| found.add_bleed(valve, end));
         let [only] = rest.as_slice() else { return Ok(found) };
@@ -76,6 +78,7 @@ pub(super) fn behind(
                 return Ok(Behind { second: Some(*only), ..found });
             }
             Role::Barrier | Role::PositiveBarrier => return Ok(found),
+            Role::None if is_closed_cap(drawing, *only) => return Ok(Behind { second: Some(*only), ..found }),
             Role::OffPage if !topology.is_sheet_end(*only) => (before, node) = (node, *only),
             // It may be a vent or lead to another source.
             Role::None if is_unknown(drawing, *only) => return Ok(found),
@@ -88,14 +91,38 @@ pub(super) fn behind(
 }
 
 /// Takes the valve in the line itself out of two that look like bleeds: beside a vent on the sheet, that which leads to a
-/// flare or to another sheet.
-fn take_line(bleeds: &mut Vec<(NodeId, BleedEnd)>) -> Option<NodeId> {
+/// flare or to another sheet; beside a bleed with a blind flange or a cap, the second valve of a drain that ends open.
+fn take_line(
+    drawing: &Drawing<'_>,
+    before: NodeId,
+    bleeds: &mut Vec<(NodeId, BleedEnd)>,
+    charge: ChargeFn<'_>,
+) -> Result<Option<NodeId>> {
+    let [(first, first_end), (second, second_end)] = *bleeds.as_slice() else { return Ok(None) };
     let is_vent = |end: BleedEnd| end == BleedEnd::OnSheet;
-    let at = match bleeds.as_slice() {
-        [(_, first), (_, second)] if is_vent(*first) != is_vent(*second) => usize::from(is_vent(*first)),
-        _ => return None,
+    let at = if is_vent(first_end) == is_vent(second_end) {
+        let mut is_plugged = |valve| ends_closed(drawing, [before, valve], charge);
+        match [is_plugged(first)?, is_plugged(second)?] {
+            [true, false] => 1,
+            [false, true] => 0,
+            _ => return Ok(None),
+        }
+    } else {
+        usize::from(is_vent(first_end))
     };
-    Some(bleeds.remove(at).0)
+    Ok(Some(bleeds.remove(at).0))
+}
+
+/// Returns whether a branch ends in a blind flange or a cap.
+fn ends_closed(drawing: &Drawing<'_>, start: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+    let items = only_branch(drawing, start, |_| false, charge)?.unwrap_or_default();
+    let is_flange = |end: NodeId| drawing.topology.roles[end as usize] == Role::PositiveBarrier;
+    Ok(items.last().is_some_and(|end| is_flange(*end) || is_cap(drawing, *end)))
+}
+
+/// Returns whether an item is a cap that is there, and that no text calls open.
+fn is_closed_cap(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    is_cap(drawing, node) && installation(drawing, node) == Installation::Installed && !may_not_close(drawing, node)
 }
 
 /// Returns whether an edge of unknown kind, which may be a pipe, leads from an item to others than two known ones.

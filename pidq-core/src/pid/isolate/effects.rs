@@ -12,6 +12,7 @@ use crate::pid::ChargeFn;
 use crate::pid::dead_ends::pipe_ends;
 use crate::pid::relief::devices::may_open_inwards;
 use crate::pid::valve_state::actuation::is_actuated;
+use crate::pid::valve_state::check_valves::has_handwheel;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
     self, BlindPosition, Installation, Spool, blind_position, is_closed, is_declared, is_locked_open,
@@ -63,8 +64,9 @@ impl Isolation<'_, '_> {
             }
             Role::Barrier => self.hand_valve_effect(node, step, visitor)?,
             Role::Control => self.conditional_effect(node, step, "close", self.options.accept_conditional),
+            Role::OneWay if has_handwheel(self.drawing, node) => self.stop_check_effect(node, step, visitor)?,
             Role::OneWay if self.options.accept_one_way => self.one_way_effect(node, step),
-            Role::Relief => self.relief_effect(node, step),
+            Role::Relief => self.relief_effect(node, step, visitor)?,
             Role::Equipment => NodeEffect::StaysOpen(self.end_kind(node), node),
             Role::OffPage if topology.flow_degree(node) < 2 => NodeEffect::StaysOpen("off_page_connector", node),
             Role::OpenEnd => NodeEffect::StaysOpen("open_end", node),
@@ -220,6 +222,14 @@ impl Isolation<'_, '_> {
         }
     }
 
+    /// Handles a stop check valve: its spindle closes it as a hand valve, if the drawing does not show it open.
+    fn stop_check_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
+        let is_accepted = self.options.accept_conditional && !self.has_several_ways(node, visitor)?;
+        let effect = self.conditional_effect(node, step, "close", is_accepted);
+        let is_check_valve = self.options.accept_one_way && !is_accepted;
+        Ok(if is_check_valve { self.one_way_effect(node, step) } else { effect })
+    }
+
     /// Handles a check valve that an option accepts: it closes against a flow into the volume only if the drawing states
     /// that it opens outwards.
     fn one_way_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
@@ -231,17 +241,25 @@ impl Isolation<'_, '_> {
     }
 
     /// Handles a relief device. One that discharges into the volume is opened by the pressure of others: no barrier.
-    fn relief_effect(&mut self, node: NodeId, step: u32) -> NodeEffect {
+    fn relief_effect<V: Visitor>(&mut self, node: NodeId, step: u32, visitor: &mut V) -> Result<NodeEffect> {
+        let before = self.node_at(self.steps[step as usize].from);
+        let end = match before {
+            NONE => None,
+            before => self.relief_outlet_effect(node, before, &mut |units| visitor.charge(units))?,
+        };
+        if let Some(end) = end {
+            return Ok(end);
+        }
         self.relief.push(step);
         if !self.options.accept_relief {
-            return NodeEffect::Passes;
+            return Ok(NodeEffect::Passes);
         }
         let discharges_inwards = self.flow_through(node, step) == Some(FlowThrough::Other);
         if discharges_inwards || may_open_inwards(self.drawing, node) {
             self.note("relief_direction", node);
-            return NodeEffect::Passes;
+            return Ok(NodeEffect::Passes);
         }
-        self.accepted(node, "accepted_relief", "relief")
+        Ok(self.accepted(node, "accepted_relief", "relief"))
     }
 
     /// Returns the flow through an item that a branch reaches, by all its pipes; `None` if the drawing leaves the

@@ -14,7 +14,10 @@ use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
-use crate::pid::valve_state::is_locked_open;
+use crate::pid::valve_state::check_valves::{has_handwheel, opens_from};
+use crate::pid::valve_state::{
+    BlindPosition, Installation, blind_position, installation, is_locked_open, is_spool_in_place,
+};
 use crate::pid::{ChargeFn, Datum};
 
 const PLAN: &[&str] = &[
@@ -193,7 +196,7 @@ impl<'a> Isolation<'_, 'a> {
                 if bleeds.contains(&next) {
                     return Ok(Some(next));
                 }
-                if inside.contains(&next) && !self.may_be_shut(next) && seen.insert(next) {
+                if inside.contains(&next) && !self.may_be_shut(node, next) && seen.insert(next) {
                     queue.push(next);
                 }
             }
@@ -228,9 +231,21 @@ impl<'a> Isolation<'_, 'a> {
             || machines == Machines::PossiblyOpen && !has(vocabulary::SHUT_MACHINES)
     }
 
-    /// Returns whether an item may hold pressure: it closes, it is a trap, or its class is unknown.
-    fn may_be_shut(&self, node: NodeId) -> bool {
+    /// Returns whether an item, reached from another one, may hold pressure: it closes, it is a trap, or its class is
+    /// unknown. An open blind and a spool in its place are pipe, and a check valve lets pass what leaks in its direction.
+    fn may_be_shut(&self, before: NodeId, node: NodeId) -> bool {
         let role = self.drawing.topology.roles[node as usize];
+        let is_open = match role {
+            Role::OneWay => opens_from(self.drawing, node, before) == Some(true) && !has_handwheel(self.drawing, node),
+            Role::Blind | Role::PositiveBarrier | Role::None if self.drawing.is_spool(node) => {
+                is_spool_in_place(self.drawing, node)
+            }
+            Role::Blind => blind_position(self.drawing, node) == BlindPosition::Open,
+            _ => false,
+        };
+        if is_open {
+            return installation(self.drawing, node) != Installation::Installed;
+        }
         let is_trap = || {
             let parts = [vocabulary::TRAPS, vocabulary::EXCESS_FLOW, vocabulary::SELF_CLOSING];
             parts.iter().any(|parts| self.drawing.class_has(node, parts))

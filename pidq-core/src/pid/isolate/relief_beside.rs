@@ -17,6 +17,7 @@ use crate::pid::ChargeFn;
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::sides::SideKind;
 use crate::pid::relief::{PathState, ReliefPath};
+use crate::pid::valve_state::check_valves::opens_from;
 use crate::pid::valve_state::is_locked_open;
 
 /// A relief device, and the path to it from next to a barrier.
@@ -46,7 +47,7 @@ impl Isolation<'_, '_> {
         charge: ChargeFn<'_>,
     ) -> Result<Vec<DevicePath>> {
         let node = self.steps[barrier.step as usize].node;
-        let mut found = self.devices_beside(node, Side::Outside, charge)?;
+        let mut found = self.devices_beside(node, Side::Outside, protection, charge)?;
         found.retain(|(device, _)| !known(*device));
         let mut lost = Vec::new();
         for (device, path) in found {
@@ -61,7 +62,7 @@ impl Isolation<'_, '_> {
     }
 
     /// Returns whether what is open to a barrier inside the volume has a relief device besides some others, or needs none: a
-    /// flare, an open tank.
+    /// flare, an open tank, an instrument with its pipes.
     fn needs_no_other_relief(
         &self,
         barrier: NodeId,
@@ -74,6 +75,10 @@ impl Isolation<'_, '_> {
         let is_barrier = |node: NodeId| node == barrier || self.barrier_of.contains_key(&node);
         let part = Part::find(self.drawing, inside, is_barrier, charge)?;
         let equipment = part.equipment();
+        let is_instrument = |node: &NodeId| self.drawing.topology.roles[*node as usize] == Role::Instrument;
+        if equipment.is_empty() && self.targets.iter().all(is_instrument) {
+            return Ok(true);
+        }
         if !equipment.is_empty() && equipment.iter().all(|(equipment, _)| self.drawing.is_relief_end(*equipment)) {
             return Ok(true);
         }
@@ -103,7 +108,7 @@ impl Isolation<'_, '_> {
             return Ok(Vec::new());
         }
         let mut lost = Vec::new();
-        for (device, path) in self.devices_beside(node, Side::Inside, charge)? {
+        for (device, path) in self.devices_beside(node, Side::Inside, protection, charge)? {
             let before = path.iter().rev().nth(1).copied().unwrap_or(node);
             if self.is_inlet(device, before, protection, charge)? {
                 lost.push((device, path));
@@ -186,13 +191,20 @@ impl Isolation<'_, '_> {
         Ok(!keeps_own_suction && !path.valves(SideKind::Outlet, |valve| valve == barrier).is_empty())
     }
 
-    /// Returns the relief devices on a side of a barrier, up to the next valve or equipment, with the paths to them.
-    fn devices_beside(&self, barrier: NodeId, side: Side, charge: ChargeFn<'_>) -> Result<Vec<DevicePath>> {
+    /// Returns the relief devices on a side of a barrier, up to the next valve or equipment, with the paths to them. A check
+    /// valve that closes against the relief flow separates the inlet of a device from the barrier.
+    fn devices_beside(
+        &self,
+        barrier: NodeId,
+        side: Side,
+        protection: &mut Protection,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<DevicePath>> {
         let topology = &self.drawing.topology;
         if topology.relief_devices.is_empty() {
             return Ok(Vec::new());
         }
-        let mut seen: HashSet<NodeId> = HashSet::new();
+        let (mut seen, mut shut_off): (HashSet<NodeId>, HashSet<NodeId>) = Default::default();
         let mut queue: Vec<DevicePath> = vec![(barrier, Vec::new())];
         let (mut found, mut at) = (Vec::new(), 0);
         while at < queue.len().min(MAX_ITEMS) {
@@ -204,7 +216,10 @@ impl Isolation<'_, '_> {
                     continue;
                 }
                 let path = [path.as_slice(), &[next]].concat();
+                let is_shut_off = shut_off.contains(&node) || opens_from(self.drawing, next, node) == Some(false);
+                shut_off.extend(is_shut_off.then_some(next));
                 match topology.roles[next as usize] {
+                    Role::Relief if is_shut_off && self.is_inlet(next, node, protection, charge)? => {}
                     Role::Relief => found.push((next, path)),
                     Role::None | Role::Junction | Role::SizeBreak | Role::OneWay | Role::Instrument => {
                         queue.push((next, path));

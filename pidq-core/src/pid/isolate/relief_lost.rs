@@ -17,6 +17,7 @@ use crate::pid::ChargeFn;
 use crate::pid::relief::protected::{EquipmentSide, Inlet, Protected, enters_pump, is_driven, may_block};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, ReliefPath, SideWay};
+use crate::pid::valve_state::check_valves::opens_from;
 use crate::pid::valve_state::is_locked_open;
 
 /// Relief devices that are not blocked, by the equipment that they protect: those around the barriers looked at so far.
@@ -149,7 +150,7 @@ impl Protection {
     }
 
     /// Returns what a device protects by its inlets.
-    fn protected_by(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<&Protected> {
+    pub fn protected_by(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<&Protected> {
         if !self.protected.contains_key(&device) {
             let ways = self.inlet_ways(drawing, device, charge)?;
             let inlets: Vec<Inlet<'_>> = ways.iter().map(|way| (way.first, way.shared.as_slice())).collect();
@@ -241,7 +242,16 @@ impl Isolation<'_, '_> {
         for part in [&inside, &outside] {
             protection.explore(self.drawing, part, charge)?;
         }
-        let [of_inside, of_outside] = [protection.devices(&inside, charge)?, protection.devices(&outside, charge)?];
+        let [mut of_inside, mut of_outside] =
+            [protection.devices(&inside, charge)?, protection.devices(&outside, charge)?];
+        // From the other side of the barrier to the device, a check valve may close.
+        let is_open = |(_, path): &(NodeId, Vec<NodeId>)| {
+            let mut before = barrier;
+            path.iter()
+                .all(|node| opens_from(self.drawing, *node, std::mem::replace(&mut before, *node)) != Some(false))
+        };
+        of_inside.retain(is_open);
+        of_outside.retain(is_open);
         let lacks_relief = |part: &Part| !protection.is_certain(part) && part.keeps_pressure(self.drawing);
         Ok(match () {
             () if !of_outside.is_empty() && lacks_relief(&inside) => of_outside,

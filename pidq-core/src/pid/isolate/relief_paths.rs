@@ -10,10 +10,12 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::relief::paths::is_end;
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{ReliefPath, SideWay};
+use crate::pid::valve_state::check_valves::has_handwheel;
 
 /// Relief paths of the parts of a drawing that an isolation has reached. A path does not lead through equipment, so only
 /// the devices in the piping around an item can depend on it.
@@ -59,7 +61,11 @@ impl ReliefPaths {
     fn add_device(&mut self, drawing: &Drawing<'_>, device: NodeId, charge: ChargeFn<'_>) -> Result<()> {
         for side in ReliefPath::side_ways(drawing, device, &mut self.tails, charge)? {
             charge(side.shared.len() as u64)?;
-            for node in side.shared.iter().filter(|node| drawing.topology.roles[**node as usize].closes()) {
+            let may_close = |node: NodeId| match drawing.topology.roles[node as usize] {
+                Role::OneWay => has_handwheel(drawing, node),
+                role => role.closes(),
+            };
+            for node in side.shared.iter().filter(|node| may_close(**node)) {
                 self.sides_blocked.entry(*node).or_default().push(self.sides.len());
             }
             self.sides.push((device, side));
@@ -78,6 +84,20 @@ impl ReliefPaths {
 
     pub fn blocks(&self, valve: NodeId) -> bool {
         self.sides_blocked.contains_key(&valve)
+    }
+
+    /// Returns whether one of some items is on all ways of a side of a device, or equipment that it discharges into.
+    pub fn has(&self, drawing: &Drawing<'_>, device: NodeId, is_item: impl Fn(NodeId) -> bool) -> bool {
+        let topology = &drawing.topology;
+        let flows_into = |path: &[NodeId]| {
+            let [before, end] = *path.last_chunk().unwrap_or(&[device, path.first().copied().unwrap_or(device)]);
+            let mut pipes = topology.table(EdgeFilter::Flow, Direction::Both).arcs(end);
+            pipes.any(|(from, pipe)| {
+                from == before && topology.flow_ends(pipe) == [before, end] && !topology.is_assumed(pipe)
+            }) && is_item(topology.equipment_or_self(end))
+        };
+        let mut sides = self.sides.iter().filter(|(of, _)| *of == device);
+        sides.any(|(_, side)| side.shared.iter().any(|node| is_item(*node)) || flows_into(&side.path))
     }
 
     /// Returns the valves that block a device, from the device outward on each side.

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
+use crate::pid::dead_ends::is_cap;
 use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed};
 use crate::pid::{ChargeFn, Datum};
 
@@ -75,7 +76,7 @@ pub(super) struct CutOff {
 
 impl<'a> Isolation<'_, 'a> {
     pub(super) fn result(&self, targets: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
-        let mut protection = Protection::default();
+        let mut protection = self.protection.borrow_mut();
         let cut_off = self.devices_cut_off(&mut protection, charge)?;
         let mut barriers = Vec::with_capacity(self.barriers.len());
         for (barrier, devices) in self.barriers.iter().zip(&cut_off) {
@@ -199,6 +200,7 @@ impl<'a> Isolation<'_, 'a> {
         let role = self.drawing.topology.roles[node as usize];
         role == Role::Blind && blind_position(self.drawing, node) == BlindPosition::Closed
             || role == Role::PositiveBarrier
+            || is_cap(self.drawing, node)
             || is_closed(self.drawing, node)
     }
 
@@ -348,6 +350,6 @@ impl<'a> Isolation<'_, 'a> {
             devices: devices.iter().map(|device| device.node).collect(),
             is_of_machines: !devices.is_empty() && devices.iter().all(|device| device.is_of_machine),
         };
-        Ok(self.devices_cut_off(&mut Protection::default(), charge)?.iter().map(cut_off).collect())
+        Ok(self.devices_cut_off(&mut self.protection.borrow_mut(), charge)?.iter().map(cut_off).collect())
     }
 }

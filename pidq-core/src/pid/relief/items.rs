@@ -19,6 +19,7 @@ use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
+use crate::pid::valve_state::check_valves::has_handwheel;
 use crate::pid::valve_state::closed_texts::{may_not_stay_open, says_closed};
 use crate::pid::valve_state::out_of_action::is_out_of_action;
 use crate::pid::valve_state::pipes::{self, PipeState};
@@ -494,16 +495,6 @@ fn position_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
         () if may_not_stay_open(drawing, node) => Some(Cause::UnknownPosition),
         () => None,
     }
-}
-
-/// Returns whether a check valve is a stop check valve, whose disc a spindle may hold shut.
-fn has_handwheel(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let names_it = |text: &str| {
-        let text = snake_case(text);
-        vocabulary::STOP_CHECKS.iter().any(|words| text.contains(words))
-    };
-    let texts = [Names::Description, Names::ComponentName].map(|names| valve_state::texts(drawing, node, names));
-    drawing.class_has(node, vocabulary::STOP_CHECKS) || texts.into_iter().flatten().any(names_it)
 }
 
 fn blind_cause(drawing: &Drawing<'_>, node: NodeId) -> Cause {

@@ -1,5 +1,7 @@
 //! Items inside a section of the plant: valves that may be switched, and passive safeguards.
 
+use hashbrown::HashSet;
+
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
@@ -11,13 +13,29 @@ use crate::pid::tag::Tag;
 use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
 
 /// Returns whether a valve has an actuator and does not only throttle by itself, by its class, its fields, the letters of its
-/// tag or what is connected with it: it may be closed in an emergency.
-pub(super) fn may_be_switched(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+/// tag or what is connected with it: it may be closed in an emergency. `by_controllers` are the valves that controllers move:
+/// where no class says so, as in DEXPI, these throttle.
+pub(super) fn may_be_switched(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    by_controllers: &HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
     Ok(match drawing.topology.roles[node as usize] {
         Role::Control => !drawing.only_throttles(node) || is_closed_by_hand(drawing, node),
+        Role::Barrier if by_controllers.contains(&node) && !is_switched(drawing, node) => false,
         Role::Barrier => tag_letters(drawing, node) == TagLetters::Actuated || is_actuated(drawing, node, charge)?,
         _ => false,
     })
+}
+
+/// Returns whether the letters of the tag of a valve are not those of a variable that a valve controls, or its class says that it
+/// is switched.
+fn is_switched(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    const CONTROLLED: &[char] = &['A', 'D', 'F', 'L', 'P', 'T'];
+    let is_other = |tag: Tag| !tag.letters.starts_with(CONTROLLED);
+    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(is_other)
+        || drawing.class_has_word(node, vocabulary::SWITCHED_VALVE_WORDS)
 }
 
 /// Returns whether a control valve is operated by hand from afar, as an `HCV` is: an operator may close it.

@@ -13,15 +13,14 @@ use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
-use crate::pid::dead_ends::neighbors;
+use crate::pid::dead_ends::is_end_of_vent;
 use crate::pid::isolate::is_unknown;
 use crate::pid::isolate::parts::Parts;
 use crate::pid::relief::devices::{is_device_by_tag, opens_inwards};
 use crate::pid::valve_state::drawn_closed::{is_drawn_closed, may_be_drawn_closed};
 use crate::pid::valve_state::pipes::pipe_state;
 use crate::pid::valve_state::unknown_edges::unknown_connections;
-use crate::pid::valve_state::unread_texts::may_not_close;
-use crate::pid::valve_state::{Installation, contradicts_open, installation, is_not_installed};
+use crate::pid::valve_state::{installation, is_not_installed};
 use crate::pid::{ChargeFn, Datum, joints, loop_parts, pipe_lines};
 
 use super::closed_ways::closed_item_behind;
@@ -30,6 +29,8 @@ use super::emergency_valves::{
 };
 use super::inner_valves;
 use super::partition::Partition;
+use super::separations::Separations;
+use super::sheltered::{ShelteredParts, is_certainly_closed};
 
 const SECTION: &[&str] = &[
     "section",
@@ -98,7 +99,7 @@ pub(crate) fn sections<'a>(
 fn find_ends(drawing: &Drawing<'_>, cut: Option<&HashSet<NodeId>>, charge: ChargeFn<'_>) -> Result<Ends> {
     let topology = &drawing.topology;
     let mut ends = Ends::default();
-    let moved_by_trips = loop_parts::final_elements_of_trips(drawing, charge)?;
+    let moved = loop_parts::moved_by_loops(drawing, charge)?;
     for node in 0..topology.node_count() as u32 {
         charge(1)?;
         if topology.flow_degree(node) == 0 || topology.is_equipment(node) {
@@ -125,8 +126,8 @@ fn find_ends(drawing: &Drawing<'_>, cut: Option<&HashSet<NodeId>>, charge: Charg
         }
         let may_be_meant = kind.is_some()
             || is_shutdown
-            || moved_by_trips.contains(&node)
-            || inner_valves::may_be_switched(drawing, node, charge)?;
+            || moved.by_trips.contains(&node)
+            || inner_valves::may_be_switched(drawing, node, &moved.by_controllers, charge)?;
         if may_be_meant {
             ends.possible.insert(node, "possible_esd_valve");
         }
@@ -193,6 +194,7 @@ fn collect(
         add_openings(drawing, section, &parts, charge)?;
         add_different_pipes(drawing, section, charge)?;
     }
+    remove_sheltered(drawing, &mut sections, ends, charge)?;
     let mut as_drawn = add_closed_items(drawing, &mut sections, ends, charge)?;
     for section in &mut sections {
         add_bypassed(drawing, section, as_drawn.as_mut(), charge)?;
@@ -266,9 +268,9 @@ fn add_closed_items(
         for node in section.items.iter().chain(&section.equipment).copied().filter(|node| !closed.contains(node)) {
             charge(1 + table.degree(node) as u64)?;
             let is_end = |other: &NodeId| ends.contains_key(other);
-            let has_content =
-                topology.is_equipment(node) && topology.flow_degree(node) > 0 || table.nodes(node).iter().any(is_end);
-            if has_content {
+            let is_body =
+                topology.is_equipment(node) && topology.flow_degree(node) > 0 && !is_end_of_vent(drawing, node);
+            if is_body || table.nodes(node).iter().any(is_end) {
                 with_content.insert(partition.root_of(drawing, node));
             }
         }
@@ -281,15 +283,42 @@ fn add_closed_items(
         if with_content.len() < 2 {
             continue;
         }
+        let mut separations = Separations::default();
         for node in section.items.iter().copied().filter(|node| closed.contains(node)) {
             charge(table.degree(node) as u64)?;
             let sides = sorted(table.nodes(node).iter().map(|other| partition.root_of(drawing, *other)));
-            if sides.len() > 1 && sides.iter().any(|side| with_content.contains(side)) {
-                section.uncertainties.push(("closed_item", node, NONE));
-            }
+            separations.add(node, partition.root_of(drawing, node), &sides);
         }
+        let separating = separations.separating(|part| with_content.contains(&part));
+        section.uncertainties.extend(separating.into_iter().map(|node| ("closed_item", node, NONE)));
     }
     Ok(Some(partition))
+}
+
+/// Removes what is uncertain about open ends and items behind closed hand valves, as at a drain: the section ends there.
+fn remove_sheltered(
+    drawing: &Drawing<'_>,
+    sections: &mut [Section],
+    ends: &HashMap<NodeId, End>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    const REASONS: [&str; 4] = ["open_end", "free_port", "unknown_class", "possible_esd_valve"];
+    charge(sections.iter().map(|section| (section.items.len() + section.uncertainties.len()) as u64).sum())?;
+    let is_listed = |section: &&mut Section| {
+        section.uncertainties.iter().any(|(reason, _, _)| REASONS.contains(reason))
+            && section.items.iter().any(|node| is_certainly_closed(drawing, *node))
+    };
+    let mut listed: Vec<&mut Section> = sections.iter_mut().filter(|section| is_listed(section)).collect();
+    if listed.is_empty() {
+        return Ok(());
+    }
+    let mut parts = ShelteredParts::new(drawing, |node| ends.contains_key(&node), charge)?;
+    for section in &mut listed {
+        let nodes = section.items.iter().chain(&section.equipment).copied();
+        parts.add_content(drawing, nodes, charge)?;
+        section.uncertainties.retain(|(reason, at, _)| !REASONS.contains(reason) || !parts.is_sheltered(drawing, *at));
+    }
+    Ok(())
 }
 
 /// Adds nozzles that may be on the side of equipment that is in a section, or on another one: they state no side. Stated
@@ -343,6 +372,9 @@ fn add_openings(drawing: &Drawing<'_>, section: &mut Section, parts: &Parts, cha
         let unknown = unknown_connections(drawing, node, &inside, charge)?;
         let is_unpiped = drawing.topology.flow_degree(node) == 0;
         let role = drawing.topology.roles[node as usize];
+        if role == Role::Port && is_unpiped && is_on_other_side(drawing, section, node) {
+            continue;
+        }
         let reason = match role {
             Role::Port if is_unpiped => "unconnected_nozzle",
             Role::OpenEnd | Role::Equipment => "open_end",
@@ -353,7 +385,7 @@ fn add_openings(drawing: &Drawing<'_>, section: &mut Section, parts: &Parts, cha
         if role == Role::Relief && is_unpiped {
             section.ends.push((End::Relief, node));
         }
-        if unknown.is_empty() && !listed.contains(&node) && !is_behind_closed_valve(drawing, node, charge)? {
+        if unknown.is_empty() && !listed.contains(&node) {
             section.uncertainties.push((reason, node, NONE));
         }
         section.uncertainties.extend(unknown.into_iter().map(|edge| ("unknown_connection", node, edge)));
@@ -361,26 +393,13 @@ fn add_openings(drawing: &Drawing<'_>, section: &mut Section, parts: &Parts, cha
     Ok(())
 }
 
-/// Returns whether a hand valve that is drawn closed is between an end and the rest of its section, as at a drain.
-fn is_behind_closed_valve(drawing: &Drawing<'_>, end: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-    const MAX_ITEMS: usize = 10;
+/// Returns whether a nozzle without a pipe states another side of its equipment than those that are in a section.
+fn is_on_other_side(drawing: &Drawing<'_>, section: &Section, nozzle: NodeId) -> bool {
     let topology = &drawing.topology;
-    let (mut before, mut node) = (NONE, end);
-    for _ in 0..MAX_ITEMS {
-        let next = neighbors(drawing, node, charge)?;
-        let mut next = next.into_iter().filter(|next| *next != before);
-        let (Some(only), None) = (next.next(), next.next()) else { return Ok(false) };
-        let is_closed = topology.roles[only as usize] == Role::Barrier
-            && may_be_drawn_closed(drawing, only)
-            && !contradicts_open(drawing, only)
-            && !may_not_close(drawing, only)
-            && installation(drawing, only) == Installation::Installed;
-        if is_closed || topology.is_equipment(only) {
-            return Ok(is_closed && neighbors(drawing, only, charge)?.len() == 2);
-        }
-        (before, node) = (node, only);
-    }
-    Ok(false)
+    let (side, owner) = (topology.zone(nozzle), topology.owner(nozzle));
+    let is_own = |port: &NodeId| owner.is_some() && topology.owner(*port) == owner && topology.flow_degree(*port) > 0;
+    let mut sides = section.items.iter().filter(|port| is_own(port)).map(|port| topology.zone(*port)).peekable();
+    side != NONE && sides.peek().is_some() && sides.all(|here| here != NONE && here != side)
 }
 
 /// Adds an item with its equipment, its pipes, and what ends the section there.

@@ -19,6 +19,9 @@ use crate::pid::instrument_class::is_sensor_by_class;
 /// Parts of the classes of items that move a valve, or that stand for the valve which an actuating system moves (DEXPI).
 const FINAL_ELEMENTS: &[&str] = &["final_control_element", "final_element", "operated_valve_reference"];
 
+/// Types of the groups that have valves.
+const GROUPS: [Names; 3] = [Names::LineType, Names::SegmentType, Names::LoopType];
+
 /// Kinds of edges that carry air or oil to an actuator, as parts of their class.
 const FLUID_SIGNALS: &[&str] = &["pneumatic", "hydraul"];
 
@@ -43,7 +46,8 @@ pub(crate) fn actuators(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'
     Ok(found)
 }
 
-/// Returns what belongs to a valve, by edges and by fields.
+/// Returns what belongs to a valve, by edges and by fields. The lines and loops that an edge without a direction ties to it are
+/// what it belongs to.
 pub(crate) fn parts(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     let topology = &drawing.topology;
     let [down, up] = [Direction::Down, Direction::Up].map(|side| topology.table(EdgeFilter::All, side));
@@ -52,7 +56,8 @@ pub(crate) fn parts(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -
     let is_whole = |edge: EdgeId| has(edge, EdgeFlags::PART) || has(edge, EdgeFlags::MEMBER);
     let of_whole = down.arcs(node).filter(|(_, edge)| is_whole(*edge));
     let of_part = up.arcs(node).filter(|(_, edge)| has(*edge, EdgeFlags::MEMBER_REVERSED));
-    let by_edge = of_whole.chain(of_part).map(|(part, _)| part);
+    let is_group = |node: NodeId| GROUPS.iter().any(|types| drawing.has_type(node, *types));
+    let by_edge = of_whole.chain(of_part).map(|(part, _)| part).filter(|part| !is_group(*part));
     Ok(by_edge.chain(topology.field_members(node).iter().copied()).chain(topology.field_parts(node)).collect())
 }
 

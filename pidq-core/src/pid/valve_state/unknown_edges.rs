@@ -10,7 +10,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::instrument_class::acts_by_class;
+use crate::pid::instrument_class::{acts_by_class, is_sensor_by_class};
 
 /// Returns the edges of unknown kind from a node to items outside of a volume.
 pub(crate) fn unknown_connections(
@@ -21,7 +21,7 @@ pub(crate) fn unknown_connections(
 ) -> Result<Vec<EdgeId>> {
     let mut found = Vec::new();
     for (other, edge) in unknown_arcs(drawing, node, charge)? {
-        if !inside.contains(&other) && leads_to_item(drawing, node, other, charge)? {
+        if !inside.contains(&other) && leads_to_item(drawing, [node, other], inside, charge)? {
             found.push(edge);
         }
     }
@@ -37,13 +37,22 @@ fn unknown_arcs(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Re
 }
 
 /// Returns whether an edge of unknown kind leads to an item of pipes or to equipment, past instruments and items of
-/// unknown class with two such edges. What has one or many is a note or a group, unless its class is that of a piping item.
-fn leads_to_item(drawing: &Drawing<'_>, from: NodeId, to: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+/// unknown class with two such edges. What has one or many is a note or a group, unless its class is that of a piping item. Back
+/// at the volume, as by the second tap of a level gauge, nothing leads out of it.
+fn leads_to_item(
+    drawing: &Drawing<'_>,
+    [from, to]: [NodeId; 2],
+    inside: &HashSet<NodeId>,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
     const MAX_STEPS: usize = 20;
     let (mut before, mut node) = (from, to);
     for _ in 0..MAX_STEPS {
         if is_item(drawing, node) {
-            return Ok(true);
+            return Ok(!inside.contains(&node));
+        }
+        if measures_beside_pipe(drawing, node) {
+            return Ok(false);
         }
         if !matches!(drawing.topology.roles[node as usize], Role::None | Role::Instrument) || is_group(drawing, node) {
             return Ok(false);
@@ -77,6 +86,17 @@ fn is_item(drawing: &Drawing<'_>, node: NodeId) -> bool {
             }
             _ => true,
         }
+}
+
+/// Returns whether an item is the sensor or the transmitter of a level, a pressure or a temperature by its class, without a
+/// pipe: several impulse lines may lead to it, and nothing flows through it.
+fn measures_beside_pipe(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    topology.roles[node as usize] == Role::Instrument
+        && topology.flow_degree(node) == 0
+        && drawing.class_has_word(node, vocabulary::STATIC_VARIABLES)
+        && is_sensor_by_class(drawing, node)
+        && !drawing.class_has(node, vocabulary::FLOW_INSTRUMENTS)
 }
 
 fn is_group(drawing: &Drawing<'_>, node: NodeId) -> bool {

@@ -57,7 +57,7 @@ pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a text is a class of an item, such as `FiredHeater`: its words are read as those of a class. A label, which
 /// may be a class too, may have several words.
-fn is_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
+pub(crate) fn is_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
     !text.contains(char::is_whitespace) && drawing.class_texts(node).any(|class| class == text)
 }
 
