@@ -150,9 +150,14 @@ fn the_relief_valves_of_other_vessels_on_a_header_are_not_closed() {
     // A block valve before the header isolates the vessel.
     let blocked = HEADER.replace("CV-1 → J-1", "CV-1 → V-8 → J-1");
     assert_eq!(answer(&blocked, &rows), json!(["yes", ["V-1", "V-8"], [], []]));
+    // A device of another vessel that is open to this one too.
+    let open = format!("{HEADER}; D-1 → V-10(lo) → D-2");
+    let found = answer(&open, r#"isolate("D-1") | [.isolated, .barriers | map([.node.id, .cuts_off | map(.id)])]"#);
+    assert_eq!(found, json!(["no", [["V-1", []], ["V-10", ["RV-2"]]]]));
     // A valve that the drawing shows closed is a barrier, whatever it protects.
     let closed = HEADER.replace("V-5(lo)", "V-5(closed)").replace("RV-3 → J-2", "RV-3 → V-9(closed) → J-2");
-    assert_eq!(answer(&closed, r#"isolate("D-1").unresolved | map(.kind)"#), json!([]));
+    assert_eq!(answer(&closed, r#"isolate("D-1").unresolved | map(.at.id)"#), json!(["D-9"]));
+    assert_eq!(answer(&closed, r#"isolate("D-1").barriers | map(.node.id) | sort()"#), json!(["V-1", "V-5", "V-9"]));
 }
 
 #[test]

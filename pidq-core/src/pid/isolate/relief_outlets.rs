@@ -82,15 +82,14 @@ impl Isolation<'_, '_> {
         Ok(!inlets.is_empty() && inlets.iter().all(|way| way.first != first))
     }
 
-    /// Returns whether a device relieves equipment outside of the volume and none in it. A machine needs no relief while it
-    /// stands still, and what isolates an item of its relief path, or where it discharges, takes it out of service anyway.
+    /// Returns whether a device relieves equipment outside of the volume. A machine needs no relief while it stands still, and
+    /// what isolates an item of its relief path, or where it discharges, takes it out of service anyway.
     fn relieves_others(&self, device: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
         let mut protection = self.protection.borrow_mut();
-        let protected = protection.protected_by(self.drawing, device, charge)?;
-        charge(protected.equipment.len() as u64)?;
-        let is_vessel = |side: &EquipmentSide| !is_driven(self.drawing, side.0);
-        if protected.equipment.iter().any(|side| self.is_in_volume(*side)) || !protected.certain().iter().any(is_vessel)
-        {
+        let protected = protection.protected_by(self.drawing, device, charge)?.certain();
+        charge(protected.len() as u64)?;
+        let is_other = |side: &EquipmentSide| !is_driven(self.drawing, side.0) && !self.is_in_volume(*side);
+        if !protected.iter().any(is_other) {
             return Ok(false);
         }
         let is_target = |node: NodeId| self.targets.contains(&node);

@@ -21,9 +21,10 @@ pub(super) fn may_be_switched(
     by_controllers: &HashSet<NodeId>,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
+    let is_throttled = by_controllers.contains(&node) && !is_switched(drawing, node);
     Ok(match drawing.topology.roles[node as usize] {
-        Role::Control => !drawing.only_throttles(node) || is_closed_by_hand(drawing, node),
-        Role::Barrier if by_controllers.contains(&node) && !is_switched(drawing, node) => false,
+        Role::Control => !(drawing.only_throttles(node) || is_throttled) || is_closed_by_hand(drawing, node),
+        Role::Barrier if is_throttled => false,
         Role::Barrier => tag_letters(drawing, node) == TagLetters::Actuated || is_actuated(drawing, node, charge)?,
         _ => false,
     })
