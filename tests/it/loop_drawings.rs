@@ -953,11 +953,11 @@ fn a_safeguard_with_an_open_path_around_it_is_not_certain() {
     }
     let valve = |id: &str| format!("{id}:on_off_valve(fail_action=closed)");
     let trip = |bypass: &str| format!("{}; LSHH-1 ⇢ _v", plant(&valve("_v"), bypass, ""));
-    check(&trip("_w:gate_valve"), query, r#"["LSHH-1",false]"#);
-    check(&trip("_w:gate_valve(normal_position=locked_closed)"), query, r#"["LSHH-1",true]"#);
+    check(&trip("_w:gate_valve"), query, r#"["_v",false,"LSHH-1",false]"#);
+    check(&trip("_w:gate_valve(normal_position=locked_closed)"), query, r#"["_v",true,"LSHH-1",true]"#);
     // The valve that a trip opens is not bypassed.
     let opens = format!("{}; LSHH-1 ⇢ _v", plant("_v:on_off_valve(fail_action=open)", "_w:gate_valve", ""));
-    check(&opens, query, r#"["LSHH-1",true]"#);
+    check(&opens, query, r#"["_v",false,"LSHH-1",true]"#);
     let arresters = plant("FA-1:flame_arrester", "FA-2:detonation_arrester", "");
     check(&arresters, query, r#"["FA-1",true,"FA-2",true]"#);
 }
@@ -1722,4 +1722,163 @@ fn a_check_valve_that_a_field_or_a_text_says_to_let_a_flow_back_is_not_certain()
     ] {
         assert_eq!(certain(&fields), json!([true]), "{fields}");
     }
+}
+
+#[test]
+fn a_valve_with_the_class_of_its_body_is_a_shutdown_valve_if_a_trip_closes_it() {
+    let rows = |valve: &str, rest: &str| {
+        let plant = format!("T-1:tank → _a:tee → {valve} → _b:tee → T-2:tank{rest}");
+        let query = r#"hazopNodes() | map(.safeguards | filter(.kind == "shutdown_valve") | map([.item.id, .certain])) | flatten()"#;
+        evaluate(&document(&plant), query)
+    };
+    let trip = "; T-1 ⇢ LSLL-1 ⇢ I-1:instrument.interlock ⇢ XV-1";
+    for body in ["ball_valve", "globe_valve", "butterfly_valve", "BallValve"] {
+        assert_eq!(rows(&format!("XV-1:{body}(fail_action=closed)"), trip), json!([["XV-1", true]]), "{body}");
+        assert_eq!(rows(&format!("XV-1:{body}(fail_action=open)"), trip), json!([["XV-1", false]]), "{body}");
+        // Nothing trips it.
+        assert_eq!(rows(&format!("XV-1:{body}"), ""), json!([]), "{body}");
+    }
+    let hand = trip.replace("XV-1", "HV-1");
+    assert_eq!(rows("HV-1:ball_valve(fail_action=closed)", &hand), json!([["HV-1", true]]));
+    // A control valve that a trip closes too has another purpose.
+    let control = trip.replace("XV-1", "FV-1");
+    assert_eq!(rows("FV-1:control_valve(fail_action=closed)", &control), json!([]));
+    assert_eq!(rows("FV-1:GlobeValve(fail_action=closed)", &control), json!([]));
+    let anti_surge = trip.replace("XV-1", "UV-1");
+    assert_eq!(rows("UV-1:control_valve(fail_action=open)", &anti_surge), json!([]));
+    // An open way around it.
+    let around = format!("{trip}; _a → _v:gate_valve(normal_position=open) → _b");
+    assert_eq!(rows("XV-1:ball_valve(fail_action=closed)", &around), json!([["XV-1", false]]));
+    let tripped_too = format!("{trip}; _a → XV-2:ball_valve(fail_action=closed) → _b; I-1 ⇢ XV-2");
+    assert_eq!(rows("XV-1:ball_valve(fail_action=closed)", &tripped_too), json!([["XV-1", true], ["XV-2", true]]));
+}
+
+#[test]
+fn the_motor_of_a_valve_without_a_fail_position_leaves_it_where_it_is() {
+    let is_certain = |fields: &Value| certain_trip("XV-1", fields);
+    for fields in [
+        json!({"fail_action": null, "operator": "motor"}),
+        json!({"fail_action": null, "actuator": "electric motor"}),
+        json!({"fail_action": null, "class": "motor_operated_valve"}),
+        json!({"fail_action": "last"}),
+    ] {
+        assert!(!is_certain(&fields), "{fields}");
+    }
+    for fields in [
+        json!({"operator": "motor"}),
+        json!({"fail_action": null}),
+        json!({"fail_action": null, "actuator": "pneumatic"}),
+    ] {
+        assert!(is_certain(&fields), "{fields}");
+    }
+}
+
+#[test]
+fn the_usual_texts_of_the_parts_of_a_trip_leave_it_certain() {
+    for (at, text) in [
+        ("LSHH-1", "Pump not running"),
+        ("LSHH-1", "Agitator not running"),
+        ("LSHH-1", "Valve not closed"),
+        ("LSHH-1", "Suction valve not open"),
+        ("LSHH-1", "Earth not connected"),
+        ("LSHH-1", "Purge not complete"),
+        ("LSHH-1", "Lube oil not available"),
+        ("LSHH-1", "Door not closed"),
+        ("LSHH-1", "Missing phase"),
+        ("LSHH-1", "Blocked filter (high dP)"),
+        ("LSHH-1", "Vessel overfilled"),
+        ("LSHH-1", "Valve failed to close"),
+        ("LSHH-1", "Wet leg filled with glycol"),
+        ("LSHH-1", "Not shared with control"),
+        ("I-1", "Implemented in SIS (Triconex)"),
+        ("I-1", "Trips if LT-7 < 10 %"),
+        ("I-1", "Emergency shutdown, not resettable remotely"),
+        ("XV-1", "Normally open, closes on trip"),
+        ("XV-1", "Pneumatic, spring return"),
+        ("XV-1", "Spring return, fail closed"),
+        ("XV-1", "Spring to close"),
+        ("XV-1", "Air to open, spring to close"),
+        ("XV-1", "ESD valve, partial stroke tested"),
+        ("XV-1", "Inlet shutdown valve, fireproofed"),
+    ] {
+        assert!(certain_trip(at, &json!({"description": text})), "{at} {text}");
+    }
+    for (at, text) in [
+        ("LSHH-1", "not active"),
+        ("LSHH-1", "Pump trip defeated"),
+        ("LSHH-1", "level switch not connected"),
+        ("LSHH-1", "impulse line blocked"),
+        ("LSHH-1", "missing"),
+        ("LSHH-1", "not yet in service"),
+        ("I-1", "Trips if selected"),
+        ("I-1", "pump interlock disabled"),
+        ("XV-1", "Spring to open"),
+        ("XV-1", "opens on trip"),
+        ("XV-1", "passing"),
+        ("XV-1", "partially open"),
+        ("XV-1", "with bypass"),
+    ] {
+        assert!(!certain_trip(at, &json!({"description": text})), "{at} {text}");
+    }
+}
+
+#[test]
+fn the_standby_pump_of_a_pair_is_stopped_by_its_trip() {
+    let plant = |fields: &str| format!("T-1:tank → _s:strainer → P-1:pump({fields}) → T-2:tank; _s ⇢ LSLL-1 ⇢ P-1");
+    let certain = "loops() | map(.certain)";
+    for text in ["Reflux pump (spare)", "Reflux pump; 1 spare", "Installed spare", "spare", "Standby pump"] {
+        check(&plant(&format!("description={text}")), certain, "[true]");
+    }
+    for text in ["out of service", "Reflux pump (removed)", "spare - out of service"] {
+        check(&plant(&format!("description={text}")), certain, "[false]");
+    }
+}
+
+#[test]
+fn logic_whose_tag_has_the_letter_of_a_transmitter_is_logic_by_its_class() {
+    let plant = |logic: &str| format!("T-1:tank → XV-1:shutdown_valve; T-1 ⇢ LT-7 ⇢ LZLL-7 ⇢ {logic} ⇢ XV-1");
+    for logic in ["MFT-1:instrument.interlock", "BMS-1:instrument.interlock", "MFT-1:logic_solver"] {
+        let lines = loops(&plant(logic));
+        assert!(
+            lines.iter().any(|line| line.starts_with("LZ-7 safety: LT-7 |") && line.ends_with("closed")),
+            "{lines:?}"
+        );
+    }
+    // A transmitter is one.
+    let lines = loops("T-1:tank → FV-1:control_valve; MT-1:transmitter ⇢ MIC-1 ⇢ FV-1");
+    assert_eq!(lines, ["M-1 control: MT-1 | MIC-1 | FV-1 | closed"]);
+}
+
+#[test]
+fn an_analyzer_is_an_instrument_without_a_prefix() {
+    for class in ["Analyzer", "analyser", "OxygenAnalyzer", "gas_analyser"] {
+        let lines = loops(&format!("T-1:tank → XV-1:shutdown_valve; AT-5:{class} ⇢ AZHH-5 ⇢ XV-1"));
+        assert_eq!(lines, ["AZ-5 safety: AT-5 | AZHH-5 | XV-1 | closed"], "{class}");
+    }
+}
+
+#[test]
+fn a_solenoid_valve_with_its_supply_of_air_passes_a_trip_on() {
+    let plant = |signal: &str| {
+        format!(
+            "T-1:tank → XV-1:shutdown_valve(fail_action=closed) → T-2:tank; T-1 ⇢ LSLL-1 ⇢ I-1:instrument.interlock ⇢ \
+             XY-1:solenoid_valve; OPC-9:off_page_connector → HV-9:ball_valve → XY-1{signal}"
+        )
+    };
+    let lines = loops(&plant("; XY-1 ⇢ XV-1"));
+    assert!(lines.iter().any(|line| line == "L-1 trip: LSLL-1 | I-1,XY-1 | XV-1 | closed"), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.starts_with("X-1")), "{lines:?}");
+    let certain = r#"hazopNodes() | map(.safeguards | filter(.item.id == "XV-1") | map(.certain)) | flatten()"#;
+    check(&plant("; XY-1 ⇢ XV-1"), certain, "[true]");
+    let links = "causeAndEffect() | .links | map([.initiator.id, .final_element.id])";
+    check(&plant("; XY-1 ⇢ XV-1"), links, r#"[["LSLL-1","XV-1"]]"#);
+    // A solenoid valve in a line, which nothing leads on from, is the final element.
+    let own = "T-1:tank → XY-1:solenoid_valve → T-2:tank; T-1 ⇢ LSLL-1 ⇢ XY-1; XY-1 ⇢ ZSC-1";
+    check(own, links, r#"[["LSLL-1","XY-1"]]"#);
+}
+
+#[test]
+fn an_interlock_with_a_signal_without_a_direction_is_no_sensor() {
+    let lines = loops("T-1:tank → P-1:pump; TT-2:transmitter ~ TSHH-2; TSHH-2 ~ I-2:instrument.interlock; I-2 ~ P-1");
+    assert_eq!(lines, ["T-2 trip?: TT-2 | TSHH-2,I-2 | P-1 | closed"]);
 }

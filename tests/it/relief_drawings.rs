@@ -2086,7 +2086,7 @@ fn a_device_around_a_pump_separates_its_suction_from_its_discharge() {
     assert_eq!(merged[0], json!([["CK-1", "inside"], ["RV-1", "inside"], ["RV-9", "boundary"]]));
     // A device to elsewhere does not protect the suction either.
     let external = "D-1.A → V-1 → P-1.A; P-1.B → J-2 → V-2 → D-2.A; J-2 → RV-1 → O-1";
-    assert_eq!(safeguards(external), json!([[], ["RV-1 relief inside"]]));
+    assert_eq!(safeguards(external), json!([[], ["RV-1 relief boundary"], []]));
     // Without directions, the drawing does not tell the two sides apart.
     let unknown = "D-1.A — V-1 — P-1.A; P-1.B → J-2 → V-2 → D-2.A; J-2 → RV-1 → O-1";
     assert_eq!(safeguards(unknown)[0], json!(["RV-1 relief boundary"]));
@@ -2655,6 +2655,17 @@ fn a_device_behind_a_pressure_reducing_valve_between_two_sheets_protects_the_lin
     assert_eq!(path("X-1 → CV-1 → S-1 → J-1 → X-2; J-1 → V-3(closed) → RV-1 → O-1").get(0), Some(&json!("blocked")));
     // A bypass of the reducing valve.
     assert_eq!(path("X-1 → J-3 → CV-1 → J-2 → J-1 → X-2; J-3 → V-1 → J-2; J-1 → RV-1 → O-1"), json!(["open", ""]));
+    // A check valve lets the flow go on, whatever is closed at the time.
+    let of_line = |plant: &str| answer(plant, "reliefList() | map([.protects, .relief_path, .certain]) | .0");
+    for valve in ["V-1", "V-1(open)", "V-1(closed)"] {
+        let plant = format!("D-1 → {valve} → CV-1 → J-1 → CK-1 → D-2; J-1 → RV-1 → O-1");
+        assert_eq!(of_line(&plant), json!(["", "open", true]), "{plant}");
+    }
+    assert_eq!(of_line("D-1 → V-1(closed) → J-1 → CK-1 → D-2; J-1 → RV-1 → O-1").get(1), Some(&json!("blocked")));
+    assert_eq!(
+        of_line("D-1 → CV-1 → J-1 → V-3(closed) → RV-1 → O-1; J-1 → CK-1 → D-2").get(1),
+        Some(&json!("blocked"))
+    );
     // Nothing reduces the pressure of what comes from the other sheet, or the line does not go on.
     assert_eq!(path("X-1 → V-1 → J-1 → X-2; J-1 → RV-1 → O-1").get(0), Some(&json!("unknown")));
     assert_eq!(path("X-1 → CV-1 → RV-1 → O-1").get(0), Some(&json!("unknown")));

@@ -916,8 +916,7 @@ fn an_open_vent_protects_a_tank() {
         )
     };
     let rows = "pressureInterfaces().interfaces | map([.at.id, .protection | map([.item.id, .kind, .relief_path])])";
-    let protection =
-        |vent: &str, expected: Value| check(&plant(vent), rows, json!([["T-1", expected], ["T-1", expected]]));
+    let protection = |vent: &str, expected: Value| check(&plant(vent), rows, json!([["T-1", expected]]));
     protection("VT-1 reference.open_end", json!([["VT-1", "vent", "open"]]));
     protection("VT-1 vent_hood", json!([["VT-1", "vent", "open"]]));
     protection("VT-1 piping_component.blind_flange", json!([]));
@@ -1808,4 +1807,259 @@ fn a_voting_that_the_drawn_sensors_cannot_meet_is_not_certain() {
     ] {
         check(&plant(sensors, voting), certain, json!(expected));
     }
+}
+
+#[test]
+fn the_switch_that_operates_a_valve_in_both_directions_trips_nothing() {
+    let links = "causeAndEffect() | [(.links | map(.initiator.id)), (.not_followed | map([.item.id, .reason]))]";
+    let plant = |text: &str| {
+        format!(
+            "HS-1 instrument.function {{\"description\": \"{text}\"}}\nXV-1 piping_component.shutdown_valve\nHS-1 ~ XV-1"
+        )
+    };
+    for text in ["open/close", "open / close / local", "O/S/C", "local / off / remote", "Auf/Zu"] {
+        check(&plant(text), links, json!([[], [["HS-1", "effect_not_stated"]]]));
+    }
+    for text in ["close XV-1", "open/close, ESD", "emergency close", "stop"] {
+        check(&plant(text), links, json!([["HS-1"], []]));
+    }
+}
+
+#[test]
+fn a_vessel_that_is_drawn_twice_may_have_the_relief_device_of_the_other_drawing() {
+    let plant = |tag: &str, fields: &str| {
+        format!(
+            r#"
+            X-1 reference.off_page_connector
+            PV-1 piping_component.control_valve
+            a equipment.vessel {{"tag": "V-1", "design_pressure": "12 barg"}}
+            b equipment.vessel {{"tag": "{tag}", "design_pressure": "12 barg"{fields}}}
+            RV-1 piping_component.safety_valve {{"set_pressure": "12 barg"}}
+            O-1 reference.open_end
+            X-1 > PV-1 {{"design_pressure": "40 barg"}}
+            PV-1 > a {{"design_pressure": "40 barg"}}
+            b > RV-1 {{"design_pressure": "12 barg"}}
+            RV-1 > O-1 {{"design_pressure": "12 barg"}}
+            "#
+        )
+    };
+    let rows = r#"pressureInterfaces().interfaces | filter(.at.id == "a") | map([.protection | map(.item.id), .certain, .reasons])"#;
+    let safeguards = "hazopNodes() | map(.safeguards | map([.item.id, .certain])) | first()";
+    for tag in ["V-1", "v1", "V-1 (CONT.)"] {
+        let plant = plant(tag, "");
+        check(&plant, rows, json!([[["RV-1"], false, ["relief_connection_unknown"]]]));
+        check(&plant, safeguards, json!([["RV-1", false]]));
+        check(&plant, "reliefList() | map([.relief_path, .certain])", json!([["open", true]]));
+    }
+    // Other equipment.
+    check(&plant("V-2", ""), rows, json!([[[], true, []]]));
+    check(&plant("V-2", ""), safeguards, json!([]));
+}
+
+#[test]
+fn a_relief_device_behind_a_check_valve_of_the_low_equipment_protects_it_while_that_opens() {
+    let plant = |check_valve: &str| {
+        format!(
+            r#"
+            X-1 reference.off_page_connector
+            PV-1 piping_component.control_valve
+            D-1 equipment.vessel {{"design_pressure": "12 barg"}}
+            CK-1 piping_component.check_valve
+            D-2 equipment.vessel {{"design_pressure": "12 barg"}}
+            RV-1 piping_component.safety_valve {{"set_pressure": "12 barg"}}
+            O-1 reference.open_end
+            X-1 > PV-1 {{"design_pressure": "40 barg"}}
+            PV-1 > D-1 {{"design_pressure": "40 barg"}}
+            {check_valve}
+            D-2 > RV-1
+            RV-1 > O-1
+            "#
+        )
+    };
+    let rows = r#"pressureInterfaces().interfaces | filter(.at.id == "D-1" and .high == "from") | map([.protection | map(.item.id), .certain, .reasons])"#;
+    let low = r#"{"design_pressure": "12 barg"}"#;
+    let opens = format!("D-1 > CK-1 {low}\nCK-1 > D-2 {low}");
+    check(&plant(&opens), rows, json!([[["RV-1"], false, ["relief_behind_check_valve"]]]));
+    let against = format!("CK-1 > D-1 {low}\nD-2 > CK-1 {low}");
+    check(&plant(&against), rows, json!([[[], true, []]]));
+}
+
+#[test]
+fn an_item_of_a_general_class_is_a_relief_device_unless_it_is_called_another_one() {
+    let plant = |tag: &str, fields: &str| {
+        format!(
+            "D-1 equipment.vessel\nO-1 reference.open_end\n{tag} piping_component.item {fields}\nD-1 > {tag}\n{tag} > O-1"
+        )
+    };
+    let list = "reliefList() | map([.tag, .reasons, .certain])";
+    for class in ["SafetyValveOrFitting", "CustomSafetyValveOrFitting"] {
+        let of = |more: &str| format!(r#"{{"component_class": "{class}"{more}}}"#);
+        for tag in ["FA-1", "EFV-1"] {
+            check(&plant(tag, &of("")), list, json!([]));
+        }
+        check(&plant("X-1", &of(r#", "description": "Flame arrester""#)), list, json!([]));
+        check(&plant("X-1", &of(r#", "description": "Excess flow valve""#)), list, json!([]));
+        check(&plant("PSV-1", &of("")), list, json!([["PSV-1", "", true]]));
+        check(&plant("X-1", &of(r#", "description": "Safety valve""#)), list, json!([["X-1", "", true]]));
+        check(&plant("X-1", &of("")), list, json!([["X-1", "class_not_stated X-1", false]]));
+    }
+    let own = r#"{"component_class": "SpringLoadedGlobeSafetyValve"}"#;
+    check(&plant("FA-1", own), list, json!([["FA-1", "", true]]));
+    let safeguards = "hazopNodes() | map(.safeguards | map([.item.id, .kind])) | flatten()";
+    let arrester = r#"{"component_class": "SafetyValveOrFitting"}"#;
+    check(&plant("FA-1", arrester), safeguards, json!([["FA-1", "flame_arrester"]]));
+}
+
+#[test]
+fn the_items_of_a_line_state_its_design_pressure_fluid_class_and_size() {
+    let plant = |first: &str, second: &str, line: &str| {
+        format!(
+            r#"
+            D-1 equipment.vessel {{"design_pressure": "16 barg"}}
+            V-1 piping_component.gate_valve {{"line": "L-1", "design_pressure": "{first}", "size": 50, "fluid_code": "P", "piping_class": "A1"}}
+            V-2 piping_component.gate_valve {{"line": "L-1", "design_pressure": "{second}", "size": 50, "fluid_code": "P", "piping_class": "A1"}}
+            D-2 equipment.vessel {{"design_pressure": "7 barg"}}
+            D-1 > V-1 {line}
+            V-1 > V-2 {line}
+            V-2 > D-2 {line}
+            "#
+        )
+    };
+    let line = r#"{"line": "L-1"}"#;
+    let rows = "pressureInterfaces().interfaces | map([.at.id, .high, .from.pressure, .to.pressure])";
+    check(&plant("16 barg", "16 barg", line), rows, json!([["D-2", "from", 16, 7]]));
+    let columns = "lineList() | map([.line, .fluid_code, .piping_class, .nominal_diameter])";
+    check(&plant("16 barg", "16 barg", line), columns, json!([["L-1", "P", "A1", "50"]]));
+    // One item or two that differ state no pressure of the line: the rating of a valve is its own.
+    let unknown = "pressureInterfaces().unknown | size() > 0";
+    check(&plant("16 barg", "40 barg", line), unknown, json!(true));
+    check(&plant("16 barg", "", line), unknown, json!(true));
+    // Without the number of the line, what the items at both ends state.
+    let between = r#"pressureInterfaces().interfaces | filter(.at.id == "V-1") | map([.from.pressure, .to.pressure])"#;
+    check(&plant("16 barg", "16 barg", ""), between, json!([[null, 16]]));
+}
+
+#[test]
+fn an_instrument_on_equipment_is_in_no_line_of_it() {
+    let plant = "
+        V-1 equipment.vessel
+        N1 equipment_component.nozzle
+        O-1 reference.open_end
+        LT-1 instrument.level_transmitter
+        FT-1 instrument.flow_transmitter
+        FE-1 piping_component.orifice_plate
+        V-1 has N1
+        N1 > FE-1 {\"line\": \"L-1\"}
+        FE-1 > O-1 {\"line\": \"L-1\"}
+        LT-1 @ V-1
+        FT-1 @ FE-1
+    ";
+    let rows = "instrumentIndex() | map([.tag, .attached_to, .line])";
+    check(plant, rows, json!([["LT-1", "V-1", ""], ["FT-1", "FE-1", "L-1"]]));
+}
+
+#[test]
+fn the_number_of_a_line_may_have_the_letter_of_a_train() {
+    let series = "numberingGaps() | .series | map([.first, .last, .missing])";
+    let plant =
+        |tags: [&str; 2]| tags.map(|tag| format!("{} pipe_system {{\"tag\": \"{tag}\"}}", tag.len())).join("\n");
+    for (tags, expected) in [
+        (["100-VE-81004A-B1A", "100-VE-81005-B1A"], json!([["81004", "81005", 0]])),
+        (["100-VE-81005A-A1", "1000-VE-81007B-A1"], json!([["81005", "81007", 1]])),
+        (["4-P-1001A-A1A", "10-P-1002-A1A"], json!([["1001", "1002", 0]])),
+        // A piping class of three digits and a letter.
+        (["4-P-101-300A", "10-P-102-300A"], json!([["101", "102", 0]])),
+    ] {
+        check(&plant(tags), series, expected);
+    }
+}
+
+#[test]
+fn a_smaller_branch_of_a_header_needs_no_reducer_whatever_the_unit_of_its_size() {
+    let plant = |header: &str, branch: &str, behind: &str| {
+        format!(
+            r#"T-1 piping_component.pipe_tee
+            A reference.open_end
+            B reference.open_end
+            C reference.open_end
+            A > T-1 {{"size": "{header}"}}
+            T-1 > B {{"size": "{behind}"}}
+            T-1 > C {{"size": "{branch}"}}"#
+        )
+    };
+    let findings = r#"validate({rules: "P104"}) | map(.message)"#;
+    for (header, branch) in [("6\\\"", "4\\\""), ("DN150", "DN100"), ("150", "100"), ("1 1/2\\\"", "3/4\\\"")] {
+        check(&plant(header, branch, header), findings, json!([]));
+    }
+    check(&plant("DN150", "DN100", "DN80"), findings, json!(["T-1 joins DN150 and DN80 and DN100"]));
+    check(&plant("large", "small", "large"), findings, json!(["T-1 joins large and small"]));
+}
+
+#[test]
+fn a_stop_from_another_sheet_and_the_end_of_a_relief_path_are_critical() {
+    let plant = |signal: &str, label: &str, chamber: &str| {
+        format!(
+            r#"K-1 equipment.compressor
+            D-1 equipment.vessel
+            N1 equipment_component.nozzle {{"chamber": "{chamber}"}}
+            S-1 reference.off_page_connector {{"service": "from ESD"}}
+            RV-1 piping_component.safety_valve
+            X-1 reference.off_page_connector {{"cross_page": {{"link_label": "{label}"}}}}
+            D-1 has N1
+            D-1 > RV-1
+            RV-1 > X-1
+            {signal}"#
+        )
+    };
+    let ranks = "rankDiff(.0, .1) | map(.significance)";
+    let base = plant("S-1 ~ K-1", "FL-2", "shell");
+    check_revisions(&base, &plant("", "FL-2", "shell"), ranks, json!(["critical"]));
+    check_revisions(&base, &plant("S-1 ~ K-1", "FL-9", "shell"), ranks, json!(["critical"]));
+    check_revisions(&base, &plant("S-1 ~ K-1", "FL-2", "tube"), ranks, json!(["high"]));
+}
+
+#[test]
+fn a_relief_valve_in_a_line_ends_a_section() {
+    let plant = |branch: &str| {
+        format!(
+            r#"V-1 equipment.vessel
+            V-2 equipment.vessel
+            V-3 equipment.vessel
+            V-9 equipment.flare_stack
+            T-1 piping_component.pipe_tee
+            T-9 piping_component.pipe_tee
+            PSV-1 piping_component.safety_valve
+            PSV-3 piping_component.safety_valve
+            T-1 > PSV-1
+            PSV-1 > T-9
+            T-9 > V-9
+            V-3 > PSV-3
+            PSV-3 > T-9
+            {branch}"#
+        )
+    };
+    let sections = "hazopNodes() | map([(.from | map(.id)), (.to | map(.id)), (.safeguards | map([.item.id, .acts]))])";
+    check(
+        &plant("V-1 > T-1\nT-1 > V-2"),
+        sections,
+        json!([
+            [["V-1"], ["PSV-1", "V-2"], [["PSV-1", "boundary"]]],
+            [["PSV-1", "PSV-3"], ["V-9"], []],
+            [["V-3"], ["PSV-3"], [["PSV-3", "boundary"]]]
+        ]),
+    );
+    // A device between a vessel and its own way out is in one section.
+    let own =
+        "V-1 equipment.vessel\nPSV-1 piping_component.safety_valve\nO-1 reference.open_end\nV-1 > PSV-1\nPSV-1 > O-1";
+    check(own, sections, json!([[["V-1"], ["O-1"], [["PSV-1", "inside"]]]]));
+}
+
+#[test]
+fn an_undirected_relief_device_protects_what_is_no_flare() {
+    let columns = "reliefList() | map([.protects, .inlet_valves, .discharges_to, .relief_path, .certain])";
+    let plant = "V-1 equipment.vessel\nFS-1 equipment.flare_stack\nHV-1 piping_component.gate_valve {\"lock\": \"LO\"}\nPSV-1 piping_component.safety_valve\nV-1 - HV-1\nHV-1 - PSV-1\nPSV-1 - FS-1";
+    check(plant, columns, json!([["V-1", "HV-1", "FS-1", "open", false]]));
+    // Two vessels: either may be protected.
+    let vessels = plant.replace("flare_stack", "vessel");
+    check(&vessels, columns, json!([["", "", "", "unknown", false]]));
 }

@@ -205,14 +205,20 @@ pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its
 /// tag.
 pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    // The pipe of an actuator is its air, and a hand switch may be drawn with a signal from where it is.
-    if acts_by_class(drawing, node) || is_hand_switch(drawing, node) || is_voter(drawing, node) {
+    // The pipe of an actuator or a solenoid valve is its air, and a hand switch may be drawn with a signal from where it is.
+    let is_solenoid = drawing.class_has(node, vocabulary::SOLENOIDS);
+    if acts_by_class(drawing, node) || is_solenoid || is_hand_switch(drawing, node) || is_voter(drawing, node) {
         return false;
     }
     let topology = &drawing.topology;
     let mut signals = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
+    // A signal without a direction leads from the logic to what it stops.
+    let is_logic = has_logic_class(drawing, node);
     let is_signaled = signals.any(|(other, edge)| {
-        topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL) && is_process(drawing, other)
+        let flags = topology.edge_flags[edge as usize];
+        flags.contains(EdgeFlags::SIGNAL)
+            && is_process(drawing, other)
+            && !(is_logic && flags.contains(EdgeFlags::UNDIRECTED))
     });
     // Drawings without separate sensors connect the instrument itself to the process.
     let has_line = || topology.flow_degree(node) > 0 && air_lines::actuators(drawing, node).is_empty();
@@ -226,7 +232,14 @@ pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn is_transmitter(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let letters = || drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
     let has_letter = || letters().iter().any(|letter| matches!(letter, 'T' | 'E'));
-    is_sensor_by_class(drawing, node) || !is_hand_switch_by_class(drawing, node) && has_letter()
+    // `MFT` is the master fuel trip of a boiler if its class is that of logic.
+    let is_other = || is_hand_switch_by_class(drawing, node) || has_logic_class(drawing, node);
+    is_sensor_by_class(drawing, node) || !is_other() && has_letter()
+}
+
+/// Returns whether the class of an instrument is that of the logic of a trip, whatever the letters of its tag.
+fn has_logic_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has_word(node, vocabulary::INTERLOCKS)
 }
 
 /// Returns whether an instrument votes on the signals of several sensors, by its class.

@@ -12,6 +12,7 @@
 mod bleeds;
 pub(in crate::pid) mod connections;
 mod effects;
+pub(crate) mod equipment_bodies;
 mod equipment_tags;
 mod hand_valves;
 mod instrument_ends;

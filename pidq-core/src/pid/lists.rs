@@ -217,14 +217,18 @@ impl<'p, 'a> ListContext<'p, 'a> {
         Datum::value(sizes.next())
     }
 
-    /// Returns the lines of an item; for an instrument without a line, the lines of the items it is attached to.
+    /// Returns the lines of an item; for an instrument without a line, the lines of the items other than equipment that it is
+    /// attached to.
     fn lines(&self, node: NodeId) -> Vec<String> {
         let own_lines = self.own_lines(node);
         if !own_lines.is_empty() || self.drawing.topology.roles[node as usize] != Role::Instrument {
             return own_lines;
         }
         let mut seen = HashSet::new();
-        let candidates = attached_to(self.drawing, node).into_iter().flat_map(|item| self.own_lines(item));
+        // The lines of equipment are not where an instrument on it is.
+        let is_equipment = |item: &NodeId| self.drawing.topology.roles[*item as usize] == Role::Equipment;
+        let items = attached_to(self.drawing, node).into_iter().filter(|item| !is_equipment(item));
+        let candidates = items.flat_map(|item| self.own_lines(item));
         candidates.filter(|line| seen.insert(line.clone())).collect()
     }
 
@@ -577,14 +581,22 @@ fn line_ends(drawing: &Drawing<'_>, line: &PipeLine) -> [Vec<NodeId>; 2] {
     [unique(sources), unique(sinks)]
 }
 
-/// Returns all values of a field of a line, its segments and its pipes, sorted; numbers are compared as numbers and
-/// come first.
+/// Returns all values of a field of a line, its segments and its pipes, or else of the items that name the line, sorted;
+/// numbers are compared as numbers and come first.
 fn values_of_line(drawing: &Drawing<'_>, line: &PipeLine, names: Names) -> Vec<String> {
     let field = EdgeField::Named(names);
     let nodes = line.node.iter().chain(&line.segments).filter_map(|node| drawing.node_field(*node, names));
     let edges = line.edges.iter().filter_map(|edge| drawing.edge_field(*edge, names));
-    let values = nodes.chain(edges).map(|value| convert::to_text(normalized(value, &field)));
-    let mut values: Vec<String> = values.collect();
+    let text = |value: Value<'_>| convert::to_text(normalized(value, &field));
+    let mut values: Vec<String> = nodes.chain(edges).map(text).collect();
+    if values.is_empty() {
+        let is_own = |node: &NodeId| {
+            let named = drawing.node_field(*node, Names::Line);
+            named.is_some_and(|named| pipe_lines::line_name(drawing, named) == line.name)
+        };
+        let items = line.items.iter().copied().filter(|node| *node != NONE && is_own(node));
+        values.extend(items.filter_map(|node| drawing.node_field(node, names)).map(text));
+    }
     let number = |text: &str| text.parse::<f64>().ok();
     values.sort_by(|a, b| match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b),

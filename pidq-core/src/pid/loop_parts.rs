@@ -582,7 +582,11 @@ impl Search<'_, '_> {
         if flags.contains(EdgeFlags::SIGNAL) && instrument_class::is_driven(self.drawing, next) {
             return (function == LoopFunction::Acts).then_some(Reached::FinalElement);
         }
-        let has_no_line = || topology.flow_degree(next) == 0 || air_lines::is_part(self.drawing, next);
+        let has_no_line = || {
+            topology.flow_degree(next) == 0
+                || air_lines::is_part(self.drawing, next)
+                || signals::sends_to_valve(self.drawing, next)
+        };
         let is_in_signal_path = matches!(self.role(next), Role::Instrument | Role::None) && has_no_line();
         (is_in_signal_path && self.leads_on(node, next)).then_some(Reached::Path)
     }

@@ -152,6 +152,11 @@ impl ReliefPath {
             path.add_side(drawing, &start, &avoided, tails, charge)?;
             path.add_contradicting_direction(drawing, &start, charge)?;
         }
+        let is_breathing = drawing.class_has(device, vocabulary::VACUUM_RELIEF);
+        let is_unstated = found.len() > 1 && found.iter().all(|(_, kind)| *kind == SideKind::Either);
+        if is_unstated && !is_breathing && path.state == PathState::Open {
+            path.add(drawing, Reason::of_device(device, Cause::UnstatedInlet, SideKind::Either));
+        }
         path.add_sensing_lines(drawing, tails, charge)?;
         for (start, route) in path.to_equipment.clone() {
             if route.last().is_some_and(|end| machines::is_machine(drawing, *end)) {

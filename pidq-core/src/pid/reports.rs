@@ -8,6 +8,7 @@ pub(crate) mod corrosion_circuits;
 pub(crate) mod diff_ranking;
 mod diff_subjects;
 mod hand_switches;
+mod item_pressures;
 pub(crate) mod material_list;
 pub(crate) mod numbering;
 pub(crate) mod pressure_interfaces;

@@ -7,6 +7,7 @@ pub(crate) mod inner_valves;
 pub(crate) mod inventory;
 pub(crate) mod open_ways;
 mod partition;
+mod relief_boundaries;
 mod safeguards;
 mod separations;
 mod sheltered;
@@ -36,6 +37,7 @@ use crate::graph::walk::{self, EquipmentPolicy, Visitor, WalkOptions, WalkScratc
 use crate::value::Value;
 
 use design_limits::design_limits;
+use relief_boundaries::relief_boundaries;
 use safeguards::{Safeguards, SectionItems};
 
 /// Returns the options of a walk through equipment or not.
@@ -511,23 +513,17 @@ pub(crate) fn review_sections<'a>(
     const KEYS: &[&str] =
         &["section", "from", "to", "lines", "items", "equipment", "instruments", "safeguards", "design_limits"];
     let topology = &drawing.topology;
-    let mut unions = UnionFind::new(topology.edge_count());
     let safeguards = Safeguards::find(drawing, charge)?;
     let ends_here =
         |node: NodeId| safeguards.internal_relief().contains(&node) || ends_section(drawing, cuts, is_minor, node);
     let mut ends: Vec<bool> = (0..topology.node_count() as u32).map(ends_here).collect();
-    let join = |unions: &mut UnionFind, edges: &[EdgeId]| {
-        edges.windows(2).for_each(|pair| unions.join(pair[0], pair[1]));
-    };
-    for node in (0..topology.node_count() as u32).filter(|node| !ends[*node as usize]) {
-        let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
-        charge(1 + edges.len() as u64)?;
-        join(&mut unions, edges);
-        let ports = topology.ports.nodes(node).iter();
-        let at_ports = ports.filter_map(|port| topology.table(EdgeFilter::Flow, Direction::Both).edges(*port).first());
-        let connected: Vec<EdgeId> = edges.first().into_iter().chain(at_ports).copied().collect();
-        join(&mut unions, &connected);
+    let devices = safeguards.relief_devices();
+    let is_end = |node: NodeId| ends[node as usize];
+    let mut between_all = parts_between(drawing, |node| is_end(node) || devices.binary_search(&node).is_ok(), charge)?;
+    for device in relief_boundaries(drawing, &devices, &is_end, &mut between_all, charge)? {
+        ends[device as usize] = true;
     }
+    let mut unions = parts_between(drawing, |node| ends[node as usize], charge)?;
     let mut groups: HashMap<u32, Vec<EdgeId>> = HashMap::new();
     for edge in topology.edges_of(EdgeFlags::FLOW) {
         groups.entry(unions.find(edge)).or_default().push(edge);
@@ -546,6 +542,25 @@ pub(crate) fn review_sections<'a>(
         rows.push(section_row(drawing, at + 1, edges, &ends, &safeguards, charge)?);
     }
     Ok(Datum::Table(KEYS, rows))
+}
+
+/// Divides the pipes of a drawing into the parts that are connected without passing an end.
+fn parts_between(drawing: &Drawing<'_>, is_end: impl Fn(NodeId) -> bool, charge: ChargeFn<'_>) -> Result<UnionFind> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let mut unions = UnionFind::new(topology.edge_count());
+    let join = |unions: &mut UnionFind, edges: &[EdgeId]| {
+        edges.windows(2).for_each(|pair| unions.join(pair[0], pair[1]));
+    };
+    for node in (0..topology.node_count() as u32).filter(|node| !is_end(*node)) {
+        let edges = table.edges(node);
+        charge(1 + edges.len() as u64)?;
+        join(&mut unions, edges);
+        let at_ports = topology.ports.nodes(node).iter().filter_map(|port| table.edges(*port).first());
+        let connected: Vec<EdgeId> = edges.first().into_iter().chain(at_ports).copied().collect();
+        join(&mut unions, &connected);
+    }
+    Ok(unions)
 }
 
 /// Returns whether a section ends at a node.

@@ -5,6 +5,7 @@
 pub(crate) mod absences;
 pub(crate) mod actuation;
 pub(crate) mod actuators;
+mod cause_texts;
 pub(crate) mod check_valves;
 pub(crate) mod closed_texts;
 pub(crate) mod drawn_closed;
@@ -21,7 +22,7 @@ mod unread_fields;
 pub(crate) mod unread_texts;
 pub(crate) mod way_count;
 
-use self::phrases::TextKind;
+use self::phrases::{DriveAction, TextKind};
 use self::way_count::{Ways, ways};
 use super::Datum;
 use super::stated_values::{is_container, may_state, plain_name, stated_fields, values, values_of};
@@ -279,6 +280,11 @@ fn reads_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn may_not_be_tight(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let read = || all_texts(drawing, node).any(|(text, _)| phrases::says_not_tight(text));
     drawing.topology.memos.is_or_compute(Property::MayNotBeTight, node, read)
+}
+
+/// Returns whether a text of a valve with a drive says that it may not do what it has to do in an emergency.
+pub(crate) fn may_not_move(drawing: &Drawing<'_>, node: NodeId, expected: DriveAction) -> bool {
+    all_texts(drawing, node).any(|(text, _)| phrases::says_not_acting(text, expected))
 }
 
 /// Returns all texts that may name an item or say something about it.

@@ -205,6 +205,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "controller",
                 "indicator",
                 "sensor",
+                "analyser",
+                "analyzer",
                 "transducer",
                 "recorder",
                 "gauge",

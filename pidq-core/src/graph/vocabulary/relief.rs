@@ -176,6 +176,33 @@ pub const PASSIVE_SAFEGUARDS: &[(&str, &str)] = &[
     ("back_flow_prevent", "backflow_preventer"),
 ];
 
+/// Letters of the tags of such items, with the kind of safeguard.
+pub const PASSIVE_LETTERS: &[(&str, &str)] = &[
+    ("BFP", "backflow_preventer"),
+    ("DA", "flame_arrester"),
+    ("EFV", "excess_flow_valve"),
+    ("FA", "flame_arrester"),
+    ("XFV", "excess_flow_valve"),
+];
+
+/// Last words in the classes of fittings of any kind that protect: relief devices, flame arresters, excess flow valves.
+pub const GENERAL_FITTINGS: &[&str] = &["safety_or_fitting", "safety_valve_or_fitting", "safety_head_or_fitting"];
+
+/// Parts of the texts of fittings of such a class that call them relief devices, in snake_case.
+pub const RELIEF_TEXTS: &[&str] = &[
+    "berstscheibe",
+    "bursting_dis",
+    "breather",
+    "psv",
+    "relief",
+    "rupture_dis",
+    "safety_valve",
+    "sicherheitsventil",
+    "soupape",
+    "disque_de_rupture",
+    "vacuum",
+];
+
 /// Parts of the classes of hoses, which may be there at times only.
 pub const HOSES: &[&str] = &["hose", "schlauch", "tuyau_flexible"];
 

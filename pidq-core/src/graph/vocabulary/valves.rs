@@ -3,6 +3,13 @@
 /// Parts of the classes of actuators.
 pub const ACTUATORS: &[&str] = &["actuat", "positioner"];
 
+/// Words in the classes of the bodies of valves that are open or closed, and are no control valves.
+pub const ON_OFF_BODIES: &[&str] =
+    &["ball_valve", "butterfly_valve", "gate_valve", "globe_valve", "plug_valve", "knife_valve", "straightway_valve"];
+
+/// Words in the classes of valves that control.
+pub const CONTROL_VALVES: &[&str] = &["control", "regulating", "regulator", "choke"];
+
 /// Parts of the classes of drives of valves, and words of descriptions that name one.
 pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor", "pneumatic", "hydraul"];
 

@@ -7,14 +7,18 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::dead_ends::{has_instrument, is_covered};
-use crate::pid::lists::{EdgeField, is_property_break, normalized};
+use crate::pid::lists::{EdgeField, edge_value, is_property_break};
+use crate::pid::quantity::nominal_size;
 
 /// Returns whether a branch leaves a header of one size at an item such as a tee: a smaller one needs no reducer, and the
 /// class of the tee seldom says that it reduces.
 pub(super) fn is_branch_of_header(drawing: &Drawing<'_>, node: NodeId, edges: &[EdgeId]) -> bool {
     let field = EdgeField::Named(Names::Size);
-    let size =
-        |edge: &EdgeId| drawing.edge_field(*edge, Names::Size).and_then(|size| normalized(size, &field).as_f64());
+    // Sizes in inches are texts.
+    let size = |edge: &EdgeId| {
+        let size = edge_value(drawing, *edge, &field)?;
+        size.as_f64().or_else(|| size.as_str().and_then(nominal_size::dn))
+    };
     let Some(sizes) = edges.iter().map(size).collect::<Option<Vec<f64>>>() else { return false };
     let largest = sizes.iter().copied().fold(0.0, f64::max);
     let is_through = sizes.iter().filter(|size| **size == largest).count() > 1;

@@ -11,6 +11,7 @@ use crate::graph::tag_spelling;
 use crate::pid::ChargeFn;
 
 /// Equipment by the spelling of its tags.
+#[derive(Debug, Default)]
 pub(super) struct EquipmentTags(HashMap<String, Vec<NodeId>>);
 
 impl EquipmentTags {

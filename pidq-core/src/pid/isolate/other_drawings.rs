@@ -28,24 +28,32 @@ impl Isolation<'_, '_> {
         let is_equipment = |node: NodeId| topology.roles[node as usize] == Role::Equipment;
         let by_tag = EquipmentTags::collect(self.drawing, &mut |units| visitor.charge(units))?;
         for node in self.inside.clone().into_iter().filter(|node| is_equipment(*node)) {
-            let Some(tag) = self.drawing.tag(node) else { continue };
-            let same = by_tag.equipment(tag);
-            visitor.charge(1 + same.len() as u64)?;
-            let may_be_same = |other: &NodeId| {
-                !inside.contains(other)
-                    && is_piped(*other)
-                    && !self.drawing.class_has_word(*other, vocabulary::PRIME_MOVERS)
-            };
-            let others: Vec<NodeId> = same.iter().copied().filter(may_be_same).collect();
-            for other in others {
-                if !differ(self.drawing, [node, other], &mut |units| visitor.charge(units))? {
-                    self.note("same_tag", node);
-                    break;
-                }
+            let same = with_same_tag(self.drawing, node, &by_tag, &mut |units| visitor.charge(units))?;
+            if same.iter().any(|other| !inside.contains(other) && is_piped(*other)) {
+                self.note("same_tag", node);
             }
         }
         Ok(())
     }
+}
+
+/// Returns the other equipment with the tag of equipment that may be the same.
+pub(super) fn with_same_tag(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    by_tag: &EquipmentTags,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<NodeId>> {
+    let same = drawing.tag(node).map_or(&[][..], |tag| by_tag.equipment(tag));
+    charge(1 + same.len() as u64)?;
+    let mut found = Vec::new();
+    for other in same.iter().copied().filter(|other| *other != node) {
+        let is_drive = drawing.class_has_word(other, vocabulary::PRIME_MOVERS);
+        if !is_drive && !differ(drawing, [node, other], charge)? {
+            found.push(other);
+        }
+    }
+    Ok(found)
 }
 
 /// Returns whether the drawing states that two items with one tag are different ones: by tags that are unique in the

@@ -14,7 +14,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::relief::protected::{EquipmentSide, Protected};
+use crate::pid::relief::protected::{Bodies, EquipmentSide, Protected};
 use crate::pid::relief::sides::SideKind;
 use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::valve_state::check_valves::opens_from;
@@ -249,7 +249,9 @@ impl Isolation<'_, '_> {
             return Ok(state);
         }
         let parts = self.parts;
-        let bodies = |equipment: NodeId, charge: ChargeFn<'_>| parts.open_bodies(self.drawing, equipment, charge);
+        let bodies = |equipment: NodeId, charge: ChargeFn<'_>| {
+            Ok(Bodies { open: parts.open_bodies(self.drawing, equipment, charge)?, same_tag: Vec::new() })
+        };
         let protected = Protected::find_through(self.drawing, path, &bodies, charge)?;
         charge((self.inside.len() + self.targets.len() + protected.equipment.len()) as u64)?;
         let sides: HashSet<NodeId> = protected.equipment.iter().map(|(equipment, _)| *equipment).collect();

@@ -97,14 +97,30 @@ pub(crate) fn moved_valves(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn
     Ok(by_edge.chain(by_field).filter(|(whole, _)| topology.roles[*whole as usize].closes()).collect())
 }
 
-/// Returns the role of a node in a loop: a solenoid valve in the air to an actuator, without another pipe, is an
-/// instrument.
+/// Returns the role of a node in a loop: a solenoid valve in the air to an actuator, without another pipe, or with a signal to
+/// what it moves, is an instrument.
 pub(crate) fn role(drawing: &Drawing<'_>, node: NodeId) -> Role {
     let topology = &drawing.topology;
     let role = topology.roles[node as usize];
     let has_no_line = || topology.flow_degree(node) == 0 || !air_lines::actuators(drawing, node).is_empty();
-    let is_pilot = || drawing.class_has(node, vocabulary::SOLENOIDS) && has_no_line();
+    let is_pilot =
+        || drawing.class_has(node, vocabulary::SOLENOIDS) && (has_no_line() || sends_to_valve(drawing, node));
     if role == Role::Control && is_pilot() { Role::Instrument } else { role }
+}
+
+/// Returns whether a solenoid valve sends a signal to a valve or an actuator: its pipe is the supply of air then.
+pub(crate) fn sends_to_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_moved = |other: NodeId| {
+        topology.roles[other as usize].closes() && !drawing.class_has(other, vocabulary::SOLENOIDS)
+            || instrument_class::acts_by_class(drawing, other)
+    };
+    let mut arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
+    drawing.class_has(node, vocabulary::SOLENOIDS)
+        && arcs.any(|(other, edge)| {
+            let is_signal = topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL);
+            other != node && is_signal && !topology.is_assumed(edge) && is_moved(other)
+        })
 }
 
 /// Returns whether a node is what a loop may act on: it closes a line, or it is equipment with a drive.

@@ -9,6 +9,7 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::quantity::{self, Pressure, PressureDefaults, Reference};
@@ -20,6 +21,8 @@ use crate::pid::valve_state::{is_locked_closed, texts};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum StatedBy {
     Class,
+    /// A general class of fittings, without letters or a text of a relief device.
+    GeneralClass,
     /// The letters of its tag alone.
     Tag,
 }
@@ -29,11 +32,65 @@ pub(crate) fn devices(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec
     let topology = &drawing.topology;
     charge(topology.node_count() as u64)?;
     let stated_by = |node: NodeId| match topology.roles[node as usize] {
+        Role::Relief if is_of_general_class(drawing, node) => stated_by_texts(drawing, node),
         Role::Relief => Some(StatedBy::Class),
         _ => is_device_by_tag(drawing, node).then_some(StatedBy::Tag),
     };
     let nodes = 0..topology.node_count() as u32;
     Ok(nodes.filter_map(|node| Some((node, stated_by(node)?))).collect())
+}
+
+/// Returns whether the only class of a relief device is one for fittings of any kind that protect: DEXPI has
+/// `SafetyValveOrFitting` for those without a class, such as excess flow valves.
+pub(crate) fn is_of_general_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_relief = |class: &str| drawing.topology.config.role_of(class) == Some(Role::Relief);
+    let is_general = |class: &str| {
+        let class = snake_case(class);
+        vocabulary::GENERAL_FITTINGS.iter().any(|known| class.ends_with(known))
+    };
+    drawing.class_ends_with_word(node, vocabulary::GENERAL_FITTINGS)
+        && drawing.class_texts(node).filter(|class| is_relief(class)).all(is_general)
+}
+
+/// Returns what states that an item of a general class is a relief device; `None` if its texts or the letters of its tag are
+/// those of another fitting.
+fn stated_by_texts(drawing: &Drawing<'_>, node: NodeId) -> Option<StatedBy> {
+    let letters = drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.letters).unwrap_or_default();
+    let is_called = |words: &[&str]| described(drawing, node).any(|text| words.iter().any(|word| text.contains(word)));
+    match () {
+        () if other_fitting(drawing, node).is_some() => None,
+        () if vocabulary::RELIEF_LETTERS.contains(&&*letters) => Some(StatedBy::Class),
+        () if is_called(vocabulary::RELIEF_TEXTS) => Some(StatedBy::Class),
+        () => Some(StatedBy::GeneralClass),
+    }
+}
+
+/// Returns the kind of safeguard that an item of a general class is by its texts or the letters of its tag, if it relieves
+/// nothing: a flame arrester.
+pub(crate) fn other_fitting(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+    if !is_of_general_class(drawing, node) {
+        return None;
+    }
+    let is_called = |word: &str| described(drawing, node).any(|text| text.contains(word));
+    let by_text = vocabulary::PASSIVE_SAFEGUARDS.iter().find(|(word, _)| is_called(word)).map(|(_, kind)| *kind);
+    let letters = drawing.tag(node).and_then(Tag::parse_letters).map(|tag| tag.letters).unwrap_or_default();
+    let by_letters = || vocabulary::PASSIVE_LETTERS.iter().find(|(known, _)| *known == letters).map(|(_, kind)| *kind);
+    by_text.or_else(by_letters)
+}
+
+/// Returns the texts of an item that may name it, other than its classes, in snake_case.
+fn described(drawing: &Drawing<'_>, node: NodeId) -> impl Iterator<Item = String> {
+    let names = [Names::Description, Names::Service, Names::Remarks];
+    let is_class = move |text: &&str| drawing.class_texts(node).any(|class| class == *text);
+    let texts = names.into_iter().flat_map(move |names| texts(drawing, node, names));
+    texts.filter(move |text| !is_class(text)).map(snake_case)
+}
+
+/// Returns whether a pipe with a direction leads to a device.
+pub(crate) fn has_stated_inlet(drawing: &Drawing<'_>, device: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let mut pipes = topology.table(EdgeFilter::Flow, Direction::Up).edges(device).iter();
+    pipes.any(|pipe| !topology.is_assumed(*pipe))
 }
 
 /// Returns whether only the tag of a valve says that it is a relief device, such as that of `PSV-1` of unknown class.
@@ -73,14 +130,10 @@ pub(crate) fn opens_inwards(drawing: &Drawing<'_>, device: NodeId) -> bool {
     if drawing.class_has(device, vocabulary::BREATHING) {
         return false;
     }
-    let described = || {
-        let names = [Names::Description, Names::Service, Names::Remarks];
-        names.into_iter().flat_map(|names| texts(drawing, device, names)).map(snake_case)
-    };
     let is_tagged =
         || drawing.tag(device).and_then(Tag::parse).is_some_and(|tag| matches!(&*tag.letters, "VRV" | "VSV"));
     drawing.class_has(device, vocabulary::VACUUM_ONLY)
-        || described().any(|text| vocabulary::VACUUM_ONLY.iter().any(|words| text.contains(words)))
+        || described(drawing, device).any(|text| vocabulary::VACUUM_ONLY.iter().any(|words| text.contains(words)))
         || is_tagged()
         || is_set_to_vacuum(drawing, device)
 }

@@ -119,6 +119,8 @@ pub(crate) enum Cause {
     FlowDirection,
     NoInlet,
     NoOutlet,
+    /// Pipes without a direction, none of which is known to be the inlet.
+    UnstatedInlet,
     /// Equipment of a flare without an outlet.
     NoWayOut,
     /// An open end that an import has added where the drawing has no end.
@@ -235,6 +237,7 @@ const CAUSES: &[(Cause, &str, Effect, &str)] = &[
     (Cause::FlowDirection, "flow_direction", Effect::Unknown, "can be reached only against the direction of the pipes"),
     (Cause::NoInlet, "no_inlet", Effect::Unknown, "has no inlet from anything that it protects"),
     (Cause::NoOutlet, "no_outlet", Effect::Unknown, "has no outlet to where it discharges"),
+    (Cause::UnstatedInlet, "unstated_inlet", Effect::Unknown, "has pipes that do not say which of them is its inlet"),
     (Cause::NoWayOut, "no_way_out", Effect::Unknown, "has no outlet to anything"),
     (Cause::EndNotDrawn, "end_not_drawn", Effect::Unknown, "is where the pipe has no end on the drawing"),
     (

@@ -6,7 +6,7 @@ use super::best_route::{Route, Routes};
 use super::items::{Cause, Effect};
 use super::paths::Search;
 use super::reasons::{PathState, Reason, is_position_stated};
-use super::shared_inlets::{InletLine, inlet_line, is_behind_reducing_valve};
+use super::shared_inlets::{InletLine, inlet_line, is_behind_reducing_valve, is_reduced_line};
 use super::side_search::{Found, Start};
 use super::sides::SideKind;
 use super::tails::{Tails, Way};
@@ -39,7 +39,12 @@ impl ReliefPath {
         let is_against_flow = found.is_against_flow;
         let mut branches = Vec::new();
         let shared = if found.has_end {
-            let shared = found.ways.shared_positions(&found.path, charge)?;
+            // What is closed now is on no line that goes on from a pressure reducing valve.
+            let ways = match is_reduced_line(drawing, start, &found, charge)? {
+                true => &found.search,
+                false => &found.ways,
+            };
+            let shared = ways.shared_positions(&found.path, charge)?;
             self.add_shared(drawing, start, &found.path, &shared, charge)?;
             branches = self.add_route(drawing, start, &found, &shared, charge)?;
             if !is_against_flow {
@@ -140,7 +145,12 @@ impl ReliefPath {
         let is_on_line = line == InletLine::GoesOn;
         let may_be_on_line = is_on_line || line == InletLine::MayGoOn;
         let is_certain = !(limit == Effect::Closed && may_be_on_line);
+        let is_reduced = is_on_line && is_behind_reducing_valve(drawing, start.first, charge)?;
         for (at, cause) in causes {
+            // A device behind a pressure reducing valve protects the line itself, whatever closes farther on.
+            if is_reduced && cause.effect() == Effect::Closed {
+                continue;
+            }
             let is_one_of_several = is_one_of_several((at, cause)) && !is_on_line;
             if cause.effect() >= Effect::Unknown || is_one_of_several {
                 charge(copy_cost(at))?;
@@ -151,9 +161,8 @@ impl ReliefPath {
             InletLine::Shared => self.add_branches(drawing, start, &routes, &on_all_ways, charge)?,
             InletLine::ToOneEnd | InletLine::GoesOn | InletLine::MayGoOn => Vec::new(),
         };
-        // A device behind a pressure reducing valve protects the line that goes on to another sheet.
         let is_off_sheet = route.last().is_some_and(|end| drawing.topology.roles[*end as usize] == Role::OffPage);
-        if !(is_on_line && is_off_sheet && is_behind_reducing_valve(drawing, start.first, charge)?) {
+        if !(is_reduced && is_off_sheet) {
             self.add_end(drawing, start, &route, limit, charge)?;
         }
         Ok(branches)

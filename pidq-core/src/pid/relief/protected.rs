@@ -17,8 +17,17 @@ use crate::pid::{ChargeFn, lists};
 /// One side of equipment: the equipment, and its chamber or `NONE`.
 pub(crate) type EquipmentSide = (NodeId, u32);
 
-/// Function that returns the parts of equipment and the equipment that it is a part of that are open to it.
-pub(crate) type OpenBodies<'p> = &'p dyn Fn(NodeId, ChargeFn<'_>) -> Result<Vec<NodeId>>;
+/// Function that returns the bodies that are open to equipment, or may be.
+pub(crate) type OpenBodies<'p> = &'p dyn Fn(NodeId, ChargeFn<'_>) -> Result<Bodies>;
+
+/// Bodies that are open to equipment, or may be.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    /// Its parts, and the equipment that it is a part of.
+    pub open: Vec<NodeId>,
+    /// Equipment with its tag, which may be the same, drawn on another sheet.
+    pub same_tag: Vec<NodeId>,
+}
 
 /// Inlet of a relief device: its first item, and the items that all its ways lead through, or an open branch of it.
 pub(crate) type Inlet<'s> = (NodeId, &'s [NodeId]);
@@ -46,7 +55,8 @@ impl Protected {
         Protected::from_inlets(drawing, path.device, &inlets_of(path), charge)
     }
 
-    /// Collects the same, also through the bodies that are open to equipment, such as a boot, and from them to it.
+    /// Collects the same, also through the bodies that are open to equipment, such as a boot, and from them to it. What is
+    /// protected only if equipment with the same tag is the same is not certain.
     pub fn find_through(
         drawing: &Drawing<'_>,
         path: &ReliefPath,
@@ -98,7 +108,7 @@ struct ProtectedSearch<'p, 'a> {
     is_certain: bool,
     /// Ports without a side that may be on the side of another one without.
     deferred: Vec<NodeId>,
-    /// Equipment whose pipes may be on different sides.
+    /// Equipment whose pipes may be on different sides, and equipment that may be the same as some of the equipment found.
     deferred_bodies: Vec<NodeId>,
 }
 
@@ -279,7 +289,10 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
     /// protected with it: what it makes of the pressure is not limited.
     fn enter_bodies(&mut self, equipment: NodeId, charge: ChargeFn<'_>) -> Result<()> {
         let Some(open_bodies) = self.bodies else { return Ok(()) };
-        let mut bodies = open_bodies(equipment, charge)?;
+        let Bodies { open: mut bodies, same_tag } = open_bodies(equipment, charge)?;
+        if self.is_certain {
+            self.deferred_bodies.extend(same_tag);
+        }
         bodies.retain(|body| {
             self.drawing.topology.roles[*body as usize] == Role::Equipment && !is_driven(self.drawing, *body)
         });

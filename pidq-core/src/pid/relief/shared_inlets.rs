@@ -69,6 +69,19 @@ pub(super) fn inlet_line(
     Ok(line)
 }
 
+/// Returns whether a device is at a line that comes from a control valve or a regulator, and flows on to an end.
+pub(super) fn is_reduced_line(
+    drawing: &Drawing<'_>,
+    start: &Start,
+    found: &Found<'_, '_>,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    Ok(start.kind == SideKind::Inlet
+        && is_behind_reducing_valve(drawing, start.first, charge)?
+        && has_several_ends(drawing, &found.search, start.first, charge)?
+        && line_to_ends(drawing, &found.search, start.first, charge)? == InletLine::GoesOn)
+}
+
 /// Returns whether the line at an item comes from a control valve or a regulator on this sheet, along its direction.
 pub(super) fn is_behind_reducing_valve(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     const MAX_ITEMS: usize = 64;

@@ -109,8 +109,8 @@ fn replace_unknown(sides: &mut [(NodeId, SideKind)], by: SideKind) {
     sides.iter_mut().filter(|(_, kind)| *kind == SideKind::Either).for_each(|(_, kind)| *kind = by);
 }
 
-/// Takes the sides that lead to equipment as inlets if others do not. If none does, only another sheet can have what the
-/// device protects.
+/// Takes the sides that lead to equipment as inlets if others do not: a flare is no equipment that is protected. If none
+/// does, only another sheet can have what the device protects.
 fn infer_sides(
     drawing: &Drawing<'_>,
     device: NodeId,
@@ -119,11 +119,18 @@ fn infer_sides(
 ) -> Result<()> {
     let topology = &drawing.topology;
     let avoided = sides.iter().map(|(first, _)| *first).chain([device]).collect();
-    let (mut reaches_equipment, mut leaves_sheet) = (Vec::with_capacity(sides.len()), false);
+    let (mut reaches_equipment, mut reaches_protected) = (Vec::with_capacity(sides.len()), Vec::new());
+    let mut leaves_sheet = false;
     for (first, _) in sides.iter() {
         let ends = Search::new(drawing, &avoided).ends(*first, charge)?;
+        let is_protected =
+            |end: NodeId| topology.is_equipment(end) && !drawing.is_relief_end(topology.equipment_or_self(end));
+        reaches_protected.push(ends.iter().any(|end| is_protected(*end)));
         reaches_equipment.push(ends.iter().any(|end| topology.is_equipment(*end)));
         leaves_sheet |= ends.iter().any(|end| topology.roles[*end as usize] == Role::OffPage);
+    }
+    if !reaches_equipment.contains(&false) {
+        reaches_equipment = reaches_protected;
     }
     let is_decided = reaches_equipment.contains(&true) && reaches_equipment.contains(&false);
     let undecided = match reaches_equipment.contains(&true) || leaves_sheet {

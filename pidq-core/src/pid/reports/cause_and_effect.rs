@@ -394,11 +394,12 @@ impl<'d, 'a> Report<'d, 'a> {
     }
 
     /// Returns whether a valve only passes a signal on, such as a solenoid valve: it has no pipe, and a signal leaves it,
-    /// or its pipe is the air to an actuator.
+    /// or its pipe is the air to an actuator or the supply of it.
     fn is_pilot(&self, node: NodeId) -> bool {
         let topology = &self.drawing.topology;
         topology.roles[node as usize].closes()
             && (topology.flow_degree(node) == 0 && self.sends_signal(node)
+                || signals::sends_to_valve(self.drawing, node)
                 || !air_lines::actuators(self.drawing, node).is_empty())
     }
 

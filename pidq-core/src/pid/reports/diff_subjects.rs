@@ -10,6 +10,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
+use crate::pid::instrument_class;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
 use crate::pid::relief::devices;
@@ -96,6 +97,16 @@ impl<'r, 'a> Revision<'r, 'a> {
         Ok(table.arcs(node).any(|(other, edge)| is_signal(edge) && self.is_of_trip(other)))
     }
 
+    /// Returns whether a signal comes from another sheet to a machine, which it may stop.
+    fn stops_machine(&self, signal: EdgeId) -> bool {
+        let topology = &self.drawing.topology;
+        let [from, to] = topology.flow_ends(signal);
+        from != NONE
+            && to != NONE
+            && topology.roles[from as usize] == Role::OffPage
+            && instrument_class::is_driven(self.drawing, to)
+    }
+
     fn stops(&self, node: NodeId) -> bool {
         let role = self.drawing.topology.roles[node as usize];
         role.closes() || role == Role::OneWay
@@ -118,7 +129,8 @@ impl<'r, 'a> Revision<'r, 'a> {
             subjects.push("signal");
             let mut ends =
                 topology.ends[edge as usize].into_iter().filter(|end| (*end as usize) < topology.node_count());
-            subjects.extend(ends.any(|end| self.is_of_trip(end)).then_some("trip"));
+            let is_of_trip = ends.any(|end| self.is_of_trip(end)) || self.stops_machine(edge);
+            subjects.extend(is_of_trip.then_some("trip"));
         }
         // That a line contains a valve says nothing about its state.
         let is_line = |node: NodeId| {

@@ -91,6 +91,10 @@ const OVERRIDE_PARTS: &[&str] = &[
     "überbrück",
 ];
 
+/// Words of the two directions of a valve that a switch operates.
+const OPENS: &[&str] = &["auf", "open", "ouvrir", "öffnen"];
+const CLOSES: &[&str] = &["close", "closed", "fermer", "schließen", "schliessen", "zu"];
+
 /// Stops in texts that only test one: `trip test`.
 const TESTS: &[&str] = &["acknowledg", "ack", "lamp", "mute", "permi", "silence", "simulat", "test"];
 
@@ -110,14 +114,22 @@ fn has_other_purpose(text: &str) -> bool {
     let has_word = |known: &str| words.iter().any(|word| word == known);
     // `NOT-AUS` and `Ein/Aus`; `Auswahl` begins so too.
     let stops = || has(STOPS) || has_word("aus");
-    // A single one of them is a location.
-    let selects_location = has_word("local") && has_word("remote");
+    // A single one of them is a location. `off` is a position of such a selector, and moves nothing to a trip.
+    let has_stop = |word: &String| STOPS.iter().any(|stem| word.starts_with(stem)) || word == "aus";
+    let only_stop = |known: &[&str]| words.iter().filter(|word| has_stop(word)).all(|word| known.contains(&&**word));
+    let selects_location = has_word("local") && has_word("remote") && only_stop(&["off"]);
+    // The switch with which a valve is operated in both directions.
+    let has_any = |known: &[&str]| words.iter().any(|word| known.contains(&&**word));
+    let operates_valve = has_any(OPENS) && has_any(CLOSES) && only_stop(&["close", "closed", "off", "stop"])
+        || ["osc", "o_s_c", "open_stop_close"].contains(&words.join("_").as_str());
     let overrides = |word: &String| OVERRIDE_PARTS.iter().any(|part| word.contains(part));
     words.iter().any(|word| OVERRIDES.contains(&&**word) || overrides(word))
         // A process override switch.
         || matches!(words.as_slice(), [word] if word == "pos")
         || has(TESTS)
-        || (has(OTHER_PURPOSES) || selects_location) && !stops()
+        || operates_valve
+        || selects_location
+        || has(OTHER_PURPOSES) && !stops()
 }
 
 /// Returns the words of a text that is not too long for a class.
@@ -157,6 +169,12 @@ mod tests {
             "marche",
             "Ein",
             "POS",
+            "open/close XV-1",
+            "open / close / local",
+            "open-stop-close",
+            "O/S/C",
+            "Auf/Zu",
+            "local / off / remote",
         ] {
             assert!(has_other_purpose(text), "{text}");
         }
@@ -168,7 +186,10 @@ mod tests {
             "local push button",
             "remote shutdown",
             "ESD push button",
-            "open/close XV-1",
+            "open/close, ESD",
+            "emergency close",
+            "close XV-1",
+            "local/remote stop",
             "hand switch",
             "off/auto/manual",
             "NOT-AUS",

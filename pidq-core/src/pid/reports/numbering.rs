@@ -152,15 +152,24 @@ fn width_of(digits: &str) -> usize {
     if digits.starts_with('0') { digits.len().min(20) } else { 0 }
 }
 
-/// Returns the number in the tag of a line such as `2"-CWS-35005-W1`: the only part of at least three digits and no letters
-/// that is longer than the others, which are a size and an area.
+/// Returns the number in the tag of a line such as `2"-CWS-35005-W1`: the only part of at least three digits, and no letters but
+/// one of a train, that is longer than the others, which are a size and an area. One without a letter comes first.
 fn line_number(tag: &str) -> Option<&str> {
     let parts = tag.split(['-', '/', '_', ' ']).map(str::trim);
-    let is_number = |part: &&str| part.len() > 2 && part.bytes().all(|c| c.is_ascii_digit());
-    let numbers: Vec<&str> = parts.filter(is_number).collect();
-    let longest = numbers.iter().copied().max_by_key(|part| part.len())?;
-    let is_only = numbers.iter().filter(|part| part.len() == longest.len()).count() == 1;
-    is_only.then_some(longest)
+    let number = |part: &str| part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let has_letter = |part: &str| part.ends_with(|c: char| c.is_ascii_alphabetic());
+    let numbers: Vec<(usize, &str)> = parts
+        .map(|part| (number(part), part))
+        .filter(|(digits, part)| *digits > 2 && part.len() == digits + usize::from(has_letter(part)))
+        .collect();
+    let length = numbers.iter().map(|(digits, _)| *digits).max()?;
+    let longest: Vec<&str> = numbers.iter().filter(|(digits, _)| *digits == length).map(|(_, part)| *part).collect();
+    let plain: Vec<&str> = longest.iter().copied().filter(|part| !has_letter(part)).collect();
+    let found = if plain.is_empty() { longest } else { plain };
+    match found.as_slice() {
+        [only] => Some(&only[..length]),
+        _ => None,
+    }
 }
 
 fn with_hyphen(prefix: &str) -> String {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::item_pressures::ItemPressures;
 use super::relief_devices::{self, ReliefDevice};
 use super::{relief_texts, side_pressures};
 use crate::error::Result;
@@ -160,8 +161,10 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         };
         budget.reserve(size_of_val(&*report.level_of))?;
         let mut values = PipeValues::new(drawing, [Names::DesignPressure], &mut |units| budget.charge(units))?;
+        let by_items = ItemPressures::collect(drawing, &mut |units| budget.charge(units))?;
         for edge in drawing.topology.edges_of(EdgeFlags::FLOW) {
             let [stated] = values.of_edge(edge, &mut |units| budget.charge(units))?;
+            let stated = stated.or_else(|| by_items.of_pipe(drawing, edge));
             report.level_of[edge as usize] = report.levels.add(stated, defaults, budget)?;
         }
         report.index_devices(budget)?;
@@ -229,7 +232,11 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         if !edges.is_empty()
             && let Some((item, level)) = self.item_level(node, budget)?
         {
-            sides.push(Side { level, edges: Vec::new(), item: Some(item) });
+            // An item with the pressure of some of its pipes is on their side.
+            match sides.iter_mut().find(|side| self.levels.are_equal(side.level, level)) {
+                Some(side) => side.item = Some(item),
+                None => sides.push(Side { level, edges: Vec::new(), item: Some(item) }),
+            }
         }
         Ok(sides)
     }
@@ -505,12 +512,13 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         Ok(())
     }
 
-    /// Returns the relief devices behind the check valves through which the pipes of a side discharge, without a valve
-    /// between: they limit its pressure as long as the check valve opens.
+    /// Returns the relief devices behind the check valves through which a side discharges, also through its equipment, without
+    /// a valve between: they limit its pressure as long as the check valve opens.
     fn behind_check_valves(&self, side: &Side, budget: &mut dyn Budget) -> Result<Vec<Protecting>> {
         let topology = &self.drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
         let mut queue: Vec<NodeId> = side.edges.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
+        queue.extend(side.item.into_iter().flat_map(|side| self.ports_of(side)));
         let mut seen: HashSet<NodeId> = queue.iter().copied().collect();
         let mut devices = Vec::new();
         let mut at = 0;
@@ -522,8 +530,18 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
                 devices.extend(behind.filter_map(|edge| self.protecting.get(edge)).flatten().copied());
                 continue;
             }
-            if may_block(self.drawing, node) || topology.is_sheet_end(node) || topology.is_equipment(node) {
+            let is_relief = topology.roles[node as usize] == Role::Relief;
+            if may_block(self.drawing, node) || is_relief || topology.is_sheet_end(node) {
                 continue;
+            }
+            if topology.is_equipment(node) {
+                let owner = topology.equipment_or_self(node);
+                if is_driven(self.drawing, owner) {
+                    continue;
+                }
+                let ports = self.ports_of((owner, topology.zone(node)));
+                budget.charge(ports.len() as u64)?;
+                queue.extend(ports.into_iter().filter(|port| seen.insert(*port)));
             }
             let opens = |(next, edge): &(NodeId, EdgeId)| {
                 let is_check_valve = topology.roles[*next as usize] == Role::OneWay;
@@ -532,6 +550,13 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             queue.extend(table.arcs(node).filter(opens).map(|(next, _)| next).filter(|next| seen.insert(*next)));
         }
         Ok(devices)
+    }
+
+    /// Returns the equipment of a side and its ports on that side.
+    fn ports_of(&self, (equipment, zone): EquipmentSide) -> Vec<NodeId> {
+        let topology = &self.drawing.topology;
+        let ports = topology.ports.nodes(equipment).iter().copied().chain([equipment]);
+        ports.filter(|port| topology.zone(*port) == zone).collect()
     }
 
     fn relief_row(&self, at: usize, sides: &[(&'static str, &Side)]) -> Vec<Datum<'a>> {

@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::pid::isolate::parts::Parts;
+use crate::pid::isolate::equipment_bodies::EquipmentBodies;
 use crate::pid::lists::{self, EdgeField};
 use crate::pid::quantity::Stated;
 use crate::pid::relief::devices::{self, StatedBy};
@@ -50,7 +51,7 @@ pub(crate) struct ReliefDevice {
     pub unstated: Vec<NodeId>,
     /// Items that may close the way to some of the equipment, or may not be there.
     pub unknown: Vec<(Cause, NodeId)>,
-    /// Only its tag says that it is a relief device.
+    /// Only its tag or a general class says that it is a relief device.
     pub is_by_tag: bool,
     /// It lets air in, and relieves no overpressure.
     pub opens_inwards: bool,
@@ -90,13 +91,13 @@ pub(crate) fn relief_devices(
     let mut followed: HashSet<NodeId> = HashSet::new();
     let mut devices = Vec::new();
     let nodes = devices::devices(drawing, &mut |units| budget.charge(units))?;
-    let parts = match nodes.is_empty() {
-        true => Parts::default(),
-        false => Parts::collect(drawing, &mut |units| budget.charge(units))?,
+    let bodies = match nodes.is_empty() {
+        true => EquipmentBodies::default(),
+        false => EquipmentBodies::collect(drawing, &mut |units| budget.charge(units))?,
     };
     for (node, stated_by) in nodes {
-        let mut device = relief_device(drawing, node, &parts, &mut tails, budget)?;
-        device.is_by_tag = stated_by == StatedBy::Tag;
+        let mut device = relief_device(drawing, node, &bodies, &mut tails, budget)?;
+        device.is_by_tag = stated_by != StatedBy::Class;
         device.discharges_to = outlets.ends(drawing, &device, budget)?;
         if extent == Extent::WithPaths {
             add_paths(drawing, &mut device, &mut followed, budget)?;
@@ -113,24 +114,35 @@ pub(crate) fn relief_devices(
 fn relief_device(
     drawing: &Drawing<'_>,
     node: NodeId,
-    parts: &Parts,
+    bodies: &EquipmentBodies,
     tails: &mut Tails,
     budget: &mut dyn Budget,
 ) -> Result<ReliefDevice> {
     let topology = &drawing.topology;
     let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
     let is_stated = |edge: &EdgeId| !topology.is_assumed(*edge);
-    let side = |at: usize| {
-        let is_at_side = |edge: &EdgeId| is_stated(edge) && topology.flow_ends(*edge)[at] == node;
-        edges.iter().copied().filter(is_at_side).collect::<Vec<EdgeId>>()
-    };
     let path = ReliefPath::find(drawing, node, tails, &mut |units| budget.charge(units))?;
-    let bodies = |equipment: NodeId, charge: ChargeFn<'_>| parts.open_bodies(drawing, equipment, charge);
+    let bodies = |equipment: NodeId, charge: ChargeFn<'_>| bodies.open_to(drawing, equipment, charge);
     let protected = Protected::find_through(drawing, &path, &bodies, &mut |units| budget.charge(units))?;
-    let certain_counts = [protected.certain().len(), protected.certain_pipe_count];
+    // Without arrows, what is protected follows from the ends alone.
+    let certain_counts = match devices::has_stated_inlet(drawing, node) {
+        true => [protected.certain().len(), protected.certain_pipe_count],
+        false => [0, 0],
+    };
     let Protected { equipment, pipes, unstated, unknown, .. } = protected;
     let is_valve = |node: NodeId| may_block(drawing, node);
-    let (inlet, outlet) = (side(1), side(0));
+    // What a pipe without a direction is, the ends of its side may say.
+    let is_of_side = |edge: EdgeId, kind: SideKind| {
+        path.sides.iter().any(|side| side.kind == kind && side.first == other_end(drawing, edge, node))
+    };
+    let side = |at: usize, kind: SideKind| {
+        let is_at_side = |edge: &EdgeId| match is_stated(edge) {
+            true => topology.flow_ends(*edge)[at] == node,
+            false => is_of_side(*edge, kind),
+        };
+        edges.iter().copied().filter(is_at_side).collect::<Vec<EdgeId>>()
+    };
+    let (inlet, outlet) = (side(1, SideKind::Inlet), side(0, SideKind::Outlet));
     Ok(ReliefDevice {
         node,
         has_direction: edges.iter().all(is_stated) && !inlet.is_empty(),
@@ -184,7 +196,7 @@ impl OutletEnds {
     fn ends(&mut self, drawing: &Drawing<'_>, device: &ReliefDevice, budget: &mut dyn Budget) -> Result<Vec<NodeId>> {
         let topology = &drawing.topology;
         if let [edge] = device.outlet.as_slice() {
-            let end = self.only_end(drawing, topology.flow_ends(*edge)[1], budget)?;
+            let end = self.only_end(drawing, other_end(drawing, *edge, device.node), budget)?;
             if end != NONE {
                 return Ok(vec![topology.equipment_or_self(end)]);
             }
@@ -225,11 +237,7 @@ impl OutletEnds {
 fn follow_inlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, edge: EdgeId, budget: &mut dyn Budget) -> Result<()> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
-    let other_end = |edge: EdgeId, node: NodeId| {
-        let [from, to] = topology.ends[edge as usize];
-        if from == node { to } else { from }
-    };
-    let (mut node, mut edge) = (other_end(edge, device.node), edge);
+    let (mut node, mut edge) = (other_end(drawing, edge, device.node), edge);
     loop {
         budget.charge(1)?;
         device.path_pipes.push(edge);
@@ -237,7 +245,7 @@ fn follow_inlet(drawing: &Drawing<'_>, device: &mut ReliefDevice, edge: EdgeId, 
         let is_inner = table.degree(node) == 2 && !topology.is_equipment(node) && node != device.node;
         let Some(next) = next.filter(|_| is_inner) else { return Ok(()) };
         device.path.push(node);
-        (node, edge) = (other_end(next, node), next);
+        (node, edge) = (other_end(drawing, next, node), next);
     }
 }
 
@@ -250,7 +258,7 @@ fn follow_outlet(
 ) -> Result<()> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Down);
-    let mut queue: Vec<NodeId> = device.outlet.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
+    let mut queue: Vec<NodeId> = device.outlet.iter().map(|edge| other_end(drawing, *edge, device.node)).collect();
     device.path_pipes.extend(&device.outlet);
     while let Some(node) = queue.pop() {
         budget.charge(1)?;
@@ -275,7 +283,7 @@ fn outlet_items(
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Down);
     let mut seen: HashSet<NodeId> = [device.node].into_iter().collect();
-    let mut queue: Vec<NodeId> = device.outlet.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
+    let mut queue: Vec<NodeId> = device.outlet.iter().map(|edge| other_end(drawing, *edge, device.node)).collect();
     queue.retain(|node| seen.insert(*node));
     let mut at = 0;
     while let Some(node) = queue.get(at).copied() {
@@ -284,10 +292,20 @@ fn outlet_items(
         let is_end = is_end(drawing, node);
         visit(node, is_end);
         if !is_end {
-            queue.extend(table.nodes(node).iter().copied().filter(|next| seen.insert(*next)));
+            // A header without directions leads to the outlets of other devices too.
+            let leads_on = |(next, pipe): &(NodeId, EdgeId)| {
+                !topology.is_assumed(*pipe) || topology.roles[*next as usize] != Role::Relief
+            };
+            queue.extend(table.arcs(node).filter(leads_on).map(|(next, _)| next).filter(|next| seen.insert(*next)));
         }
     }
     Ok(())
+}
+
+/// Returns the end of a pipe at a node that is not the node.
+fn other_end(drawing: &Drawing<'_>, pipe: EdgeId, node: NodeId) -> NodeId {
+    let [from, to] = drawing.topology.ends[pipe as usize];
+    if from == node { to } else { from }
 }
 
 /// Returns the name of a side of equipment: that of the chamber, or of the equipment, with the word for the side that its

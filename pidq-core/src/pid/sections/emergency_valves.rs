@@ -18,10 +18,11 @@ use crate::pid::valve_state::actuators::{actuators, is_drive, parts};
 use crate::pid::valve_state::closed_texts::says_locked;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action_in_texts, fail_actions};
 use crate::pid::valve_state::out_of_action::is_out_of_action;
+use crate::pid::valve_state::phrases::DriveAction;
 use crate::pid::valve_state::unread_texts::has_doubtful_text;
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{
-    all_texts, has_several_ways, installation, is_locked_closed, is_locked_open, may_not_be_tight, phrases, texts,
+    all_texts, has_several_ways, installation, is_locked_closed, is_locked_open, may_not_move, phrases, texts,
 };
 
 /// Reason why a valve may not act, and the item with it: the valve, or a part of it.
@@ -57,6 +58,8 @@ pub(super) fn shutdown_hindrance(
         Some(FailAction::Opens) => Some("fails_open"),
         Some(FailAction::Stays) => Some("fails_in_place"),
         Some(FailAction::Unknown) => Some("unknown_fail_action"),
+        // A motor stays where it is without power, whatever a trip sends to it.
+        None if has_motor(drawing, node) => Some("fails_in_place"),
         Some(FailAction::Closes) | None => None,
     };
     let reason = match () {
@@ -64,13 +67,24 @@ pub(super) fn shutdown_hindrance(
         () if is_locked_open(drawing, node) || says_locked(drawing, node, Names::LockedOpen) => Some("locked_open"),
         () if ways(drawing, node) == Ways::Unknown => Some("unknown_ways"),
         () if is_multi_way || neighbors(drawing, node, charge)?.len() > 2 => Some("several_pipes"),
-        () if may_not_be_tight(drawing, node) => Some("not_tight"),
+        () if may_not_move(drawing, node, DriveAction::Closes) => Some("not_tight"),
         () => None,
     };
     match reason {
         Some(reason) => Ok(Some((reason, node))),
         None => common_hindrance(drawing, node, charge),
     }
+}
+
+/// Returns whether a class or the operator of a valve is a motor.
+fn has_motor(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    const OPERATORS: [Names; 3] = [Names::Operation, Names::Operator, Names::Actuated];
+    let names_motor = |text: &str| {
+        let text = text.to_lowercase();
+        text.contains("motor") || text.contains("electric")
+    };
+    drawing.class_has_word(node, &["mov", "motor_operated", "motor_operated_valve", "motorized", "motorised"])
+        || OPERATORS.iter().any(|names| texts(drawing, node, *names).any(names_motor))
 }
 
 /// Returns what may keep a blowdown valve from opening: it needs air for that or may, it is locked closed, or a text, an
@@ -90,7 +104,7 @@ pub(super) fn blowdown_hindrance(
             Some("locked_closed")
         }
         // Stuck, seized, defective.
-        () if may_not_be_tight(drawing, node) => Some("out_of_action"),
+        () if may_not_move(drawing, node, DriveAction::Opens) => Some("out_of_action"),
         () => None,
     };
     match reason {

@@ -9,6 +9,7 @@ use crate::graph::roles::{Role, TagLetters};
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
+use crate::pid::relief::devices::other_fitting;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
 
@@ -53,5 +54,6 @@ pub(crate) fn has_one_direction(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns the kind of an item that stops a flame, a leak or a reverse flow by itself.
 pub(crate) fn passive_kind(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
     let known = vocabulary::PASSIVE_SAFEGUARDS.iter();
-    known.copied().find(|(word, _)| drawing.class_has(node, &[*word])).map(|(_, kind)| kind)
+    let by_class = known.copied().find(|(word, _)| drawing.class_has(node, &[*word])).map(|(_, kind)| kind);
+    by_class.or_else(|| other_fitting(drawing, node))
 }

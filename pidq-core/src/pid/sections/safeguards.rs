@@ -10,13 +10,14 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::graph::vocabulary;
-use crate::pid::isolate::parts::Parts;
+use crate::pid::isolate::equipment_bodies::EquipmentBodies;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
 use crate::pid::relief::ReliefPath;
-use crate::pid::relief::devices::{StatedBy, devices, opens_inwards};
+use crate::pid::relief::devices::{StatedBy, devices, has_stated_inlet, opens_inwards};
 use crate::pid::relief::protected::{EquipmentSide, Protected};
 use crate::pid::relief::tails::Tails;
+use crate::pid::tag::Tag;
 use crate::pid::valve_state::fail_action::{FailAction, fail_action};
 use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation, may_not_be_tight};
@@ -87,12 +88,7 @@ impl Safeguards {
             let (kind, is_stated) = loop_parts::kind(drawing, found, &parts);
             let sensing_points = loop_parts::sensing_points(drawing, &parts.sensors, charge)?;
             let are_stated = parts.are_stated(drawing, found.protection);
-            let mut is_certain = is_stated && parts.is_closed() && are_stated && is_installed(drawing, item);
-            for node in parts.final_elements.iter().copied() {
-                is_certain = is_certain
-                    && !(closes_in_emergency(drawing, node, charge)?
-                        && safeguards.is_shutdown_bypassed(drawing, node, charge)?);
-            }
+            let is_certain = is_stated && parts.is_closed() && are_stated && is_installed(drawing, item);
             charge((parts.final_elements.len() + sensing_points.len()) as u64)?;
             let LoopParts { sensors, final_elements, .. } = parts;
             let kind = kind.unwrap_or("trip");
@@ -103,11 +99,15 @@ impl Safeguards {
             }
             safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements, acts_on });
         }
+        safeguards.withdraw_bypassed(drawing, charge)?;
         let devices = devices(drawing, charge)?;
-        let parts = if devices.is_empty() { Parts::default() } else { Parts::collect(drawing, charge)? };
+        let bodies = match devices.is_empty() {
+            true => EquipmentBodies::default(),
+            false => EquipmentBodies::collect(drawing, charge)?,
+        };
         let mut tails = Tails::default();
         for device in devices {
-            safeguards.add_relief(drawing, device, &parts, &mut tails, charge)?;
+            safeguards.add_relief(drawing, device, &bodies, &mut tails, charge)?;
         }
         charge(drawing.topology.node_count() as u64)?;
         for valve in (0..drawing.topology.node_count() as u32).filter(|node| is_blowdown_valve(drawing, *node)) {
@@ -117,30 +117,52 @@ impl Safeguards {
         Ok(safeguards)
     }
 
+    /// Makes the trips uncertain whose valves have an open path around them, once all valves that trips close are known.
+    fn withdraw_bypassed(&mut self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<()> {
+        for at in 0..self.trips.len() {
+            let mut is_certain = self.trips[at].is_certain;
+            for node in self.trips[at].final_elements.iter().copied() {
+                is_certain = is_certain
+                    && !(closes_in_emergency(drawing, node, charge)?
+                        && self.is_shutdown_bypassed(drawing, node, charge)?);
+            }
+            self.trips[at].is_certain = is_certain;
+        }
+        Ok(())
+    }
+
     /// Adds a relief device. It is certain only if the drawing shows its path to be open to an end, without a valve that
     /// is not locked open (API 520-2, ISO 23251), and its class says what it is.
     fn add_relief(
         &mut self,
         drawing: &Drawing<'_>,
         (device, stated_by): (NodeId, StatedBy),
-        parts: &Parts,
+        bodies: &EquipmentBodies,
         tails: &mut Tails,
         charge: ChargeFn<'_>,
     ) -> Result<()> {
         let path = ReliefPath::find(drawing, device, tails, charge)?;
-        let bodies = |equipment: NodeId, charge: ChargeFn<'_>| parts.open_bodies(drawing, equipment, charge);
+        let bodies = |equipment: NodeId, charge: ChargeFn<'_>| bodies.open_to(drawing, equipment, charge);
         let mut protected = Protected::find_through(drawing, &path, &bodies, charge)?;
         charge(protected.equipment.len() as u64)?;
         if opens_inwards(drawing, device) {
             protected = Protected::default();
         }
         self.unstated.extend(protected.unstated.iter().map(|port| (*port, device)));
+        let certain_count = if has_stated_inlet(drawing, device) { protected.certain().len() } else { 0 };
         for (at, side) in protected.equipment.iter().enumerate() {
-            self.protecting.entry(*side).or_default().push((device, at < protected.certain().len()));
+            self.protecting.entry(*side).or_default().push((device, at < certain_count));
         }
         self.relief.insert(device, path.is_secured() && stated_by == StatedBy::Class);
         self.internal_relief.extend(path.returns_to_suction().then_some(device));
         Ok(())
+    }
+
+    /// Returns the relief devices, in document order.
+    pub fn relief_devices(&self) -> Vec<NodeId> {
+        let mut devices: Vec<NodeId> = self.relief.keys().copied().collect();
+        devices.sort_unstable();
+        devices
     }
 
     /// Returns the relief devices between the outlet and the suction of a machine.
@@ -290,14 +312,16 @@ impl Safeguards {
                     !self.unsecured_blowdown.contains(&node) && blowdown_obstacle(drawing, node, charge)?.is_none();
                 ("blowdown_valve", is_opened_by_trip && is_free)
             }
-            _ if protection::is_shutdown_valve(drawing, node) => {
+            _ if self.is_shutdown_valve(drawing, node) => {
                 let is_closed_by_trip =
                     trip.is_some_and(|trip| trip.is_certain) && shutdown_hindrance(drawing, node, charge)?.is_none();
                 ("shutdown_valve", is_closed_by_trip && !self.is_shutdown_bypassed(drawing, node, charge)?)
             }
             _ => return Ok(None),
         };
-        let is_tight = self.relief.contains_key(&node) || !may_not_be_tight(drawing, node);
+        // The hindrances of the valves that a trip moves have been read.
+        let is_moved = matches!(kind, "blowdown_valve" | "shutdown_valve");
+        let is_tight = self.relief.contains_key(&node) || is_moved || !may_not_be_tight(drawing, node);
         let is_certain = is_certain && is_installed(drawing, node) && is_tight && !may_not_act(drawing, node);
         Ok(Some(vec![
             Datum::Node(node),
@@ -314,8 +338,24 @@ impl Safeguards {
     /// Returns whether an open path leads around a valve that a trip closes, without another one that is shut in an
     /// emergency.
     fn is_shutdown_bypassed(&self, drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
-        let is_like = |other| protection::is_shutdown_valve(drawing, other) && is_installed(drawing, other);
+        let is_like = |other| self.is_shutdown_valve(drawing, other) && is_installed(drawing, other);
         has_open_bypass(drawing, node, is_like, &self.open_ways, charge)
+    }
+
+    /// Returns whether a valve is shut in an emergency: its tag or its class says so, or a trip moves it and its letters or the
+    /// class of its body are those of a valve that is open or closed: `BallValve`.
+    fn is_shutdown_valve(&self, drawing: &Drawing<'_>, node: NodeId) -> bool {
+        let is_moved_by_trip = || self.acting_on.contains_key(&node);
+        protection::is_shutdown_valve(drawing, node)
+            || drawing.topology.roles[node as usize].closes()
+                && match protection::emergency_valve(drawing, node) {
+                    Some((EmergencyValve::Shutdown, _)) => true,
+                    Some((EmergencyValve::Possible, _)) => is_moved_by_trip() && !is_control_valve(drawing, node),
+                    _ => {
+                        let is_on_off = drawing.class_has_word(node, vocabulary::ON_OFF_BODIES);
+                        is_moved_by_trip() && is_on_off && !is_control_valve(drawing, node)
+                    }
+                }
     }
 }
 
@@ -354,6 +394,15 @@ fn closes_in_emergency(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>
     Ok(drawing.topology.roles[node as usize].closes()
         && !is_blowdown_valve(drawing, node)
         && fail_action(drawing, node, charge)? != Some(FailAction::Opens))
+}
+
+/// Returns whether a valve is a control valve by its class or the variable in its tag, as in `FV`: it has another purpose than a
+/// trip that closes or opens it too. `UV` is the usual tag of an anti-surge valve.
+fn is_control_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    const CONTROLLED: [char; 6] = ['A', 'F', 'L', 'P', 'Q', 'T'];
+    let has_variable = |tag: Tag| tag.measures() && tag.letters.starts_with(CONTROLLED);
+    drawing.class_has_word(node, vocabulary::CONTROL_VALVES)
+        || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(has_variable)
 }
 
 /// Returns whether a valve opens to relieve its section in an emergency.

@@ -331,7 +331,12 @@ pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 fn reads_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let says_so = |text: &str| consists_of(text, OUT_OF_ACTION);
+    // The spare pump of a pair is installed, and runs in turn.
+    let is_equipment = drawing.topology.is_equipment(node) || drawing.has_drive(node);
+    let says_so = |text: &str| match is_equipment {
+        true => consists_of(&without_word(text, "spare"), OUT_OF_ACTION),
+        false => consists_of(text, OUT_OF_ACTION),
+    };
     const NAMES: [Names; 6] =
         [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition, Names::Class];
     // `PSV-1 (SPARE)`
@@ -437,6 +442,13 @@ fn consists_of(text: &str, phrases: &[&str]) -> bool {
             found.is_some_and(|(at, _)| clause[..at].iter().chain(&clause[at + words.len()..]).all(is_filler))
         })
     })
+}
+
+/// Returns a text without a word.
+fn without_word(text: &str, word: &str) -> String {
+    let clauses = clauses(text).into_iter();
+    let rest = clauses.map(|clause| clause.into_iter().filter(|known| known != word).collect::<Vec<_>>().join(" "));
+    rest.collect::<Vec<_>>().join("; ")
 }
 
 /// Returns whether a mark such as `bypassed: true` or `enabled: false` says that an item or a signal does not act.

@@ -9,7 +9,9 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use self::table::Meaning::{Absent, MayBeAbsent, MayNotClose, NoValve, OtherValve};
+use self::table::Meaning::{
+    Absent, ClosesByDrive, MayBeAbsent, MayNotClose, MovedByDrive, NoValve, OpensByDrive, OtherValve,
+};
 use self::table::{
     COMPANIONS, HEAD_NOUNS, Meaning, PHRASES, PLACES, PREPOSITIONS, SIZE_WORDS, VALVE_NOUNS, WHOLE_CLAUSES,
 };
@@ -27,6 +29,13 @@ pub(crate) enum TextKind {
     Description,
     /// A remark: a sentence may be about anything, and only a clause that names nothing else names the item.
     Remark,
+}
+
+/// What the drive of a valve does in an emergency.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DriveAction {
+    Closes,
+    Opens,
 }
 
 /// Returns whether an item is there by a text. One that is nothing but a status, such as `future`, is one; a text with
@@ -57,8 +66,20 @@ pub(super) fn may_say_absent(text: &str) -> bool {
 
 /// Returns whether a text says that an item may not close tightly.
 pub(crate) fn says_not_tight(text: &str) -> bool {
+    has_meaning(text, &[MayNotClose, MovedByDrive, ClosesByDrive, OpensByDrive])
+}
+
+/// Returns whether a text says that a valve with a drive may not close, or not open: not that its drive does that.
+pub(crate) fn says_not_acting(text: &str, expected: DriveAction) -> bool {
+    match expected {
+        DriveAction::Closes => has_meaning(text, &[MayNotClose, OpensByDrive]),
+        DriveAction::Opens => has_meaning(text, &[MayNotClose, ClosesByDrive]),
+    }
+}
+
+fn has_meaning(text: &str, meanings: &[Meaning]) -> bool {
     let clauses = clauses(text);
-    clauses.iter().flat_map(|clause| phrases(clause)).any(|phrase| phrase.meaning == MayNotClose)
+    clauses.iter().flat_map(|clause| phrases(clause)).any(|phrase| meanings.contains(&phrase.meaning))
 }
 
 /// Returns whether a text calls an item something that is no valve that closes its pipe.

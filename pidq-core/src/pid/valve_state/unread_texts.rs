@@ -4,6 +4,7 @@
 //! the texts of a barrier, a word for a negation, a doubt or a condition, a participle in no list and a question mark are
 //! therefore doubtful, and in a remark any word in no list, as the name of a service or a place is seldom there.
 
+use super::cause_texts::without_causes;
 use super::phrases::{self, TextKind};
 use super::unread_fields::{has_field_of_absence, has_unread_field};
 use super::{Installation, may_not_be_tight, texts};
@@ -48,7 +49,8 @@ pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         |text: &str| is_doubtful_text(text) || phrases::installation_by_text(text) != Installation::Installed;
     let read = || {
         let own = [Names::Description, Names::Remarks].into_iter().flat_map(|names| texts(drawing, node, names));
-        own.filter(|text| !is_class(drawing, node, text)).any(is_doubtful_text)
+        let is_doubtful = |text: &str| is_doubtful_text(text) && is_doubtful_text(&without_causes(drawing, node, text));
+        own.filter(|text| !is_class(drawing, node, text)).any(is_doubtful)
             || has_field_of_absence(drawing, node)
             || note_texts(drawing, node).any(may_be_against)
     };

@@ -2,7 +2,9 @@
 //!
 //! Statuses of what is not there now are in [`vocabulary::NOT_INSTALLED`](crate::graph::vocabulary::NOT_INSTALLED).
 
-use self::Meaning::{Absent, MayBeAbsent, MayNotClose, NoValve, Nothing, OtherValve};
+use self::Meaning::{
+    Absent, ClosesByDrive, MayBeAbsent, MayNotClose, MovedByDrive, NoValve, Nothing, OpensByDrive, OtherValve,
+};
 
 /// Meaning of a phrase for the item that has it in a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -15,6 +17,12 @@ pub(super) enum Meaning {
     MayBeAbsent,
     /// It does not close tightly for certain.
     MayNotClose,
+    /// Something else than a hand moves it.
+    MovedByDrive,
+    /// Something else than a hand closes it: the drive of a shutdown valve, but no hand valve.
+    ClosesByDrive,
+    /// Something else than a hand opens it, as a blowdown valve.
+    OpensByDrive,
     /// A valve that does not close all its ways, or closes by itself: not the type of a hand valve.
     OtherValve,
     /// An item that lets a flow through.
@@ -88,6 +96,8 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     // The valve is there for what is not.
     (Nothing, &["for future tie in", "for future tie ins", "for future connection", "for future connections"]),
     (Nothing, &["for future extension", "for future extensions", "for future expansion"]),
+    (Nothing, &["missing phase", "phase missing", "missing flame", "flame missing", "missing pulse", "guard missing"]),
+    (Nothing, &["not shared", "not resettable", "non resettable", "not adjustable", "not heat traced"]),
     (Nothing, &["tag missing", "label missing", "missing tag", "missing label", "insulation missing"]),
     (Nothing, &["planned maintenance", "planned outage", "planned shutdown", "planned turnaround", "proposed by"]),
     (Nothing, &["replaced by new", "replaced with new", "replaced by same", "replaced with same"]),
@@ -136,22 +146,28 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (MayNotClose, &["with equalising line", "warm up bypass", "warming up bypass", "mit bypass", "avec bypass"]),
     (MayNotClose, &["mechanical stop", "flow stop", "stop at", "in place of", "weep hole", "closed by", "opened by"]),
     (
-        MayNotClose,
-        &["closes on", "closes at", "closes by", "closes when", "opens on", "opens at", "opens by", "opens when"],
+        ClosesByDrive,
+        &["closes on", "closes at", "closes by", "closes when", "spring to close", "air to open", "federschließend"],
     ),
-    (MayNotClose, &["operated from", "float operated", "pilot operated", "pressure operated", "temperature operated"]),
-    (MayNotClose, &["spring to", "spring return", "self closing", "self acting", "self operated", "excess flow"]),
+    (
+        OpensByDrive,
+        &["opens on", "opens at", "opens by", "opens when", "spring to open", "air to close", "federöffnend"],
+    ),
+    (
+        MovedByDrive,
+        &["spring return", "operated from", "antrieb", "pneumatikantrieb", "elektroantrieb", "fernbetätigt"],
+    ),
+    (MovedByDrive, &["commande pneumatique", "commande électrique", "commande hydraulique"]),
+    (MayNotClose, &["float operated", "pilot operated", "pressure operated", "temperature operated"]),
+    (MayNotClose, &["spring to", "self closing", "self acting", "self operated", "excess flow"]),
+    (Nothing, &["partial stroke", "partial stroking"]),
     (Nothing, &["supplied loose", "shipped loose", "spring loaded packing"]),
-    (MayNotClose, &["non tight", "blocked in open position", "air to open", "air to close", "internal leak"]),
+    (MayNotClose, &["non tight", "blocked in open position", "internal leak"]),
     (MayNotClose, &["internal leakage", "flow control", "hand control", "throttling duty", "throttling service"]),
     (MayNotClose, &["used for control", "open in emergency", "keep open"]),
-    (
-        MayNotClose,
-        &["antrieb", "pneumatikantrieb", "elektroantrieb", "fernbetätigt", "federöffnend", "federschließend"],
-    ),
     (MayNotClose, &["schnellschlussventil", "schnellschlussarmatur", "regelarmatur", "umgang", "umführung"]),
     (MayNotClose, &["angebohrt", "entlastungsbohrung", "passstück", "hubbegrenzung", "anschlag"]),
-    (MayNotClose, &["commande pneumatique", "commande électrique", "commande hydraulique", "tout ou rien"]),
+    (MayNotClose, &["tout ou rien"]),
     (MayNotClose, &["vanne régulée", "non étanche", "by pass intégré", "bypass intégré", "butée", "percé", "percée"]),
     (Nothing, &["antrieb hand", "antrieb handrad", "antrieb manuell", "ohne antrieb", "ohne umgang", "sans bypass"]),
     (MayNotClose, &["built in bypass", "schließt nicht", "nicht dicht", "nicht absperrbar", "gebrochen", "fuit"]),

@@ -1,0 +1,203 @@
+//! Texts of instruments of trips that describe the cause that they detect: `pump not running`, `blocked filter`. They say
+//! nothing about whether the instrument acts.
+
+use super::phrases::clauses;
+use crate::graph::adjacency::NodeId;
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::pid::instrument_class;
+
+/// Words of what instruments watch, in lower case.
+const WATCHED: &[&str] = &[
+    "agitator",
+    "air",
+    "arm",
+    "bearing",
+    "belt",
+    "bin",
+    "blower",
+    "boiler",
+    "burner",
+    "catalyst",
+    "column",
+    "compressor",
+    "container",
+    "conveyor",
+    "cooling",
+    "cover",
+    "damper",
+    "discharge",
+    "door",
+    "drum",
+    "earth",
+    "earthing",
+    "fan",
+    "feed",
+    "feeder",
+    "filter",
+    "flame",
+    "flow",
+    "fuel",
+    "furnace",
+    "gas",
+    "grounding",
+    "guard",
+    "hatch",
+    "heater",
+    "hopper",
+    "hose",
+    "ignition",
+    "level",
+    "lid",
+    "liquid",
+    "lube",
+    "mixer",
+    "motor",
+    "nitrogen",
+    "oil",
+    "phase",
+    "power",
+    "pressure",
+    "product",
+    "pump",
+    "purge",
+    "reactor",
+    "screen",
+    "seal",
+    "silo",
+    "speed",
+    "steam",
+    "stirrer",
+    "strainer",
+    "suction",
+    "supply",
+    "tank",
+    "temperature",
+    "truck",
+    "turbine",
+    "unit",
+    "vacuum",
+    "valve",
+    "ventilation",
+    "vessel",
+    "voltage",
+    "water",
+];
+
+/// Words of the instrument itself and of what it needs to act, and words of what has been done to it.
+const OF_INSTRUMENT: &[&str] = &[
+    "alarm",
+    "cable",
+    "card",
+    "circuit",
+    "commissioned",
+    "connection",
+    "contact",
+    "decommissioned",
+    "defeated",
+    "deleted",
+    "demolished",
+    "detector",
+    "disabled",
+    "disconnected",
+    "element",
+    "fitted",
+    "forced",
+    "function",
+    "functional",
+    "impulse",
+    "inhibited",
+    "initiator",
+    "input",
+    "installed",
+    "instrument",
+    "interlock",
+    "isolated",
+    "isolation",
+    "jumpered",
+    "leg",
+    "logic",
+    "loop",
+    "manifold",
+    "operational",
+    "output",
+    "overridden",
+    "override",
+    "probe",
+    "relay",
+    "removed",
+    "required",
+    "root",
+    "sensing",
+    "sensor",
+    "service",
+    "signal",
+    "sis",
+    "spare",
+    "switch",
+    "tapping",
+    "transmitter",
+    "trip",
+    "use",
+    "used",
+    "wired",
+    "yet",
+    "bypass",
+    "bypassed",
+];
+
+/// Words of an action and words of the condition for it, in `trips if level < 10 %`.
+const ACTIONS: &[&str] = &["closes", "opens", "stops", "trips"];
+const LIMITS: &[&str] = &["above", "below", "exceeds", "falls", "high", "low", "rises"];
+/// Words that make such a condition one of the trip itself.
+const SELECTIONS: &[&str] = &["active", "auto", "enabled", "key", "manual", "mode", "permitted", "selected"];
+
+/// Returns what a text of an item says about the item itself: of an instrument, without the clauses about the cause that it
+/// detects.
+pub(super) fn without_causes(drawing: &Drawing<'_>, node: NodeId, text: &str) -> String {
+    let is_instrument =
+        drawing.topology.roles[node as usize] == Role::Instrument && !instrument_class::acts_by_class(drawing, node);
+    if !is_instrument {
+        return text.into();
+    }
+    let about_item = clauses(text).into_iter().filter(|clause| !describes_cause(clause));
+    about_item.map(|clause| clause.join(" ")).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns whether a clause is about what an instrument watches, and not about the instrument.
+fn describes_cause(clause: &[String]) -> bool {
+    let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
+    let has_number = || clause.iter().any(|word| word.chars().all(char::is_numeric));
+    let is_condition = || {
+        clause.windows(2).any(|pair| ACTIONS.contains(&pair[0].as_str()) && pair[1] == "if")
+            && (has(LIMITS) || has_number())
+            && !has(SELECTIONS)
+    };
+    !has(OF_INSTRUMENT) && has(WATCHED) || is_condition()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clause_describes_the_cause_unless_it_names_the_instrument_or_what_was_done_to_it() {
+        let describes = |text: &str| clauses(text).iter().all(|clause| describes_cause(clause));
+        for text in ["pump not running", "Valve failed to close", "earth not connected", "trips if LT-7 < 10 %"] {
+            assert!(describes(text), "{text}");
+        }
+        for text in [
+            "not active",
+            "pump trip defeated",
+            "pump switch not connected",
+            "impulse line blocked, no flow",
+            "level transmitter not commissioned",
+            "low flow trip not yet in use",
+            "trips if selected",
+            "trips if key 1 enabled",
+            "root valve closed",
+        ] {
+            assert!(!describes(text), "{text}");
+        }
+    }
+}
