@@ -49,6 +49,8 @@ fn equipment_that_is_open_to_the_atmosphere_is_not_isolated() {
         json!({"roof": "none"}),
         json!({"cover": false}),
         json!({"type": "open"}),
+        json!({"tank_type": "open"}),
+        json!({"is_covered": "x", "cover": "none"}),
         json!({"vent": "open vent DN80"}),
         json!({"attributes": [{"name": "Venting", "value": "free"}]}),
     ] {
@@ -61,6 +63,8 @@ fn a_text_of_another_time_or_of_a_closed_sump_is_not_certain() {
     for fields in [
         json!({"remarks": "vent to atmosphere before entry"}),
         json!({"remarks": "was open top until 2011"}),
+        json!({"vent": "to flare; may be vented to atmosphere"}),
+        json!({"roof": "open during maintenance"}),
         json!({"node_classification": "equipment.sump", "description": "covered, vented to carbon filter"}),
     ] {
         assert_eq!(judged(&fields), json!(["unknown", [], ["unread_text"]]), "{fields}");
@@ -80,6 +84,11 @@ fn equipment_that_is_not_said_to_be_open_is_closed() {
         json!({"cover": "bolted"}),
         json!({"cover": true}),
         json!({"type": "vertical"}),
+        json!({"impeller_type": "open"}),
+        json!({"enclosure_type": "open"}),
+        json!({"floating_roof": false}),
+        json!({"top_nozzle": "none"}),
+        json!({"vent_valve": "open"}),
         json!({"vent": "to flare"}),
         json!({"description": "open loop cooling water drum"}),
         json!({"node_classification": "equipment.closed_sump"}),

@@ -1616,6 +1616,35 @@ fn a_trip_whose_signal_or_logic_does_something_else_to_its_valve_is_not_certain(
 }
 
 #[test]
+fn a_valve_with_a_signal_for_each_direction_has_the_one_that_trips_it() {
+    let certain = |valve: &str, labels: [&str; 2]| {
+        let edges: Vec<Value> = [("V-1", "LSHH-1"), ("LSHH-1", "I-1")]
+            .into_iter()
+            .map(|(from, to)| json!({"from": from, "to": to, "type": "signal"}))
+            .chain(labels.map(|label| json!({"from": "I-1", "to": "Y-1", "type": "signal", "label": label})))
+            .chain([json!({"from": "V-1", "to": "Y-1"}), json!({"from": "Y-1", "to": "FL-1"})])
+            .collect();
+        let plant = json!({
+            "nodes": [
+                {"id": "V-1", "class": "vessel"}, {"id": "LSHH-1", "class": "level_switch", "tag": "LSHH-1"},
+                {"id": "I-1", "class": "interlock", "tag": "I-1"}, {"id": "Y-1", "class": valve}, {"id": "FL-1", "class": "flare"}
+            ],
+            "edges": edges
+        });
+        evaluate(&plant.to_string(), "causeAndEffect().not_followed | size() == 0")
+    };
+    for (valve, labels, expected) in [
+        ("blowdown_valve", ["OPEN", "CLOSE"], true),
+        ("blowdown_valve", ["OPEN", "OPEN"], true),
+        ("blowdown_valve", ["CLOSE", "CLOSE"], false),
+        ("shutdown_valve", ["OPEN", "CLOSE"], true),
+        ("shutdown_valve", ["OPEN", "OPEN"], false),
+    ] {
+        assert_eq!(certain(valve, labels), json!(expected), "{valve} {labels:?}");
+    }
+}
+
+#[test]
 fn a_voting_block_needs_as_many_sensors_as_it_votes_on() {
     let certain = |voter: &str, count: usize| {
         let sensors = ["A", "B", "C"].iter().take(count);

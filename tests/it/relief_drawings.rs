@@ -2160,7 +2160,9 @@ fn a_device_that_is_closed_at_times_is_isolated() {
     for text in ["locked closed during start-up", "isolated while testing", "isolated"] {
         assert_eq!(path(text), json!(["unknown", "device_isolated"]), "{text}");
     }
-    assert_eq!(path("tested at 10 bar"), json!(["open", ""]));
+    for text in ["tested at 10 bar", "closed", "closed during operation", "closed at set pressure"] {
+        assert_eq!(path(text), json!(["open", ""]), "{text}");
+    }
 }
 
 #[test]
@@ -2526,6 +2528,8 @@ fn a_locked_valve_that_another_text_calls_closed_has_an_unknown_position() {
         json!({"open": false}),
         json!({"remarks": "closed in winter"}),
         json!({"remarks": "close after start-up"}),
+        json!({"remarks": "closed when unit 2 runs"}),
+        json!({"remarks": "close if the pump is stopped"}),
         json!({"remarks": "may be closed"}),
         json!({"remarks": "im Winter geschlossen"}),
         json!({"remarks": "fermée en hiver"}),
@@ -2669,6 +2673,8 @@ fn a_device_behind_a_pressure_reducing_valve_between_two_sheets_protects_the_lin
     // Nothing reduces the pressure of what comes from the other sheet, or the line does not go on.
     assert_eq!(path("X-1 → V-1 → J-1 → X-2; J-1 → RV-1 → O-1").get(0), Some(&json!("unknown")));
     assert_eq!(path("X-1 → CV-1 → RV-1 → O-1").get(0), Some(&json!("unknown")));
+    let switched = "X-1 → Q-1(node_classification=piping_component.shutdown_valve) → J-1 → X-2; J-1 → RV-1 → O-1";
+    assert_eq!(path(switched).get(0), Some(&json!("unknown")));
 }
 
 #[test]

@@ -279,10 +279,11 @@ impl ReliefPath {
         self.state == PathState::Open && !self.reasons.iter().any(may_close)
     }
 
-    /// Returns whether the way out is open, and nothing on the ways can be closed without breaking a lock, whatever is known
-    /// of the device itself: of a blowdown valve, which is no relief device.
+    /// Returns whether the outlet is open and secured: nothing on the ways can be closed without breaking a lock. States of the
+    /// device itself do not count, so that it holds for blowdown valves too.
     pub fn is_way_secured(&self) -> bool {
-        self.reasons.iter().filter(|reason| reason.at != self.device).all(|reason| match reason.cause.effect() {
+        let is_of_ways = |reason: &&Reason| reason.at != self.device || reason.cause == Cause::NoOutlet;
+        self.reasons.iter().filter(is_of_ways).all(|reason| match reason.cause.effect() {
             Effect::MayClose | Effect::Closed => !reason.is_certain && reason.state() == PathState::Open,
             _ => reason.side != SideKind::Outlet || reason.state() == PathState::Open,
         })

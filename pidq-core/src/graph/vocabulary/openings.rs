@@ -1,7 +1,7 @@
 //! Words for openings of equipment to the atmosphere.
 
 /// Words of an opening of equipment, in snake_case and without articles.
-pub const OPENINGS: &[&str] = &[
+pub const OPEN_TO_AIR_PHRASES: &[&str] = &[
     "atmospheric_vent",
     "bac_ouvert",
     "cuve_ouverte",
@@ -141,6 +141,10 @@ pub const VENT_FIELD_WORDS: &[&str] = &["vent", "venting", "ventilation", "entl√
 
 /// Words of fields for the type of equipment.
 pub const TYPE_FIELD_WORDS: &[&str] = &["type", "typ", "construction", "design", "bauart"];
+
+/// Words that the name of a field of equipment may have beside these.
+pub const EQUIPMENT_FIELD_WORDS: &[&str] =
+    &["design", "equipment", "has", "is", "state", "status", "tank", "type", "typ", "vessel"];
 
 /// First words of a value for what is open.
 pub const OPEN_WORDS: &[&str] = &["open", "offen", "opentop", "ouvert", "uncovered"];

@@ -30,9 +30,6 @@ enum Side {
     Outside,
 }
 
-/// Number of items around a barrier that are searched.
-const MAX_ITEMS: usize = 64;
-
 impl Isolation<'_, '_> {
     /// Returns the devices behind a barrier without which the volume has no relief. `known` are devices that are listed
     /// otherwise.
@@ -130,7 +127,7 @@ impl Isolation<'_, '_> {
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
         let mut seen: HashSet<NodeId> = [barrier].into();
         let (mut queue, mut machines, mut at) = (vec![barrier], Vec::new(), 0);
-        while let Some(node) = queue.get(at).copied().filter(|_| at < MAX_ITEMS) {
+        while let Some(node) = queue.get(at).copied() {
             at += 1;
             charge(1 + table.degree(node) as u64)?;
             let leads_here = |edge: EdgeId| topology.is_assumed(edge) || topology.flow_ends(edge)[1] == node;
@@ -207,9 +204,10 @@ impl Isolation<'_, '_> {
         let (mut seen, mut shut_off): (HashSet<NodeId>, HashSet<NodeId>) = Default::default();
         let mut queue: Vec<DevicePath> = vec![(barrier, Vec::new())];
         let (mut found, mut at) = (Vec::new(), 0);
-        while at < queue.len().min(MAX_ITEMS) {
+        while at < queue.len() {
             let (node, path) = queue[at].clone();
             at += 1;
+            charge(1 + path.len() as u64 / 16)?;
             for next in neighbors(self.drawing, node, charge)? {
                 let is_there = self.visited.contains(&next) == (side == Side::Inside);
                 if !is_there || !seen.insert(next) || topology.owner(next).is_some() {

@@ -116,9 +116,9 @@ pub(crate) fn is_closed_off(drawing: &Drawing<'_>, device: NodeId) -> bool {
             |word: &str| vocabulary::CLOSED_OFF.contains(&word) || vocabulary::CLOSED_OFF_ATTRIBUTES.contains(&word);
         // A bypass that is open at times takes nothing away.
         let has_time = text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::TIMES.contains(&word));
-        let is_closed_off =
+        let closes_off =
             |word: &str| vocabulary::CLOSED_OFF.contains(&word) && !(has_time && word.starts_with("bypass"));
-        words().all(is_known) && words().any(is_closed_off) && text != "closed"
+        words().all(is_known) && words().any(closes_off) && words().ne(["closed"])
     };
     is_locked_closed(drawing, device)
         || [Names::Remarks, Names::Description].iter().any(|names| texts(drawing, device, *names).any(says_closed_off))

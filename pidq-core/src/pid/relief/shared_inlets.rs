@@ -18,6 +18,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
+use crate::pid::loops::protection;
 
 /// Line at the inlet of a device.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -91,7 +92,7 @@ pub(super) fn is_behind_reducing_valve(drawing: &Drawing<'_>, node: NodeId, char
     let mut queue = vec![node];
     while let Some(node) = queue.pop().filter(|_| seen.len() <= MAX_ITEMS) {
         charge(1 + table.degree(node) as u64)?;
-        if topology.roles[node as usize] == Role::Control {
+        if topology.roles[node as usize] == Role::Control && !protection::is_shutdown_valve(drawing, node) {
             return Ok(true);
         }
         if topology.is_equipment(node) || topology.is_sheet_end(node) {

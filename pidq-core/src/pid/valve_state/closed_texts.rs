@@ -63,8 +63,8 @@ const DENIALS: &[&str] =
 
 /// Words beside which a closed position is that of something else, or `close` is no verb.
 const OTHER_SUBJECTS: &[&str] = &[
-    "as", "bleed", "bypass", "circuit", "coupled", "cooling", "drain", "drains", "fail", "fails", "if", "loop",
-    "spare", "system", "unless", "vent", "when", "while",
+    "as", "bleed", "bypass", "circuit", "coupled", "cooling", "drain", "drains", "fail", "fails", "loop", "spare",
+    "system", "vent",
 ];
 
 /// Returns whether a text of a valve that is drawn open says that it is closed at times, is not fully open, or may not be

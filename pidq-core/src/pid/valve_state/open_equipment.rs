@@ -19,7 +19,7 @@ pub(crate) enum Opening {
     Stated,
 }
 
-/// Returns whether equipment is stated to be open to the atmosphere, such as an open tank, a basin or a stack.
+/// Returns the opening of equipment to the atmosphere, as for an open tank, a basin or a stack.
 pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
     if drawing.topology.roles[equipment as usize] != Role::Equipment {
         return Opening::NotStated;
@@ -40,12 +40,13 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
         false => Opening::NotStated,
     };
     let of_texts = own_texts().map(by_text).max().unwrap_or(Opening::NotStated);
-    let mut fields = drawing.node(equipment).as_object().into_iter().flat_map(stated_fields);
-    let is_opening = |name: &str, value: Value<'_>| name.len() <= MAX_CLASS && by_field(name, value) == Opening::Stated;
-    match fields.any(|(name, stated)| is_opening(name, stated.value)) {
-        true => Opening::Stated,
-        false => by_class.max(of_texts),
+    if drawing.raises_pressure(equipment) {
+        return by_class.max(of_texts);
     }
+    let fields = drawing.node(equipment).as_object().into_iter().flat_map(stated_fields);
+    let fields = fields.filter(|(name, _)| name.len() <= MAX_CLASS);
+    let of_fields = fields.map(|(name, stated)| by_field(name, stated.value)).max().unwrap_or(Opening::NotStated);
+    by_class.max(of_texts).max(of_fields)
 }
 
 /// Returns what a text says. A clause about a relief device says nothing about the equipment.
@@ -63,7 +64,7 @@ fn by_text(text: &str) -> Opening {
 fn names_opening(clause: &[String]) -> bool {
     let words: Vec<&str> =
         clause.iter().map(String::as_str).filter(|word| !vocabulary::ARTICLES.contains(word)).collect();
-    vocabulary::OPENINGS.iter().any(|opening| {
+    vocabulary::OPEN_TO_AIR_PHRASES.iter().any(|opening| {
         let opening: Vec<&str> = opening.split('_').collect();
         words.windows(opening.len()).any(|words| words == opening)
     })
@@ -72,23 +73,31 @@ fn names_opening(clause: &[String]) -> bool {
 /// Returns what a field for the roof, a cover, a vent or the type of equipment says.
 fn by_field(name: &str, value: Value<'_>) -> Opening {
     let name = plain_name(name);
-    let is_for = |known: &[&str]| name.split('_').any(|word| known.contains(&word));
+    // A part, such as `top_nozzle` or `vent_valve`, is not the equipment.
+    let is_for = |known: &[&str]| {
+        name.split('_').all(|word| known.contains(&word) || vocabulary::EQUIPMENT_FIELD_WORDS.contains(&word))
+            && name.split('_').any(|word| known.contains(&word))
+    };
+    let words = value.as_str().map(clauses).unwrap_or_default();
     let first = |known: &[&str]| {
-        let words = value.as_str().map(clauses).unwrap_or_default();
         words.first().and_then(|clause| clause.first()).is_some_and(|word| known.contains(&word.as_str()))
+    };
+    let open = || match words.iter().any(|clause| has(clause, vocabulary::CIRCUMSTANCES)) {
+        true => Opening::Possible,
+        false => Opening::Stated,
     };
     let text = || value.as_str().map_or(Opening::NotStated, by_text);
     match () {
         () if is_for(vocabulary::COVER_FIELD_WORDS) => {
             let is_absent =
                 truth(value) == Some(false) || first(&["no", "none", "without", "keine", "ohne", "aucun", "sans"]);
-            if is_absent || first(vocabulary::OPEN_WORDS) { Opening::Stated } else { text() }
+            if is_absent || first(vocabulary::OPEN_WORDS) { open() } else { text() }
         }
         () if is_for(vocabulary::VENT_FIELD_WORDS) => {
             let is_free = first(vocabulary::OPEN_WORDS) || first(&["free", "frei", "libre", "atmosphere", "atm"]);
-            if is_free { Opening::Stated } else { text() }
+            if is_free { open() } else { text() }
         }
-        () if is_for(vocabulary::TYPE_FIELD_WORDS) && first(vocabulary::OPEN_WORDS) => Opening::Stated,
+        () if is_for(vocabulary::TYPE_FIELD_WORDS) && first(vocabulary::OPEN_WORDS) => open(),
         () => Opening::NotStated,
     }
 }

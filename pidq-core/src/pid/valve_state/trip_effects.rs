@@ -79,8 +79,8 @@ pub(super) fn names_permissive(text: &str) -> bool {
     has_word(text, PERMISSIVES) || has_word(text, STARTS)
 }
 
-/// Returns whether a text beside a signal, or beside the logic that sends it, says that it does something other to one of
-/// some final elements than to trip it.
+/// Returns whether a text beside a signal, or beside the logic that sends it, states another effect on one of some final
+/// elements than the trip.
 pub(crate) fn has_other_effect(
     drawing: &Drawing<'_>,
     [from, to]: [NodeId; 2],
@@ -96,11 +96,16 @@ pub(crate) fn has_other_effect(
     let logic_texts: Vec<&str> = texts_of_logic(drawing, from).collect();
     let signal_texts: Vec<&str> = signal.into_iter().flat_map(|signal| texts_of_signal(drawing, signal)).collect();
     charge(1 + (logic_texts.len() + signal_texts.len()) as u64)?;
+    let signals = Signals { drawing, ends: [from, to], read: signal };
     let says_close = || signal_texts.iter().any(|text| has_word(text, CLOSING));
     if logic_texts.iter().chain(&signal_texts).any(|text| has_word(text, PERMISSIVES))
         || signal_texts.iter().any(|text| has_word(text, REPORTS)) && !says_close()
     {
-        return Ok(!has_other_signal(drawing, [from, to], signal, charge)?);
+        let expected = match final_elements.contains(&to) {
+            true => expected_effect(drawing, to, charge)?.unwrap_or(Effect::Closes),
+            false => Effect::Closes,
+        };
+        return Ok(!signals.have_another_for(expected, charge)?);
     }
     let ends = if final_elements.contains(&to) { std::slice::from_ref(&to) } else { final_elements };
     for valve in ends.iter().copied() {
@@ -110,8 +115,10 @@ pub(crate) fn has_other_effect(
             logic_texts.iter().filter(is_about).find_map(|text| effect_in(text))
         };
         let Some(effect) = stated.next().or_else(of_logic) else { continue };
-        let differs = expected_effect(drawing, valve, charge)?.is_some_and(|expected| expected != effect);
-        if differs && !has_other_signal(drawing, [from, to], signal, charge)? {
+        let Some(expected) = expected_effect(drawing, valve, charge)?.filter(|expected| *expected != effect) else {
+            continue;
+        };
+        if !signals.have_another_for(expected, charge)? {
             return Ok(true);
         }
     }
@@ -133,23 +140,28 @@ fn expected_effect(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'_>) -
     })
 }
 
-/// Returns whether another signal with the same ends is stated to close: an on-off valve may have one signal for each direction.
-fn has_other_signal(
-    drawing: &Drawing<'_>,
-    [from, to]: [NodeId; 2],
-    signal: Option<EdgeId>,
-    charge: ChargeFn<'_>,
-) -> Result<bool> {
-    let topology = &drawing.topology;
-    let table = topology.table(EdgeFilter::All, Direction::Down);
-    charge(1 + table.degree(from) as u64)?;
-    Ok(signal.is_some()
-        && table.arcs(from).any(|(next, edge)| {
-            next == to
-                && Some(edge) != signal
-                && topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL)
-                && texts_of_signal(drawing, edge).any(|text| effect_in(text) == Some(Effect::Closes))
-        }))
+/// Signals with the same ends: an on-off valve may have one for each direction.
+struct Signals<'p, 'a> {
+    drawing: &'p Drawing<'a>,
+    ends: [NodeId; 2],
+    /// The one whose texts are read; `None` for the texts of the logic.
+    read: Option<EdgeId>,
+}
+
+impl Signals<'_, '_> {
+    /// Returns whether another one is stated to have an effect.
+    fn have_another_for(&self, effect: Effect, charge: ChargeFn<'_>) -> Result<bool> {
+        let topology = &self.drawing.topology;
+        let [from, to] = self.ends;
+        let table = topology.table(EdgeFilter::All, Direction::Down);
+        charge(1 + table.degree(from) as u64)?;
+        let is_for_effect = |edge: EdgeId| {
+            topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL)
+                && texts_of_signal(self.drawing, edge).any(|text| effect_in(text) == Some(effect))
+        };
+        Ok(self.read.is_some()
+            && table.arcs(from).any(|(next, edge)| next == to && Some(edge) != self.read && is_for_effect(edge)))
+    }
 }
 
 /// Returns the effect that a text states; `None` if it states none or both.
