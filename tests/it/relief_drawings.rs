@@ -731,6 +731,12 @@ const ROWS: &[Row] = &[
         &["warning E-2.B?"],
     ),
     row(
+        "equipment of a known kind in German",
+        "D-1 → RV-1 → E-2.A; E-2.B → O-1; E-2(node_classification=equipment.reaktor)",
+        &["RV-1 open:"],
+        &[],
+    ),
+    row(
         "a flare package without an outlet, which may be more than a flare",
         "D-1 → RV-1 → E-2.A; E-2(node_classification=equipment.flare_package)",
         &["RV-1 unknown: unknown_class E-2"],

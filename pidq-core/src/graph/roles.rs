@@ -8,6 +8,7 @@ mod tag_letters;
 
 pub(super) use built_in::{built_in_role, has_several_ways, is_unspecified_valve, patterns};
 pub(crate) use class_words::is_hand_valve_word;
+pub(crate) use other_languages::EQUIPMENT as EQUIPMENT_IN_OTHER_LANGUAGES;
 pub(crate) use passage::Passage;
 pub(super) use passage::passage;
 pub(crate) use tag_letters::{TagLetters, names_self_acting_valve, tag_letters_behind};

@@ -7,6 +7,7 @@
 use super::Drawing;
 use crate::graph::adjacency::NodeId;
 use crate::graph::node_memo::Property;
+use crate::graph::roles::EQUIPMENT_IN_OTHER_LANGUAGES;
 use crate::graph::vocabulary;
 
 impl Drawing<'_> {
@@ -32,7 +33,13 @@ impl Drawing<'_> {
     /// Returns whether a class names the kind of equipment: a vessel, a machine. Of other equipment, it is not known whether
     /// a fluid passes from one of its ports to another one.
     pub fn has_known_kind(&self, node: NodeId) -> bool {
-        let known = [vocabulary::BODIES, vocabulary::NO_MACHINES, vocabulary::PRESSURE_RAISING, vocabulary::MACHINES];
+        let known = [
+            vocabulary::BODIES,
+            vocabulary::NO_MACHINES,
+            vocabulary::PRESSURE_RAISING,
+            vocabulary::MACHINES,
+            EQUIPMENT_IN_OTHER_LANGUAGES,
+        ];
         self.classes(node).any(|class| is_called(&class, &known, &[]))
     }
 

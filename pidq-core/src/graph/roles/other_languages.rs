@@ -197,7 +197,7 @@ pub(super) const BLINDS: &[&str] = &["brillenscheibe", "brillensteckscheibe", "s
 
 pub(super) const BLIND_FLANGES: &[&str] = &["blindflansch", "bride_pleine"];
 
-pub(super) const EQUIPMENT: &[&str] = &[
+pub(crate) const EQUIPMENT: &[&str] = &[
     "abscheider",
     "absorbeur",
     "ballon",

@@ -90,6 +90,11 @@ pub const SHUT_MACHINES: &[&str] = &[
     "peristaltic",
     "piston",
     "plunger",
+    "pompe_a_membrane",
+    "pompe_doseuse",
+    "pompe_volumetrique",
+    "pompe_volumétrique",
+    "pompe_à_membrane",
     "positive_displacement",
     "progressive_cavity",
     "reciprocating",
@@ -99,6 +104,7 @@ pub const SHUT_MACHINES: &[&str] = &[
     "turbine",
     "turboexpander",
     "vane",
+    "zahnradpumpe",
 ];
 
 /// Nouns in the classes of equipment that is no machine, though it may be named after one: a pump suction strainer.
