@@ -319,7 +319,6 @@ fn suggest_query_command(word: &str) {
 
 #[cfg(all(test, feature = "dashboard"))]
 mod tests {
-
     use super::*;
 
     #[test]

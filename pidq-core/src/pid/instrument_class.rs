@@ -19,9 +19,14 @@ pub(crate) enum LoopFunction {
     Unknown,
 }
 
+/// Returns whether the class of an instrument is that of logic or of a voter.
+fn is_logic_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    acts_by_class(drawing, node) || is_voter(drawing, node)
+}
+
 /// Returns the function of an instrument in its loop.
 pub(crate) fn loop_function(drawing: &Drawing<'_>, node: NodeId) -> LoopFunction {
-    if acts_by_class(drawing, node) || is_voter(drawing, node) {
+    if is_logic_by_class(drawing, node) {
         return LoopFunction::Acts;
     }
     if is_sensor_by_class(drawing, node) {
@@ -61,7 +66,7 @@ pub(crate) enum Stage {
 
 /// Returns the position of an instrument on the way from the process to a final element.
 pub(crate) fn stage(drawing: &Drawing<'_>, node: NodeId) -> Stage {
-    if acts_by_class(drawing, node) || is_voter(drawing, node) {
+    if is_logic_by_class(drawing, node) {
         return Stage::Logic;
     }
     if senses(drawing, node) {
@@ -207,7 +212,7 @@ pub(crate) fn acts_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn senses(drawing: &Drawing<'_>, node: NodeId) -> bool {
     // The pipe of an actuator or a solenoid valve is its air, and a hand switch may be drawn with a signal from where it is.
     let is_solenoid = drawing.class_has(node, vocabulary::SOLENOIDS);
-    if acts_by_class(drawing, node) || is_solenoid || is_hand_switch(drawing, node) || is_voter(drawing, node) {
+    if is_logic_by_class(drawing, node) || is_solenoid || is_hand_switch(drawing, node) {
         return false;
     }
     let topology = &drawing.topology;

@@ -233,7 +233,9 @@ fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Opt
     // `10/16` and `1e3` are not read: a wrong number is worse than none.
     match rest {
         Some(rest) if !rest.starts_with(|c: char| c.is_alphabetic() || c == '°') => Err(Unreadable::NotANumber),
-        Some(rest) if rest[rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at)..].starts_with(is_of_number) => {
+        Some(rest)
+            if rest[rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at)..].starts_with(is_number_char) =>
+        {
             Err(Unreadable::NotANumber)
         }
         rest => Ok((number, rest.or(unit))),
@@ -242,10 +244,10 @@ fn read_number<'s>(value: Value<'s>, unit: Option<&'s str>) -> Reading<(f64, Opt
 
 /// Returns the characters of a number at the start of a text, and the rest.
 fn split_number(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c| !is_of_number(c)).unwrap_or(text.len()))
+    text.split_at(text.find(|c| !is_number_char(c)).unwrap_or(text.len()))
 }
 
-fn is_of_number(c: char) -> bool {
+fn is_number_char(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+')
 }
 
@@ -332,8 +334,8 @@ fn unit_of_vacuum(text: &str) -> Option<&str> {
 
 /// Returns the text behind a negative number: ` barg` of `-1 barg`.
 fn unit_of_negative(text: &str) -> Option<&str> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '-'))).unwrap_or(text.len());
-    is_negative(&text[..end]).then(|| text[end..].trim())
+    let (digits, rest) = split_number(text);
+    is_negative(digits).then(|| rest.trim())
 }
 
 fn is_negative(text: &str) -> bool {

@@ -30,8 +30,10 @@ fn voting_in_fields(holder: Value<'_>) -> Option<String> {
     const MAX_VOTING: usize = 16;
     let is_whole = |text: &str| {
         let text = text.trim();
-        text.len() <= MAX_VOTING && text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(' ')
-            || voting_in_letters(text).is_some_and(|voting| voting.len() == text.len())
+        let is_in_words =
+            text.len() <= MAX_VOTING && text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(' ');
+        let is_in_letters = || voting_in_letters(text).is_some_and(|voting| voting.len() == text.len());
+        is_in_words || is_in_letters()
     };
     let mut fields = holder.as_object().into_iter().flat_map(stated_fields);
     fields.find_map(|(name, stated)| {

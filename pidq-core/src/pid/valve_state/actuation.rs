@@ -202,9 +202,9 @@ fn is_placeholder(text: &str) -> bool {
     !number.is_empty() && number.len() < text.len() && number.chars().all(|c| matches!(c, 'X' | 'x' | '?' | '#' | '*'))
 }
 
-/// Returns whether a text is the letter of a train, or the tag of the equipment, as which some companies number their valves:
-/// `-A`, `-A01`, `-LP-1`, as in `XV-R1`. `-HV-1` is a hand valve.
-fn is_code(text: &str) -> bool {
+/// Returns whether the rest of a tag is the letter of a train or the tag of equipment in place of a number: `-A`, `-A01`,
+/// `-LP-1`, as in `XV-R1`. `-HV-1` is a hand valve.
+fn is_train_or_equipment_number(text: &str) -> bool {
     let is_separator = |c: char| !c.is_ascii_alphanumeric();
     let code = text.trim_start_matches(is_separator);
     let rest = code.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -230,7 +230,10 @@ fn has_letters_of_actuator(text: &str) -> bool {
         let rest = &text[at + letters.len()..];
         let is_numbered =
             rest.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(|c: char| c.is_ascii_digit());
-        if (is_numbered || is_placeholder(rest) || is_code(rest) || is_behind_number(&text[..at], rest))
+        if (is_numbered
+            || is_placeholder(rest)
+            || is_train_or_equipment_number(rest)
+            || is_behind_number(&text[..at], rest))
             && roles::tag_letters_behind(&text[..at], &letters.to_ascii_uppercase()) == TagLetters::Actuated
         {
             return true;

@@ -296,8 +296,10 @@ const OUT_OF_ACTION_MARKS: &[&str] = &[
     "bypass_active",
     "forced",
 ];
-const IN_ACTION_MARKS: &[&str] =
-    &["enabled", "is_enabled", "operational", "is_operational", "anzahl", "qty", "quantity", "quantité"];
+const IN_ACTION_MARKS: &[&str] = &["enabled", "is_enabled", "operational", "is_operational"];
+
+/// Fields with the number of items, of which 0 means none.
+const QUANTITY_FIELDS: &[&str] = &["anzahl", "qty", "quantity", "quantité"];
 
 /// Nouns of what keeps a relief device from opening, in lower case.
 const HINDRANCES: &[&str] = &[
@@ -458,7 +460,9 @@ fn has_mark(holder: Value<'_>) -> bool {
         name.len() <= MAX_CLASS
             && match truth(stated.value) {
                 Some(true) => vocabulary::contains_plain(OUT_OF_ACTION_MARKS, name.trim()),
-                Some(false) => vocabulary::contains_plain(IN_ACTION_MARKS, name.trim()),
+                Some(false) => [IN_ACTION_MARKS, QUANTITY_FIELDS]
+                    .iter()
+                    .any(|names| vocabulary::contains_plain(names, name.trim())),
                 None => false,
             }
     })
