@@ -86,6 +86,39 @@ fn a_valve_that_only_a_controller_moves_throttles() {
     }
 }
 
+/// Returns a drawing with a valve that an actuating system moves, as an import of DEXPI ties them, and a function that moves it.
+fn actuated_by(function: &str) -> Graph {
+    let plant = format!(
+        "X-1 → SDV-1 → D-1 → V-3(node_classification=piping_component.globe_valve,tag=LV-3,fail_action=FailClose) → SDV-2 → X-2;
+        F-1(node_classification=instrument.process_instrumentation_function,tag={function});
+        F-2(node_classification=instrument.actuating_function,tag=LV-3);
+        A-1(node_classification=instrument.actuating_system,tag=LV-3);
+        A-2(node_classification=instrument.operated_valve_reference,tag=null)"
+    );
+    let mut document: Value = serde_json::from_str(&drawing(&plant)).expect("a drawing is JSON");
+    for (from, to, kind, class) in [
+        ("F-1", "F-2", "has_a", ""),
+        ("F-1", "F-2", "associated_with", "signal_line.signal_conveying_function"),
+        ("F-2", "A-1", "associated_with", "association.is_fulfilled_by"),
+        ("A-1", "A-2", "has_a", ""),
+        ("A-2", "V-3", "associated_with", "association.refers_to"),
+    ] {
+        let edge = json!({"from": from, "to": to, "edge_type": kind, "edge_classification": class});
+        document["pid_graph"]["edges"].as_array_mut().expect("edges").push(edge);
+    }
+    Graph::from_json(document.to_string()).expect("a drawing is JSON")
+}
+
+#[test]
+fn a_valve_of_an_actuating_system_throttles_if_a_controller_moves_it() {
+    let query = r#"inventorySections() | map(.uncertain | filter(.at.id == "V-3") | map(.reason)) | flatten()"#;
+    let judged = |function: &str| evaluate(&actuated_by(function), query, "{}").expect("sections");
+    assert_eq!(judged("LIC-3"), json!([]));
+    for function in ["LZ-3", "HS-3", "I-3"] {
+        assert_eq!(judged(function), json!(["possible_esd_valve"]), "{function}");
+    }
+}
+
 #[test]
 fn a_nozzle_without_a_pipe_is_in_the_section_of_its_own_chamber() {
     let plant = "X-1 → SDV-1 → E-1.N1@shell; E-1.N2@shell → SDV-2 → X-2; X-3 → SDV-3 → E-1.N3@tubes; E-1.N4@tubes → SDV-4 → X-4";
