@@ -188,8 +188,8 @@ fn a_device_behind_a_check_valve_that_closes_against_its_flow_is_none_of_the_vol
     assert_eq!(cut_off(&plant("V-2 → "), "E-1"), json!([["V-2", ["RV-1"]]]));
     for between in ["CK-1 → V-2 → ", "J-2 → CK-1 → J-3 → V-2 → ", "CK-1 → V-2(lo) → "] {
         assert_eq!(cut_off(&plant(between), "E-1"), json!([]), "{between}");
-        let relief = format!(r#"isolate("E-1").relief | filter(.relief_path == "open")"#);
-        assert_eq!(answer(&plant(between), &relief), json!([]), "{between}");
+        let relief = r#"isolate("E-1").relief | filter(.relief_path == "open")"#;
+        assert_eq!(answer(&plant(between), relief), json!([]), "{between}");
     }
     // In the direction of the relief flow, or without a direction.
     for pipes in ["E-1 → V-2 → CK-1 → J-1", "J-1 — CK-1 — V-2; V-2 — E-1"] {
