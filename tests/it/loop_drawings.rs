@@ -1839,6 +1839,8 @@ fn the_usual_texts_of_the_parts_of_a_trip_leave_it_certain() {
         ("LSHH-1", "impulse line blocked"),
         ("LSHH-1", "missing"),
         ("LSHH-1", "not yet in service"),
+        ("LSHH-1", "level float detached"),
+        ("LSHH-1", "low flow, pump to be confirmed: not verified"),
         ("I-1", "Trips if selected"),
         ("I-1", "pump interlock disabled"),
         ("XV-1", "Spring to open"),

@@ -2048,6 +2048,16 @@ fn a_relief_valve_in_a_line_ends_a_section() {
             [["V-3"], ["PSV-3"], [["PSV-3", "boundary"]]]
         ]),
     );
+    // The device protects the vessel at the other end of the section into which it discharges.
+    check(
+        &plant("V-1 > T-1\nV-1 > T-9"),
+        sections,
+        json!([
+            [["V-1"], ["PSV-1"], [["PSV-1", "boundary"]]],
+            [["PSV-1", "PSV-3", "V-1"], ["V-9"], [["PSV-1", "boundary"]]],
+            [["V-3"], ["PSV-3"], [["PSV-3", "boundary"]]]
+        ]),
+    );
     // A device between a vessel and its own way out is in one section.
     let own =
         "V-1 equipment.vessel\nPSV-1 piping_component.safety_valve\nO-1 reference.open_end\nV-1 > PSV-1\nPSV-1 > O-1";

@@ -203,7 +203,9 @@ impl Safeguards {
             rows.extend(self.device_row(drawing, node, acts, charge)?);
         }
         for (device, protects) in self.relief_at_ends(drawing, section, &flow, charge)? {
-            if inside.contains(&device) || section.ends.contains(&device) {
+            // A device that discharges into the section may protect equipment at another end of it.
+            let is_listed = section.ends.contains(&device) && flow.entered.contains(&device);
+            if inside.contains(&device) || is_listed {
                 continue;
             }
             let row = self.device_row(drawing, device, "boundary", charge)?;

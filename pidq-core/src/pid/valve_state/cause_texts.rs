@@ -5,6 +5,7 @@ use super::phrases::clauses;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::vocabulary;
 use crate::pid::instrument_class;
 
 /// Words of what instruments watch, in lower case.
@@ -87,7 +88,13 @@ const WATCHED: &[&str] = &[
 /// Words of the instrument itself and of what it needs to act, and words of what has been done to it.
 const OF_INSTRUMENT: &[&str] = &[
     "alarm",
+    "bellows",
+    "bridle",
+    "bulb",
+    "bypass",
+    "bypassed",
     "cable",
+    "capillary",
     "card",
     "circuit",
     "commissioned",
@@ -95,17 +102,25 @@ const OF_INSTRUMENT: &[&str] = &[
     "contact",
     "decommissioned",
     "defeated",
+    "defective",
     "deleted",
     "demolished",
     "detector",
+    "diaphragm",
     "disabled",
     "disconnected",
+    "displacer",
+    "electrode",
     "element",
+    "faulty",
     "fitted",
+    "float",
     "forced",
     "function",
     "functional",
+    "gauge",
     "impulse",
+    "indication",
     "inhibited",
     "initiator",
     "input",
@@ -119,11 +134,13 @@ const OF_INSTRUMENT: &[&str] = &[
     "logic",
     "loop",
     "manifold",
+    "measurement",
     "operational",
     "output",
     "overridden",
     "override",
     "probe",
+    "reading",
     "relay",
     "removed",
     "required",
@@ -134,6 +151,7 @@ const OF_INSTRUMENT: &[&str] = &[
     "signal",
     "sis",
     "spare",
+    "standpipe",
     "switch",
     "tapping",
     "transmitter",
@@ -142,9 +160,10 @@ const OF_INSTRUMENT: &[&str] = &[
     "used",
     "wired",
     "yet",
-    "bypass",
-    "bypassed",
 ];
+
+/// Uncertain words that a cause has too; the others are about the instrument, as in `low flow, tbc`.
+const DENIALS: &[&str] = &["incomplete", "lost", "missing", "nicht", "not", "pas"];
 
 /// Words of an action and words of the condition for it, in `trips if level < 10 %`.
 const ACTIONS: &[&str] = &["closes", "opens", "stops", "trips"];
@@ -167,13 +186,15 @@ pub(super) fn without_causes(drawing: &Drawing<'_>, node: NodeId, text: &str) ->
 /// Returns whether a clause is about what an instrument watches, and not about the instrument.
 fn describes_cause(clause: &[String]) -> bool {
     let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
+    let is_uncertain = |word: &str| vocabulary::UNCERTAIN_WORDS.contains(&word) && !DENIALS.contains(&word);
+    let has_uncertain_word = || clause.iter().any(|word| is_uncertain(word));
     let has_number = || clause.iter().any(|word| word.chars().all(char::is_numeric));
     let is_condition = || {
         clause.windows(2).any(|pair| ACTIONS.contains(&pair[0].as_str()) && pair[1] == "if")
             && (has(LIMITS) || has_number())
             && !has(SELECTIONS)
     };
-    !has(OF_INSTRUMENT) && has(WATCHED) || is_condition()
+    !has(OF_INSTRUMENT) && has(WATCHED) && !has_uncertain_word() || is_condition()
 }
 
 #[cfg(test)]
@@ -196,6 +217,9 @@ mod tests {
             "trips if selected",
             "trips if key 1 enabled",
             "root valve closed",
+            "low flow tbc",
+            "level float jammed",
+            "pump temporarily not watched",
         ] {
             assert!(!describes(text), "{text}");
         }
