@@ -600,7 +600,7 @@ const CASES: &[Case] = &[
     case(
         "a loop through an actuating function and an actuating system",
         "T-1:tank → PV-1:shut_off_valve; P-1:loop ⊃ PIC-1; PIC-1 ⊃ _g:instrument.process_signal_generating_function; PIC-1 ⊃ PV_1:instrument.actuating_function; PV_1 ⇢ _s:instrument.actuating_system; _s ⊃ _r:instrument.shut_off_valve_reference; _r ⊳ PV-1",
-        &["P-1 control: _g | PIC-1,PV_1 | PV-1 | closed"],
+        &["P-1 control: PIC-1 | PIC-1,PV_1 | PV-1 | closed"],
     ),
 ];
 

@@ -12,7 +12,7 @@ use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{MAX_CLASS, Names, TopologyConfig, at_path};
 use super::index::Key;
 use super::node_memo::Property;
-use super::roles::Passage;
+use super::roles::{Passage, Role};
 use super::tag_spelling;
 use super::topology::{DefaultDirection, Topology, check_memory};
 use super::vocabulary;
@@ -432,6 +432,11 @@ impl<'a> Drawing<'a> {
             class.strip_suffix(word).is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric()))
         };
         self.classes(node).any(|class| words.iter().any(|word| is_last(&class, word)))
+    }
+
+    /// Returns whether a node is a note on the drawing, by its class.
+    pub fn is_note(&self, node: NodeId) -> bool {
+        self.topology.roles[node as usize] == Role::None && self.class_ends_with_word(node, vocabulary::NOTE_CLASSES)
     }
 
     /// Returns the classes of a node in snake_case. Strings longer than a class are skipped, since scanning them on

@@ -1,6 +1,7 @@
 //! Function of an instrument by its class, its connections and its tag: sensing or acting.
 
 pub(crate) mod air_lines;
+pub(crate) mod parts;
 
 use super::tag::{Protection, Tag};
 use crate::graph::adjacency::{EdgeId, NodeId};

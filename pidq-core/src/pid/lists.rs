@@ -4,6 +4,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::instrument_class::parts;
 use super::loops::Loops;
 use super::tag::{Tag, variable};
 use super::valve_state::{self, fail_action};
@@ -16,25 +17,26 @@ use crate::graph::index::Key;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::value::{Value, convert};
 
 /// A list: its columns, and the condition for a row.
 pub(crate) struct ListSpec {
     columns: &'static [&'static str],
-    /// True if the columns of `set_points` follow.
-    has_set_points: bool,
+    /// True for instruments: parts of them have no row, and the columns of `set_points` follow.
+    is_of_instruments: bool,
     includes: fn(&Drawing<'_>, NodeId) -> bool,
 }
 
 pub(crate) const EQUIPMENT: ListSpec = ListSpec {
     columns: &["id", "tag", "class", "nozzles", "lines"],
-    has_set_points: false,
+    is_of_instruments: false,
     includes: |drawing, node| drawing.topology.roles[node as usize] == Role::Equipment,
 };
 
 pub(crate) const NOZZLES: ListSpec = ListSpec {
     columns: &["id", "tag", "qualified_tag", "equipment", "chamber", "size", "line", "connected_to"],
-    has_set_points: false,
+    is_of_instruments: false,
     includes: |drawing, node| {
         drawing.topology.owner(node).is_some() || drawing.topology.roles[node as usize] == Role::Port
     },
@@ -42,25 +44,25 @@ pub(crate) const NOZZLES: ListSpec = ListSpec {
 
 pub(crate) const VALVES: ListSpec = ListSpec {
     columns: &["id", "tag", "class", "role", "size", "line", "normal_position", "fail_action"],
-    has_set_points: false,
+    is_of_instruments: false,
     includes: |drawing, node| is_valve(drawing, node),
 };
 
 pub(crate) const INSTRUMENTS: ListSpec = ListSpec {
     columns: &["id", "tag", "class", "variable", "loop", "attached_to", "line"],
-    has_set_points: true,
+    is_of_instruments: true,
     includes: |drawing, node| drawing.topology.roles[node as usize] == Role::Instrument,
 };
 
 pub(crate) const OFF_PAGE: ListSpec = ListSpec {
     columns: &["id", "tag", "direction", "drawing", "label", "partner", "line", "connected_to"],
-    has_set_points: false,
+    is_of_instruments: false,
     includes: |drawing, node| drawing.topology.roles[node as usize] == Role::OffPage,
 };
 
 pub(crate) const SPECIAL_ITEMS: ListSpec = ListSpec {
     columns: &["id", "tag", "class", "size", "line", "connected_to"],
-    has_set_points: false,
+    is_of_instruments: false,
     includes: |drawing, node| {
         let topology = &drawing.topology;
         topology.roles[node as usize] == Role::None
@@ -90,15 +92,24 @@ pub(crate) fn list<'a>(
     let mut rows = Vec::new();
     for node in (0..drawing.topology.node_count() as u32).filter(|node| (list.includes)(drawing, *node)) {
         budget.charge(1 + list.columns.len() as u64)?;
+        let charge: ChargeFn<'_> = &mut |units| budget.charge(units);
+        if list.is_of_instruments && parts::is_part(drawing, node, charge)? {
+            continue;
+        }
+        let attached = if list.is_of_instruments { attached_to(drawing, node, charge)? } else { Vec::new() };
         let mut row: Vec<(String, Datum<'a>)> = Vec::with_capacity(list.columns.len());
         for column in list.columns.iter().copied() {
             let datum = match column {
+                "attached_to" => Datum::String(context.names(attached.clone()).join(", ")),
+                "line" if list.is_of_instruments => {
+                    Datum::String(context.lines_of_instrument(node, &attached).join(", "))
+                }
                 "fail_action" => Datum::value(fail_action::stated(drawing, node, &mut |units| budget.charge(units))?),
                 _ => context.column(node, column),
             };
             row.push((column.into(), datum));
         }
-        if list.has_set_points {
+        if list.is_of_instruments {
             let loop_node = context.loop_nodes.get(&node).copied();
             row.extend(set_points::columns(drawing, node, loop_node, &mut |units| budget.charge(units))?);
         }
@@ -172,9 +183,8 @@ impl<'p, 'a> ListContext<'p, 'a> {
             "equipment" => tag(topology.owner(node)),
             "chamber" => self.chamber(node),
             "size" => self.size(node),
-            "lines" | "line" => Datum::String(self.lines(node).join(", ")),
+            "lines" | "line" => Datum::String(self.own_lines(node).join(", ")),
             "connected_to" => Datum::String(self.names(self.next_items(node)).join(", ")),
-            "attached_to" => Datum::String(self.names(attached_to(drawing, node)).join(", ")),
             "normal_position" => {
                 let field = drawing.node_field(node, Names::NormalPosition).filter(|field| !field.is_null());
                 Datum::value(field.or_else(|| valve_state::position(drawing, node)))
@@ -217,18 +227,18 @@ impl<'p, 'a> ListContext<'p, 'a> {
         Datum::value(sizes.next())
     }
 
-    /// Returns the lines of an item; for an instrument without a line, the lines of the items other than equipment that it is
-    /// attached to.
-    fn lines(&self, node: NodeId) -> Vec<String> {
+    /// Returns the lines of an instrument; of one without a line, those of the items other than equipment that it is attached
+    /// to.
+    fn lines_of_instrument(&self, node: NodeId, attached: &[NodeId]) -> Vec<String> {
         let own_lines = self.own_lines(node);
-        if !own_lines.is_empty() || self.drawing.topology.roles[node as usize] != Role::Instrument {
+        if !own_lines.is_empty() {
             return own_lines;
         }
         let mut seen = HashSet::new();
         // The lines of equipment are not where an instrument on it is.
-        let is_equipment = |item: &NodeId| self.drawing.topology.roles[*item as usize] == Role::Equipment;
-        let items = attached_to(self.drawing, node).into_iter().filter(|item| !is_equipment(item));
-        let candidates = items.flat_map(|item| self.own_lines(item));
+        let is_equipment = |item: &&NodeId| self.drawing.topology.roles[**item as usize] == Role::Equipment;
+        let items = attached.iter().filter(|item| !is_equipment(item));
+        let candidates = items.flat_map(|item| self.own_lines(*item));
         candidates.filter(|line| seen.insert(line.clone())).collect()
     }
 
@@ -257,16 +267,32 @@ impl<'p, 'a> ListContext<'p, 'a> {
     }
 }
 
+/// Returns the items that an instrument and its parts are attached to, and the valves that its parts move.
+fn attached_to(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let mut items = attachments(drawing, node);
+    charge(1 + drawing.topology.table(EdgeFilter::All, Direction::Both).degree(node) as u64)?;
+    for part in parts::parts(drawing, node, charge)? {
+        charge(1 + drawing.topology.table(EdgeFilter::All, Direction::Both).degree(part) as u64)?;
+        items.extend(attachments(drawing, part));
+        items.extend(parts::moved_valve(drawing, part, charge)?);
+    }
+    Ok(items)
+}
+
 /// Returns the items an instrument is attached to: its location, or items other than instruments connected to it by
 /// signals. On joined sheets, those on the other sheet instead of the connector.
-fn attached_to(drawing: &Drawing<'_>, node: NodeId) -> Vec<NodeId> {
+fn attachments(drawing: &Drawing<'_>, node: NodeId) -> Vec<NodeId> {
     let topology = &drawing.topology;
     let arcs = topology.table(EdgeFilter::All, Direction::Both).arcs(node);
     let is_attachment = |(other, edge): &(NodeId, EdgeId)| {
         let flags = topology.edge_flags[*edge as usize];
         let is_connected =
             flags.contains(EdgeFlags::SIGNAL) || flags.contains(EdgeFlags::ZONE) || flags.contains(EdgeFlags::FLOW);
-        is_connected && topology.roles[*other as usize] != Role::Instrument && !topology.is_joined(*other)
+        // An instrument may be located in a section of the plant, too.
+        let kind = drawing.node_field(*other, Names::NodeType).and_then(Value::as_str);
+        let is_group = kind.is_some_and(|kind| vocabulary::contains(vocabulary::GROUP_TYPES, kind));
+        let is_item = topology.roles[*other as usize] != Role::Instrument && !drawing.is_note(*other) && !is_group;
+        is_connected && is_item && !topology.is_joined(*other)
     };
     arcs.filter(is_attachment).map(|(other, _)| other).collect()
 }

@@ -10,6 +10,7 @@ pub(crate) mod voting;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::instrument_class::parts::{self as instrument_parts, instruments_of};
 use super::instrument_class::{self, LoopFunction, air_lines};
 use super::loops::connection::{self, Connection};
 use super::loops::position_feedback::{self, Feedback};
@@ -326,7 +327,7 @@ fn has_part_without_signal(
         let by_edge = table.arcs(part).any(|(_, edge)| is_joined(edge));
         let by_field = topology.field_group(part).is_some() || !topology.field_members(part).is_empty();
         let by_air = || air_lines::is_part(drawing, part) || !air_lines::actuators(drawing, part).is_empty();
-        if !(by_edge || by_field || by_air()) {
+        if !(by_edge || by_field || by_air() || signals::is_actuated_at_location(drawing, part, charge)?) {
             return Ok(true);
         }
     }
@@ -750,6 +751,8 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
     let (kind, is_stated) = kind(drawing, found, &parts);
     let (closed, gap) = (parts.closed(), parts.gap());
     charge((parts.sensors.len() + parts.final_elements.len() + parts.between.len()) as u64)?;
+    let (shown_sensors, shown_functions) =
+        (instruments_of(drawing, &parts.sensors, charge)?, functions(drawing, &parts.functions, charge)?);
     let are_stated = parts.are_stated(drawing, found.protection);
     Ok(vec![
         Datum::String(found.name.clone()),
@@ -757,9 +760,9 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         kind.map_or(Datum::Null, Datum::Word),
         Datum::Bool(is_stated && closed.is_some() && are_stated),
         Datum::Nodes(found.members.clone()),
-        Datum::Nodes(parts.sensors),
+        Datum::Nodes(shown_sensors),
         Datum::Nodes(points),
-        Datum::Nodes(parts.functions),
+        Datum::Nodes(shown_functions),
         Datum::Edges(signals),
         Datum::Nodes(parts.final_elements),
         shared_rows(loops, &parts.shared),
@@ -768,6 +771,17 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         closed.map_or(Datum::Null, Datum::Bool),
         gap.map_or(Datum::Null, |gap| Datum::Word(gap.word())),
     ])
+}
+
+/// Returns the instruments that some functions belong to, without those that only stand for the actuator of a valve.
+fn functions(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let mut functions = Vec::with_capacity(nodes.len());
+    for node in instruments_of(drawing, nodes, charge)? {
+        if instrument_parts::moved_valve(drawing, node, charge)?.is_none() {
+            functions.push(node);
+        }
+    }
+    Ok(functions)
 }
 
 /// Returns the fail positions of final elements: the value if all that state one state the same, else their texts.
@@ -814,7 +828,12 @@ pub(crate) fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: 
     let topology = &drawing.topology;
     let has_flag = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
     let mut points = Vec::new();
+    // The measuring function of a transmitter has the location.
+    let mut places = sensors.to_vec();
     for sensor in sensors {
+        places.extend(instrument_parts::parts(drawing, *sensor, charge)?);
+    }
+    for sensor in &places {
         charge(1 + topology.table(EdgeFilter::All, Direction::Both).degree(*sensor) as u64)?;
         let down = || topology.table(EdgeFilter::All, Direction::Down).arcs(*sensor);
         let located = down().filter(|(_, edge)| has_flag(*edge, EdgeFlags::ZONE));

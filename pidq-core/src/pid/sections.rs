@@ -16,6 +16,7 @@ pub(crate) mod ways_around;
 use hashbrown::{HashMap, HashSet};
 
 use super::dead_ends::is_unused_port;
+use super::instrument_class::parts::instruments_of;
 use super::isolate::connections::possible_pipe_end;
 use super::isolate::parts::{Parts, open_ends};
 use super::isolate::pipe_count;
@@ -632,7 +633,7 @@ fn section_row<'a>(
         Datum::strings(lines),
         Datum::Nodes(items),
         Datum::Nodes(equipment),
-        Datum::Nodes(instruments),
+        Datum::Nodes(instruments_of(drawing, &instruments, charge)?),
         safeguards,
         limits,
     ])

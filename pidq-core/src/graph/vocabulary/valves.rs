@@ -9,6 +9,11 @@ pub const ON_OFF_BODIES: &[&str] =
 
 /// Words in the classes of valves that control.
 pub const CONTROL_VALVES: &[&str] = &["control", "regulating", "regulator", "choke"];
+/// Parts of the classes of references from an actuator to its valve.
+pub const VALVE_REFERENCES: &[&str] = &["valve_reference"];
+
+/// Parts of the classes of functions that act on a valve or a machine.
+pub const ACTUATING_FUNCTIONS: &[&str] = &["actuating_function", "actuating_electrical_function"];
 
 /// Parts of the classes of drives of valves, and words of descriptions that name one.
 pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor", "pneumatic", "hydraul"];

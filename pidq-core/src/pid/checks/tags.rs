@@ -10,6 +10,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::ChargeFn;
+use crate::pid::instrument_class::parts;
 use crate::value::Value;
 
 pub(super) fn missing_tags(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
@@ -23,6 +24,10 @@ pub(super) fn missing_tags(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) 
     };
     let untagged: Vec<NodeId> = checker.nodes().filter(needs_tag).filter(|node| drawing.tag(*node).is_none()).collect();
     for node in untagged {
+        // In DEXPI, the parts of an instrument and of an actuator have no tags.
+        if parts::is_part(drawing, node, charge)? {
+            continue;
+        }
         let message = format!("{} has no tag", drawing.class(node).unwrap_or("an item"));
         checker.report(message, &[node], &[]);
     }

@@ -34,10 +34,12 @@ pub(crate) fn successors(
     let by_field = parts.iter().map(|next| (*next, EdgeFlags::MEMBER));
     let by_air = air_lines::actuators(drawing, node).into_iter().map(|(next, _)| (next, EdgeFlags::SIGNAL));
     let moved = moved_valves(drawing, node, charge)?.into_iter().map(|(valve, _)| (valve, EdgeFlags::ACTUATES));
+    let actuated = actuated_items(drawing, node, charge)?.into_iter().map(|(item, _)| (item, EdgeFlags::SIGNAL));
     Ok(by_edge
         .chain(by_field)
         .chain(by_air)
         .chain(moved)
+        .chain(actuated)
         .filter(|(next, flags)| *next != node && is_action(*flags))
         .collect())
 }
@@ -47,6 +49,7 @@ pub(crate) fn is_of_unknown_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = [vocabulary::VALVE_DRIVES, vocabulary::ACTUATORS, vocabulary::SOLENOIDS];
     role(drawing, node) == Role::None
         && drawing.passage(node).is_none()
+        && !drawing.is_note(node)
         && !instrument_class::is_driven(drawing, node)
         && !words.iter().any(|words| drawing.class_has(node, words))
 }
@@ -95,6 +98,43 @@ pub(crate) fn moved_valves(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn
     let by_edge = table.arcs(node).filter(|(_, edge)| is_whole(*edge));
     let by_field = topology.field_group(node).map(|whole| (whole, NONE));
     Ok(by_edge.chain(by_field).filter(|(whole, _)| topology.roles[*whole as usize].closes()).collect())
+}
+
+/// Returns the equipment and the valves at which an actuating function is located, with the edge: DEXPI states the machine that
+/// a function starts and stops by its location, the machine or a nozzle of it.
+pub(crate) fn actuated_items(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<(NodeId, EdgeId)>> {
+    let topology = &drawing.topology;
+    if !topology.all_flags.contains(EdgeFlags::ZONE) || !drawing.class_has(node, vocabulary::ACTUATING_FUNCTIONS) {
+        return Ok(Vec::new());
+    }
+    let table = topology.table(EdgeFilter::All, Direction::Down);
+    charge(1 + table.degree(node) as u64)?;
+    let locations = table.arcs(node).filter(|(_, edge)| topology.edge_flags[*edge as usize].contains(EdgeFlags::ZONE));
+    let items = locations.map(|(item, edge)| (topology.equipment_or_self(item), edge));
+    let is_actuated = |node: NodeId| topology.roles[node as usize] == Role::Equipment || is_target(drawing, node);
+    Ok(items.filter(|(item, _)| is_actuated(*item)).collect())
+}
+
+/// Returns whether an actuating function is located at an item or at a port of it.
+pub(crate) fn is_actuated_at_location(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let topology = &drawing.topology;
+    if !topology.all_flags.contains(EdgeFlags::ZONE) {
+        return Ok(false);
+    }
+    let table = topology.table(EdgeFilter::All, Direction::Up);
+    for place in std::iter::once(item).chain(topology.ports.nodes(item).iter().copied()) {
+        charge(1 + table.degree(place) as u64)?;
+        let is_location = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::ZONE);
+        let mut functions = table.arcs(place).filter(|(_, edge)| is_location(*edge));
+        if functions.any(|(function, _)| drawing.class_has(function, vocabulary::ACTUATING_FUNCTIONS)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the role of a node in a loop: a solenoid valve in the air to an actuator, without another pipe, or with a signal to

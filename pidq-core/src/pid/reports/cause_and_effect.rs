@@ -13,6 +13,8 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
+use crate::graph::vocabulary;
+use crate::pid::instrument_class::parts::instrument_of;
 use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loop_parts::root_valves;
 use crate::pid::loop_parts::voting::stated_voting;
@@ -53,12 +55,15 @@ struct Step {
     from: u32,
     via: EdgeId,
     effect: Option<&'static str>,
+    /// True for a controller, and for the actuator by which it moves a valve.
+    is_control: bool,
 }
 
 /// A link from an initiator to a final element.
 struct Link<'a> {
     initiator: NodeId,
     final_element: NodeId,
+    is_trip: bool,
     voting: Option<String>,
     row: Vec<Datum<'a>>,
 }
@@ -85,7 +90,7 @@ impl<'d, 'a> Report<'d, 'a> {
     fn new(drawing: &'d Drawing<'a>, all: bool, budget: &mut dyn Budget) -> Result<Report<'d, 'a>> {
         let count = drawing.topology.node_count();
         budget.charge(4 * count as u64)?;
-        // The walk of one initiator visits a node at most twice; its memory is used again for the next one.
+        // The walk of one initiator visits a node at most three times; its memory is used again for the next one.
         budget.reserve(count * (size_of::<Option<&str>>() + 4 * size_of::<Step>()))?;
         Ok(Report {
             drawing,
@@ -132,9 +137,13 @@ impl<'d, 'a> Report<'d, 'a> {
             }
         }
         self.list_unknown_sources(budget)?;
-        self.links.sort_by_key(|link| (link.initiator, link.final_element));
-        self.alarms.sort_by_key(|link| (link.initiator, link.final_element));
+        // A transmitter with several measuring functions is one initiator.
+        for links in [&mut self.links, &mut self.alarms] {
+            links.sort_by_key(|link| (link.initiator, link.final_element, !link.is_trip));
+            links.dedup_by_key(|link| (link.initiator, link.final_element));
+        }
         self.without_effect.sort_unstable();
+        self.without_effect.dedup();
         Ok(())
     }
 
@@ -196,7 +205,7 @@ impl<'d, 'a> Report<'d, 'a> {
         self.effects.extend(ends.iter().map(|at| steps[*at].node));
         let is_alarm = |at: &usize| steps[*at].effect == Some(ALARM);
         if ends.iter().all(is_alarm) && (self.all || steps.iter().any(|step| step.is_trip)) {
-            self.without_effect.push(initiator);
+            self.without_effect.push(instrument_of(self.drawing, initiator, &mut |units| budget.charge(units))?);
         }
         let is_linked = ends.iter().any(|at| self.all || steps[*at].is_trip);
         if is_linked
@@ -247,15 +256,17 @@ impl<'d, 'a> Report<'d, 'a> {
         Ok(())
     }
 
-    /// Follows the signals of an initiator, breadth first. A node is visited twice if one path contains a part of a
-    /// trip and another does not.
+    /// Follows the signals of an initiator, breadth first. A node is visited again if one path contains a part of a trip and
+    /// another does not, or if one without such a part comes from a controller.
     fn follow(&mut self, initiator: NodeId, budget: &mut dyn Budget) -> Result<Vec<Step>> {
         let is_trip = self.trip_reasons[initiator as usize].is_some();
-        let mut steps = vec![Step { node: initiator, is_trip, from: NONE, via: NONE, effect: None }];
-        let mut seen: HashSet<(NodeId, bool)> = [(initiator, is_trip)].into_iter().collect();
+        let is_control = instrument_class::is_controller(self.drawing, initiator);
+        let mut steps = vec![Step { node: initiator, is_trip, from: NONE, via: NONE, effect: None, is_control }];
+        let mut seen: HashSet<(NodeId, bool, bool)> =
+            [(initiator, is_trip, is_control && !is_trip)].into_iter().collect();
         let mut at = 0;
         while at < steps.len() {
-            let (node, is_trip) = (steps[at].node, steps[at].is_trip);
+            let Step { node, is_trip, is_control, .. } = steps[at];
             let ends_here = matches!(steps[at].effect, Some("valve" | "equipment"));
             let next = if ends_here { Vec::new() } else { self.successors(node, budget)? };
             let is_end = next.is_empty() && !ends_here && at > 0;
@@ -265,9 +276,13 @@ impl<'d, 'a> Report<'d, 'a> {
             for (next, via) in next {
                 let effect = self.effect(node, next, via, budget)?;
                 let Some(effect) = effect else { continue };
-                let is_trip = is_trip || self.trip_reasons[next as usize].is_some() && !self.controls(node, next);
-                if seen.insert((next, is_trip)) {
-                    steps.push(Step { node: next, is_trip, from: at as u32, via, effect });
+                let by_next =
+                    self.trip_reasons[next as usize].is_some() && !(is_control && self.is_possible_trip_valve(next));
+                let is_trip = is_trip || by_next;
+                let is_control =
+                    instrument_class::is_controller(self.drawing, next) || is_control && self.is_of_actuator(next);
+                if seen.insert((next, is_trip, is_control && !is_trip)) {
+                    steps.push(Step { node: next, is_trip, from: at as u32, via, effect, is_control });
                 }
             }
             at += 1;
@@ -275,12 +290,17 @@ impl<'d, 'a> Report<'d, 'a> {
         Ok(steps)
     }
 
-    /// Returns whether a controller moves a valve of which only the letters of the tag say that it may be one of a trip: `UV` is
-    /// the usual tag of an anti-surge valve.
-    fn controls(&self, node: NodeId, valve: NodeId) -> bool {
-        let drawing = self.drawing;
-        let possible = || protection::emergency_valve(drawing, valve) == Some((EmergencyValve::Possible, "tag"));
-        self.trip_reasons[valve as usize] == Some("tag") && instrument_class::is_controller(drawing, node) && possible()
+    /// Returns whether an item only stands between a controller and its valve: an actuator, its function or its reference.
+    fn is_of_actuator(&self, node: NodeId) -> bool {
+        instrument_class::acts_by_class(self.drawing, node)
+            || self.drawing.class_has(node, vocabulary::VALVE_REFERENCES)
+    }
+
+    /// Returns whether only the letters of the tag of a valve say that it may be one of a trip. A controller may move it too: `UV`
+    /// is the usual tag of an anti-surge valve.
+    fn is_possible_trip_valve(&self, valve: NodeId) -> bool {
+        let possible = || protection::emergency_valve(self.drawing, valve) == Some((EmergencyValve::Possible, "tag"));
+        self.trip_reasons[valve as usize] == Some("tag") && possible()
     }
 
     /// Returns the nodes that the signals of a node lead to, the parts of an instrument, and the valve of an actuator.
@@ -303,6 +323,7 @@ impl<'d, 'a> Report<'d, 'a> {
         next.extend(parts.iter().map(|part| (*part, NONE)));
         next.extend(air_lines::actuators(drawing, node));
         next.extend(signals::moved_valves(drawing, node, &mut |units| budget.charge(units))?);
+        next.extend(signals::actuated_items(drawing, node, &mut |units| budget.charge(units))?);
         Ok(next)
     }
 
@@ -319,6 +340,10 @@ impl<'d, 'a> Report<'d, 'a> {
         let topology = &drawing.topology;
         budget.charge(1 + topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
         let role = topology.roles[node as usize];
+        // A text about an item, and nothing that a signal leads to.
+        if drawing.is_note(node) {
+            return Ok(None);
+        }
         if self.is_pilot(node) {
             return Ok(Some(None));
         }
@@ -504,7 +529,8 @@ impl<'d, 'a> Report<'d, 'a> {
         path.reverse();
         let voting = self.voting_of(path.iter().map(|step| step.node), budget)?;
         let step = &steps[end];
-        let (initiator, final_element) = (steps[0].node, step.node);
+        let initiator = instrument_of(self.drawing, steps[0].node, &mut |units| budget.charge(units))?;
+        let final_element = step.node;
         let trip_item = path.iter().map(|step| step.node).find(|node| self.trip_reasons[*node as usize].is_some());
         let basis = trip_item.and_then(|node| self.trip_reasons[node as usize]);
         let word = |word: Option<&'static str>| word.map_or(Datum::Null, Datum::Word);
@@ -525,7 +551,7 @@ impl<'d, 'a> Report<'d, 'a> {
             Datum::Nodes(path.iter().map(|step| step.node).collect()),
             Datum::Edges(path.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect()),
         ];
-        Ok(Link { initiator, final_element, voting, row })
+        Ok(Link { initiator, final_element, is_trip: step.is_trip, voting, row })
     }
 
     /// Returns the voting that the items of a path state, such as `2oo3`.

@@ -18,7 +18,7 @@ use crate::pid::relief::paths::is_end;
 use crate::pid::relief::protected::{EquipmentSide, Protected, may_block};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, Reason, ReliefPath, SideKind};
-use crate::pid::stated_values::stated_values;
+use crate::pid::stated_values::{plain_name, stated_fields, stated_values};
 use crate::pid::{Budget, ChargeFn, Datum, pipe_lines};
 use crate::value::{Value, convert};
 
@@ -312,13 +312,25 @@ fn other_end(drawing: &Drawing<'_>, pipe: EdgeId, node: NodeId) -> NodeId {
 /// nozzles have.
 pub(crate) fn side_name(drawing: &Drawing<'_>, (equipment, zone): EquipmentSide) -> String {
     let topology = &drawing.topology;
-    if zone != NONE && (zone as usize) < topology.node_count() {
-        return drawing.name(zone);
-    }
     let name = drawing.name(equipment);
+    if zone != NONE && (zone as usize) < topology.node_count() {
+        return match drawing.tag(zone) {
+            Some(_) => drawing.name(zone),
+            None => format!("{name} ({})", chamber_word(drawing, zone)),
+        };
+    }
     let ports = topology.ports.nodes(equipment).iter().filter(|port| zone != NONE && topology.zone(**port) == zone);
     let word = ports.filter_map(|port| drawing.node_field(*port, Names::Zone)).next();
     word.map_or(name.clone(), |word| format!("{name} ({})", convert::to_text(word)))
+}
+
+/// Returns what a chamber without a tag is for, as it states it, or else its id.
+fn chamber_word(drawing: &Drawing<'_>, chamber: NodeId) -> String {
+    const NAMES: [&str; 4] = ["chamber_function", "chamber_description", "function", "description"];
+    let stated: Vec<_> = drawing.node(chamber).as_object().into_iter().flat_map(stated_fields).collect();
+    let text =
+        |name: &str| stated.iter().find_map(|(key, found)| found.value.as_str().filter(|_| plain_name(key) == name));
+    NAMES.into_iter().find_map(text).map_or_else(|| convert::to_text(drawing.id(chamber)), String::from)
 }
 
 /// Returns one row per relief device with additional columns for the requested attributes.

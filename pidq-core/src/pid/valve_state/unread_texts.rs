@@ -76,10 +76,8 @@ pub(crate) fn has_unread_note(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns the texts of the notes on the drawing that an edge ties to an item.
 pub(super) fn note_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = &'a str> {
     let topology = &drawing.topology;
-    let is_note = |other: &NodeId| {
-        topology.roles[*other as usize] == Role::None && drawing.class_ends_with_word(*other, vocabulary::NOTE_CLASSES)
-    };
-    let notes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().copied().filter(is_note);
+    let nodes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().copied();
+    let notes = nodes.filter(|other| drawing.is_note(*other));
     let names = [Names::Description, Names::Remarks, Names::ComponentName, Names::Tag];
     notes.flat_map(move |note| {
         let fields = drawing.node(note).as_object().into_iter().flat_map(stated_fields);
