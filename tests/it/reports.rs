@@ -74,6 +74,124 @@ fn check_revisions(old: &str, new: &str, query: &str, expected: Value) {
 
 const LINKS: &str = "causeAndEffect() | .links | map([.initiator.id, .final_element.id, .kind, .effect, .voting])";
 
+/// The parts of a control loop or a trip as DEXPI draws them: a measuring function of the transmitter, and the function, the
+/// system and the reference by which an instrument moves its valve.
+fn dexpi_chain(function: &str, valve: &str) -> String {
+    format!(
+        "V-1 equipment.vessel\nT instrument.process_instrumentation_function {{\"tag\": \"FT-1\"}}
+        M instrument.process_signal_generating_function {{\"tag\": \"\", \"parent_id\": \"T\"}}\nF instrument.process_instrumentation_function {{\"tag\": \"{function}\"}}
+        A instrument.actuating_function {{\"tag\": \"{valve}\", \"parent_id\": \"F\"}}\nS instrument.actuating_system {{\"tag\": \"\"}}
+        R instrument.operated_valve_reference {{\"tag\": \"\", \"parent_id\": \"S\"}}\nX piping_component.globe_valve {{\"tag\": \"{valve}\"}}\nP-1 equipment.centrifugal_pump
+        V-1 > X\nX > P-1\nM ~ T\nM @ V-1\nT ~ F\nF ~ A
+        A ~ S {{\"edge_classification\": \"association.is_fulfilled_by\"}}\nR ~ X {{\"edge_classification\": \"association.refers_to\"}}"
+    )
+}
+
+#[test]
+fn a_controller_makes_no_trip_of_its_chain_through_the_parts_of_an_actuator() {
+    let links = "causeAndEffect().links | map([.initiator.tag, .final_element.tag, .kind])";
+    for (function, valve, expected) in [
+        ("UIC-1", "UV-1", json!([])),
+        ("FIC-1", "XV-1", json!([])),
+        ("FIC-1", "FV-1", json!([])),
+        ("FZ-1", "UV-1", json!([["FT-1", "UV-1", "trip"]])),
+        ("FSLL-1", "XV-1", json!([["FT-1", "XV-1", "trip"]])),
+        ("FIC-1", "ESDV-1", json!([["FT-1", "ESDV-1", "trip"]])),
+    ] {
+        check(&dexpi_chain(function, valve), links, expected);
+    }
+    let all = r#"causeAndEffect({scope: "all"}).links | map([.initiator.tag, .final_element.tag, .kind])"#;
+    check(&dexpi_chain("FIC-1", "UV-1"), all, json!([["FT-1", "UV-1", "control"]]));
+    let both = dexpi_chain("FIC-1", "UV-1") + "\nI instrument.interlock {\"tag\": \"I-1\"}\nT ~ I\nI ~ A";
+    check(&both, links, json!([["FT-1", "UV-1", "trip"]]));
+}
+
+#[test]
+fn the_parts_of_an_instrument_are_shown_as_the_instrument() {
+    let drawing = dexpi_chain("FSLL-1", "XV-1");
+    check(&drawing, "causeAndEffect().matrix", json!([{"initiator": "FT-1", "XV-1": "X"}]));
+    let index = "instrumentIndex() | map([.tag, .attached_to])";
+    check(&drawing, index, json!([["FT-1", "V-1"], ["FSLL-1", "XV-1"]]));
+    let loops = "loops() | map([(.sensors | map(.tag)), (.functions | map(.tag)), (.sensing_points | map(.tag))])";
+    check(&drawing, loops, json!([[["FT-1"], ["FSLL-1"], ["V-1"]]]));
+    check(&drawing, r#"validate({rules: "P108"})"#, json!([]));
+    // A measuring function with a tag, or of two instruments, stays apart.
+    let tagged = drawing.replace(r#"{"tag": "", "parent_id": "T"}"#, r#"{"tag": "M", "parent_id": "T"}"#);
+    check(&tagged, index, json!([["FT-1", ""], ["M", "V-1"], ["FSLL-1", "XV-1"]]));
+    check(&(drawing.clone() + "\nM in F\nM in T"), "instrumentIndex() | size()", json!(3));
+    let located = drawing + "\nN other.note\nT ~ N {\"edge_classification\": \"association.is_referenced_in_comment\"}";
+    check(&located, index, json!([["FT-1", "V-1"], ["FSLL-1", "XV-1"]]));
+    check(&located, "causeAndEffect().not_followed", json!([]));
+    let in_area = located + "\nU plant_structure_item\nT @ U";
+    check(&in_area, index, json!([["FT-1", "V-1"], ["FSLL-1", "XV-1"]]));
+}
+
+#[test]
+fn items_of_a_drawing_with_renewed_ids_are_paired_by_their_connections() {
+    let drawing = |prefix: &str, more: &str| {
+        let text =
+            "#V equipment.vessel {'tag': 'V-1'}\n#T piping_component.pipe_tee {'tag': '', 'ports': [{'id': '#p'}]}
+            #H piping_component.ball_valve {'tag': 'HV-1'}\n#I piping_component.ball_valve {'tag': 'HV-2'}
+            #L instrument.level_transmitter {'tag': 'LT-1'}\n#M instrument.sensor {'tag': '', 'parent_id': '#L'}
+            #V > #T {'to_port': '#p'}\n#T > #H {'from_port': '#p'}\n#M @ #V\n";
+        (text.to_owned() + more).replace('\'', "\"").replace('#', prefix)
+    };
+    let counts = "diff(.0, .1) | [(.added | map(.id)), (.removed | map(.id)), (.changed | map(.field)), .rewired | size(), \
+        .edges_added | size(), .edges_removed | size(), .renamed | size()]";
+    let old = drawing("a", "#T > #I");
+    check_revisions(&old, &drawing("b", "#T > #I"), counts, json!([[], [], [], 0, 0, 0, 6]));
+    // Only the tee has another id: nothing says that it is the same.
+    let tee = drawing("a", "#T > #I").replace("aT", "bT");
+    check_revisions(&old, &tee, counts, json!([["bT"], ["aT"], [], 3, 3, 3, 0]));
+    let changed = drawing("b", "#T > #I").replace("HV-2", "HV-3");
+    check_revisions(&old, &changed, counts, json!([["bI"], ["aI"], [], 1, 1, 1, 5]));
+    let without = drawing("b", "#H > #I");
+    check_revisions(&old, &without, counts, json!([["bT"], ["aT"], [], 4, 3, 3, 5]));
+}
+
+#[test]
+fn an_actuating_function_acts_on_the_machine_at_which_it_is_located() {
+    let drawing = |class: &str, place: &str| {
+        format!(
+            "D-1 equipment.vessel\nP-1 equipment.centrifugal_pump\nP-1-N1 equipment_component.nozzle {{\"tag\": \"N1\"}}
+            E-1 equipment.heat_exchanger\nLT-1 instrument.level_transmitter\nLSLL-1 instrument.function\nA instrument.{class} {{\"tag\": \"\"}}
+            P-1 has P-1-N1\nD-1 > P-1-N1\nLT-1 @ D-1\nLT-1 ~ LSLL-1\nLSLL-1 ~ A\nA in LSLL-1\nA @ {place}"
+        )
+    };
+    let links = "causeAndEffect() | [(.links | map([.initiator.tag, .final_element.tag])), (.not_followed | map([.item.tag, .reason]))]";
+    let loops = "loops() | map([.closed, .certain, .final_elements | map(.tag)])";
+    for place in ["P-1", "P-1-N1"] {
+        let drawing = drawing("actuating_electrical_function", place);
+        check(&drawing, links, json!([[["LT-1", "P-1"]], []]));
+        check(&drawing, loops, json!([[true, true, ["P-1"]]]));
+        check(
+            &drawing,
+            "instrumentIndex() | map([.tag, .attached_to])",
+            json!([["LT-1", "D-1"], ["LSLL-1", if place == "P-1" { "P-1" } else { "P-1-N1" }]]),
+        );
+    }
+    check(&drawing("actuating_electrical_function", "E-1"), links, json!([[], [["E-1", "effect_not_stated"]]]));
+    check(&drawing("process_signal_generating_function", "P-1"), links, json!([[], []]));
+    check(&drawing("process_signal_generating_function", "P-1"), loops, json!([[false, true, []]]));
+}
+
+#[test]
+fn a_chamber_without_a_tag_is_named_after_its_equipment() {
+    let protects = |chamber: &str| {
+        let drawing = format!(
+            "E-1 equipment.heat_exchanger\nC1 equipment_component.chamber {{{chamber}}}\nC2 equipment_component.chamber {{\"tag\": \"C2\"}}
+            N1 equipment_component.nozzle\nN2 equipment_component.nozzle\nN3 equipment_component.nozzle\nN4 equipment_component.nozzle
+            PSV-1 piping_component.safety_valve\nF-1 equipment.flare\nE-1 has C1\nE-1 has C2\nE-1 has N1\nE-1 has N2\nE-1 has N3\nE-1 has N4
+            N1 @ C1\nN2 @ C1\nN3 @ C2\nN4 @ C2\nN1 > PSV-1\nPSV-1 > F-1"
+        );
+        evaluate(&document(&drawing), "reliefList() | map(.protects)")
+    };
+    let attribute = r#""tag": "", "attributes": [{"name": "ChamberFunctionSpecialization", "value": "Cooling"}]"#;
+    assert_eq!(protects(attribute), json!(["E-1 (Cooling)"]));
+    assert_eq!(protects(r#""tag": """#), json!(["E-1 (C1)"]));
+    assert_eq!(protects(r#""tag": "Tube""#), json!(["Tube"]));
+}
+
 const TRIP: &str = r#"
     D-1 equipment.vessel
     LT-1 instrument.level_transmitter

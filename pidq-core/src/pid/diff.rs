@@ -1,7 +1,10 @@
 //! Comparison of two revisions of a drawing.
 //!
 //! Nodes are paired by identity: a persistent id, else the id, else tag and class if unique on both sides, else the tag
-//! of a nozzle behind that of its equipment; nodes without any of these if they are identical. Nothing else is guessed.
+//! of a nozzle behind that of its equipment; nodes without any of these if they are identical, or by their connections if the
+//! ids of the other nodes were renewed. Nothing else is guessed.
+
+mod contexts;
 
 use std::collections::VecDeque;
 
@@ -86,9 +89,33 @@ impl Pairs {
         (self.new_of[old as usize], self.old_of[new as usize]) = (new, old);
     }
 
+    /// Returns whether a node of a revision has a partner.
+    fn is_paired(&self, node: NodeId, revision: Revision) -> bool {
+        match revision {
+            Revision::Old => self.new_of[node as usize] != NONE,
+            Revision::New => self.old_of[node as usize] != NONE,
+        }
+    }
+
+    /// Returns the number of a paired node in the new revision; `NONE` for one without a partner.
+    fn new_number(&self, node: NodeId, revision: Revision) -> NodeId {
+        match revision {
+            Revision::Old => self.new_of[node as usize],
+            Revision::New if self.old_of[node as usize] != NONE => node,
+            Revision::New => NONE,
+        }
+    }
+
     fn both(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
         (0..).zip(&self.new_of).filter(|(_, new)| **new != NONE).map(|(old, new)| (old, *new))
     }
+}
+
+/// One of two revisions.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Revision {
+    Old,
+    New,
 }
 
 /// Differences between two revisions. A pair is the old and the new node or edge.
@@ -124,7 +151,8 @@ pub(crate) fn compare<'a>(
     charge: ChargeFn<'_>,
 ) -> Result<Differences<'a>> {
     let pairs = pair(old, new, options, charge)?;
-    let revisions = Revisions { old, new, pairs: &pairs, options };
+    let are_ids_renewed = options.identity.is_none() && contexts::are_ids_renewed(old, new, &pairs);
+    let revisions = Revisions { old, new, pairs: &pairs, options, are_ids_renewed };
     let (mut changed, mut moved, mut renamed) = (Vec::new(), Vec::new(), Vec::new());
     let (mut retagged, mut rewired) = (Vec::new(), Vec::new());
     for pair in pairs.both() {
@@ -134,7 +162,7 @@ pub(crate) fn compare<'a>(
         retagged.extend((old.tag(pair.0) != new.tag(pair.1)).then_some(pair));
         rewire(old, new, pair, &pairs, &mut rewired, charge)?;
     }
-    let edges = compare_edges(old, new, &pairs, charge)?;
+    let edges = compare_edges(&revisions, charge)?;
     let mut edges_changed = Vec::new();
     for pair in &edges.paired {
         edges_changed.extend(revisions.changes_of_edge(*pair, charge)?.into_iter().map(|change| (*pair, change)));
@@ -272,6 +300,9 @@ fn pair(old: &Drawing<'_>, new: &Drawing<'_>, options: &DiffOptions, charge: Cha
     }
     if options.identity.is_none() {
         pair_identical(old, new, &mut pairs, charge)?;
+        if contexts::are_ids_renewed(old, new, &pairs) {
+            contexts::pair_by_connections(old, new, &mut pairs, charge)?;
+        }
     }
     Ok(pairs)
 }
@@ -358,6 +389,8 @@ struct Revisions<'r, 'a> {
     new: &'r Drawing<'a>,
     pairs: &'r Pairs,
     options: &'r DiffOptions,
+    /// The items of the new revision have other ids, and so have their ports and what refers to them.
+    are_ids_renewed: bool,
 }
 
 /// A field that differs: its old and its new value.
@@ -438,23 +471,24 @@ impl<'a> Revisions<'_, 'a> {
         }
         let config = &self.old.topology.config;
         if config.is_key(&[Names::Ports], name) {
-            return same_ports(old_value, new_value, charge);
+            return same_ports(old_value, new_value, self.are_ids_renewed, charge);
         }
         let both = || Some((self.old.by_id(old_value)?, self.new.by_id(new_value)?));
         let is_pair = |(old, new): (NodeId, NodeId)| self.pairs.new_of[old as usize] == new;
-        Ok(config.is_key(&REFERENCES, name) && both().is_some_and(is_pair))
+        Ok((self.are_ids_renewed || config.is_key(&REFERENCES, name)) && both().is_some_and(is_pair))
     }
 }
 
-/// Returns whether ports are equal except for their geometry.
-fn same_ports(old_value: Value<'_>, new_value: Value<'_>, charge: ChargeFn<'_>) -> Result<bool> {
+/// Returns whether ports are equal except for their geometry, and for their ids if these were renewed.
+fn same_ports(old_value: Value<'_>, new_value: Value<'_>, are_ids_renewed: bool, charge: ChargeFn<'_>) -> Result<bool> {
     let (Value::Array(old_value), Value::Array(new_value)) = (old_value, new_value) else { return Ok(false) };
     if old_value.len() != new_value.len() {
         return Ok(false);
     }
     for (old_value, new_value) in old_value.iter().zip(new_value.iter()) {
         let (Value::Object(old_value), Value::Object(new_value)) = (old_value, new_value) else { return Ok(false) };
-        let keys = old_value.iter().chain(new_value.iter()).map(|(key, _)| key).filter(|key| !GEOMETRY.contains(key));
+        let is_compared = |key: &&str| !(GEOMETRY.contains(key) || are_ids_renewed && *key == "id");
+        let keys = old_value.iter().chain(new_value.iter()).map(|(key, _)| key).filter(is_compared);
         for key in keys {
             let [old_value, new_value] = [old_value, new_value].map(|port| port.get(key).unwrap_or(Value::Null));
             if !is_equal(old_value, new_value, &mut *charge)? {
@@ -513,13 +547,28 @@ fn rewire(
 /// Identity of an edge on both sides: kind and class, ends and their ports.
 type EdgeKey = (String, [NodeId; 2], String);
 
-fn edge_key(drawing: &Drawing<'_>, edge: EdgeId, ends: [NodeId; 2]) -> EdgeKey {
+/// Returns the identity of an edge, with its ends as numbers of the new revision. Ports whose ids were renewed count by their
+/// place in the list of their item.
+fn edge_key(drawing: &Drawing<'_>, edge: EdgeId, ends: [NodeId; 2], are_ids_renewed: bool) -> EdgeKey {
     let word = |names: Names| drawing.edge_field(edge, names).and_then(Value::as_str).unwrap_or("");
     let object = drawing.edge(edge).as_object();
-    let port = |key: &str| object.and_then(|object| object.get(key)).map(write::to_string).unwrap_or_default();
+    let port = |at: usize| {
+        let Some(port) = object.and_then(|object| object.get(EDGE_PORTS[at])) else { return String::new() };
+        let node = drawing.topology.ends[edge as usize][at];
+        let place =
+            Some(node).filter(|node| are_ids_renewed && *node != NONE).and_then(|node| port_place(drawing, node, port));
+        place.map_or_else(|| write::to_string(port), |place| format!("#{place}"))
+    };
     let kind = format!("{}/{}", word(Names::EdgeKind), word(Names::EdgeClass));
     let is_backward = drawing.topology.edge_flags[edge as usize].contains(EdgeFlags::BACKWARD);
-    (kind, if is_backward { [ends[1], ends[0]] } else { ends }, format!("{}/{}", port("from_port"), port("to_port")))
+    (kind, if is_backward { [ends[1], ends[0]] } else { ends }, format!("{}/{}", port(0), port(1)))
+}
+
+/// Returns the place of the port with an id in the list of an item.
+fn port_place(drawing: &Drawing<'_>, node: NodeId, id: Value<'_>) -> Option<usize> {
+    let (ports, id) = (drawing.node_field(node, Names::Ports)?.as_array()?, Key::from_value(id)?);
+    let has_id = |port: Value<'_>| port.as_object().and_then(|port| Key::from_value(port.get("id")?)) == Some(id);
+    ports.iter().position(has_id)
 }
 
 /// Edges of only one side, and pairs of the same edges.
@@ -530,7 +579,8 @@ struct Edges {
     paired: Vec<(EdgeId, EdgeId)>,
 }
 
-fn compare_edges(old: &Drawing<'_>, new: &Drawing<'_>, pairs: &Pairs, charge: ChargeFn<'_>) -> Result<Edges> {
+fn compare_edges(revisions: &Revisions<'_, '_>, charge: ChargeFn<'_>) -> Result<Edges> {
+    let Revisions { old, new, pairs, are_ids_renewed, .. } = *revisions;
     charge((old.topology.edge_count() + new.topology.edge_count()) as u64)?;
     let mut edges = Edges::default();
     let mut edges_by_key: HashMap<EdgeKey, [Vec<EdgeId>; 2]> = HashMap::new();
@@ -539,11 +589,11 @@ fn compare_edges(old: &Drawing<'_>, new: &Drawing<'_>, pairs: &Pairs, charge: Ch
         let new_ends = ends.map(|end| if end == NONE { NONE } else { pairs.new_of[end as usize] });
         match new_ends.contains(&NONE) && !ends.contains(&NONE) {
             true => edges.removed.push(edge),
-            false => edges_by_key.entry(edge_key(old, edge, new_ends)).or_default()[0].push(edge),
+            false => edges_by_key.entry(edge_key(old, edge, new_ends, are_ids_renewed)).or_default()[0].push(edge),
         }
     }
     for edge in 0..new.topology.edge_count() as u32 {
-        let key = edge_key(new, edge, new.topology.ends[edge as usize]);
+        let key = edge_key(new, edge, new.topology.ends[edge as usize], are_ids_renewed);
         edges_by_key.entry(key).or_default()[1].push(edge);
     }
     for [before, after] in edges_by_key.into_values() {
