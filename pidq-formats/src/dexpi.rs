@@ -7,6 +7,7 @@
 
 mod diagram;
 mod extension;
+pub mod graph;
 mod members;
 mod objects;
 mod plant;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use pidq_core::{Object, Value};
+use pidq_core::vocabulary::{CLASSES, TAGS};
+use pidq_core::{Object, TopologyConfig, Value};
 
 use crate::columns::{Column, ColumnType, Columns};
 use crate::encoding::decode_xml;
@@ -182,11 +183,12 @@ fn ascii_noncharacters(json: String) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }
 
-/// Reads a graph. Nested graphs are reported, not read.
+/// Reads a graph, and converts its nodes and edges to the usual ones. The nodes of a nested graph belong to the node that
+/// contains it.
 ///
 /// # Errors
 /// `PQ6003` for XML that is not GraphML, and the errors of reading XML.
-pub fn read(bytes: &[u8]) -> Result<Import> {
+pub fn read(bytes: &[u8], convert: fn(&mut ImportBuilder)) -> Result<Import> {
     let text = decode_xml(bytes)?;
     let tree = Tree::read(&text)?;
     if tree.elements.first().is_none_or(|root| root.name != "graphml") {
@@ -199,18 +201,101 @@ pub fn read(bytes: &[u8]) -> Result<Import> {
         let is_directed = element.get("edgedefault") != Some("undirected");
         data(&tree, graph, &keys, &mut builder.metadata);
         other_fields::restore(&mut builder.metadata);
-        for (node, _) in tree.named(graph, "node") {
-            read_node(&tree, node, &keys, &mut builder);
+        let all = nested_graphs(&tree, graph);
+        let mut places = HashMap::new();
+        for graph in all.iter().copied() {
+            read_nodes(&tree, graph, &keys, &mut places, &mut builder);
         }
-        for (edge, _) in tree.named(graph, "edge") {
-            read_edge(&tree, edge, &keys, is_directed, &mut builder);
-            name_edge(&tree.elements[edge], &repeated, &mut builder);
+        for graph in all {
+            let is_directed = tree.elements[graph].get("edgedefault").map_or(is_directed, |word| word != "undirected");
+            for (edge, _) in tree.named(graph, "edge") {
+                read_edge(&tree, edge, &keys, is_directed, &mut builder);
+                name_edge(&tree.elements[edge], &repeated, &mut builder);
+            }
         }
-        report_dangling_edges(&tree, graph, &mut builder);
     }
+    name_labels(&mut builder.nodes);
+    convert(&mut builder);
+    report_dangling_edges(&tree, &mut builder);
     report_invalid_boxes(&tree, &mut builder);
     report_skipped(&tree, &mut builder);
     Ok(builder.finish())
+}
+
+/// Returns a graph and those in its nodes, in document order.
+fn nested_graphs(tree: &Tree, graph: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut stack = vec![graph];
+    while let Some(graph) = stack.pop() {
+        found.push(graph);
+        let inner: Vec<usize> =
+            tree.named(graph, "node").flat_map(|(node, _)| tree.named(node, "graph").map(|(inner, _)| inner)).collect();
+        stack.extend(inner.into_iter().rev());
+    }
+    found
+}
+
+/// Reads the nodes of a graph. Those of a nested graph name its node as their owner, except for nozzles, which belong to
+/// equipment; if the node is an item with a class, such as a package unit, only its nozzles are parts of it. `places` has the nodes by their elements.
+fn read_nodes(
+    tree: &Tree,
+    graph: usize,
+    keys: &HashMap<&str, Key>,
+    places: &mut HashMap<usize, usize>,
+    builder: &mut ImportBuilder,
+) {
+    let group = tree.elements[graph].parent.and_then(|parent| builder.nodes.get_mut(*places.get(&parent)?));
+    let owner = group.map(|group| {
+        let has_class = CLASSES.iter().any(|key| group.get(key).is_some());
+        if !has_class {
+            group.add("node_type", Json::text(GROUP_TYPE));
+        }
+        (group.get("id").cloned(), has_class)
+    });
+    for (node, _) in tree.named(graph, "node") {
+        let place = builder.nodes.len();
+        read_node(tree, node, keys, builder);
+        let Some(fields) = builder.nodes.get_mut(place) else { continue };
+        places.insert(node, place);
+        if let Some((id, has_class)) = &owner {
+            let is_part = *has_class == is_nozzle(fields);
+            fields.add_optional(if is_part { "parent_id" } else { GROUP_TYPE }, id.clone());
+        }
+    }
+}
+
+/// Node type of a group of items, and key of the id of one.
+const GROUP_TYPE: &str = "group";
+
+fn is_nozzle(fields: &Fields) -> bool {
+    let classes = CLASSES.iter().filter_map(|key| fields.get(key));
+    classes.into_iter().any(|class| matches!(class, Json::String(class) if class.to_lowercase().ends_with("nozzle")))
+}
+
+/// Names the labels of nodes with a color and a position, as Gephi writes them: they are tags if no node has a tag and no label
+/// is a known class, and the size is that of the symbol.
+fn name_labels(nodes: &mut [Fields]) {
+    let is_drawn = |node: &Fields| ["r", "x", "y"].iter().all(|key| node.get(key).is_some());
+    if !nodes.iter().any(is_drawn) {
+        return;
+    }
+    let label = |node: &Fields| match node.get("label") {
+        Some(Json::String(label)) if !label.trim().is_empty() => Some(label.trim().to_owned()),
+        _ => None,
+    };
+    let config = TopologyConfig::default();
+    let has_tag = nodes.iter().any(|node| TAGS.iter().any(|key| node.get(key).is_some()));
+    if !has_tag && !nodes.iter().filter_map(label).any(|label| config.knows_class(&label)) {
+        for node in nodes.iter_mut() {
+            let label = label(node);
+            node.add_optional_text("tag", label.as_deref());
+        }
+    }
+    for (key, _) in nodes.iter_mut().filter(|node| is_drawn(node)).flat_map(|node| node.0.iter_mut()) {
+        if key == "size" {
+            *key = "symbol_size".to_owned();
+        }
+    }
 }
 
 /// Declaration of a key: name, type, default and domain.
@@ -286,7 +371,11 @@ fn add_graphics(tree: &Tree, index: usize, fields: &mut Fields) {
     while let Some(index) = stack.pop() {
         let element = &tree.elements[index];
         match element.name.as_str() {
-            "NodeLabel" => lines.extend(element.text.lines().map(str::trim).filter(|line| !line.is_empty())),
+            // A group has a label for each of its states.
+            "NodeLabel" => {
+                let texts = element.text.lines().map(str::trim).filter(|line| !line.is_empty());
+                texts.for_each(|line| lines.extend((!lines.contains(&line)).then_some(line)));
+            }
             "EdgeLabel" => add_edge_label(element.text.trim(), fields),
             "Arrows" => add_direction(element, fields),
             "Geometry" => add_box(element, fields),
@@ -384,14 +473,14 @@ fn value(kind: &str, text: &str) -> Json {
     }
 }
 
-/// Reports the edges of a graph with an end that is not one of its nodes, or without one.
-fn report_dangling_edges(tree: &Tree, graph: usize, builder: &mut ImportBuilder) {
+/// Reports the edges with an end that is no node of the file, or without one.
+fn report_dangling_edges(tree: &Tree, builder: &mut ImportBuilder) {
     let is_placeholder =
         |node: usize| tree.named(node, "data").any(|(_, data)| data.get("key") == Some(MISSING_NODE_KEY));
-    let nodes = tree.elements[graph].children.iter().map(|node| (*node, &tree.elements[*node]));
+    let nodes = tree.elements.iter().enumerate();
     let nodes = nodes.filter(|(index, node)| node.name == "node" && !is_placeholder(*index));
     let ids: HashSet<&str> = nodes.filter_map(|(_, node)| node.attribute("id")).collect();
-    for (_, edge) in tree.named(graph, "edge") {
+    for edge in tree.elements.iter().filter(|element| element.name == "edge") {
         for end in ["source", "target"] {
             match edge.attribute(end) {
                 Some(id) if ids.contains(id) => {}
@@ -417,12 +506,93 @@ fn report_invalid_boxes(tree: &Tree, builder: &mut ImportBuilder) {
 }
 
 fn report_skipped(tree: &Tree, builder: &mut ImportBuilder) {
+    let is_in_node = |element: &Element| element.parent.is_some_and(|parent| tree.elements[parent].name == "node");
     let skipped = tree.elements.iter().filter(|element| match element.name.as_str() {
-        "graph" => element.parent != Some(0),
+        "graph" => element.parent != Some(0) && !is_in_node(element),
         name => matches!(name, "hyperedge" | "port"),
     });
     let count = skipped.count();
     if count > 0 {
         builder.report_counts(Finding::NestedGraph, &[("graphml".to_owned(), count)].into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Returns the nodes and edges of a graph with keys for labels, classes, sizes and positions.
+    fn graph(inside: &str) -> (Vec<Value>, Vec<Value>, Vec<&'static str>) {
+        let keys: String = ["label", "class", "size", "r", "x", "y"]
+            .iter()
+            .map(|key| format!("<key id='{key}' for='node' attr.name='{key}' attr.type='string'/>"))
+            .collect();
+        let text = format!("<graphml>{keys}<graph edgedefault='directed'>{inside}</graph></graphml>");
+        let imported = read(text.as_bytes(), |_| ()).expect("it is GraphML");
+        let document: Value = serde_json::from_str(&imported.json).expect("JSON");
+        let list = |key: &str| document["pid_graph"][key].as_array().expect("a list").clone();
+        let codes = imported.diagnostics.iter().map(|diagnostic| diagnostic.finding.code()).collect();
+        (list("nodes"), list("edges"), codes)
+    }
+
+    fn node(id: &str, data: &[(&str, &str)], inside: &str) -> String {
+        let data: String = data.iter().map(|(key, text)| format!("<data key='{key}'>{text}</data>")).collect();
+        format!("<node id='{id}'>{data}{inside}</node>")
+    }
+
+    #[test]
+    fn the_nodes_of_a_nested_graph_belong_to_its_node() {
+        let parts = node("N", &[("class", "nozzle")], "") + &node("V", &[("class", "gate_valve")], "");
+        let nested = format!("<graph edgedefault='undirected'>{parts}<edge source='N' target='V'/></graph>");
+        let edge = "<edge source='V' target='T'/>";
+        let tank = node("T", &[("class", "tank")], "");
+        let (nodes, edges, codes) = graph(&(node("G", &[], &nested) + &tank + edge));
+        let owners: Vec<[&Value; 4]> =
+            nodes.iter().map(|node| [&node["id"], &node["node_type"], &node["parent_id"], &node["group"]]).collect();
+        let expected = json!([
+            ["G", "group", null, null],
+            ["T", null, null, null],
+            ["N", null, null, "G"],
+            ["V", null, "G", null]
+        ]);
+        assert_eq!(json!(owners), expected);
+        let ends: Vec<[&Value; 3]> =
+            edges.iter().map(|edge| [&edge["from"], &edge["to"], &edge["direction"]]).collect();
+        assert_eq!(json!(ends), json!([["V", "T", null], ["N", "V", "both"]]));
+        assert!(codes.is_empty(), "{codes:?}");
+        let (nodes, _, _) = graph(&node("G", &[("class", "vessel")], &nested));
+        let owners: Vec<[&Value; 3]> =
+            nodes.iter().map(|node| [&node["node_type"], &node["parent_id"], &node["group"]]).collect();
+        assert_eq!(json!(owners), json!([[null, null, null], [null, "G", null], [null, null, "G"]]));
+    }
+
+    #[test]
+    fn a_missing_end_in_a_nested_graph_is_reported() {
+        let nested = "<graph><node id='V'/><edge source='V' target='W'/></graph>";
+        let (_, _, codes) = graph(&node("G", &[("class", "vessel")], nested));
+        assert_eq!(codes, ["I003"]);
+    }
+
+    #[test]
+    fn a_label_is_a_tag_if_nothing_else_is_and_it_is_no_class() {
+        let drawn = [("label", "HV-1"), ("class", "gate_valve"), ("size", "10.0"), ("r", "1"), ("x", "1"), ("y", "2")];
+        let first = |fields: &[(&str, &str)], more: &str| {
+            let (nodes, _, _) = graph(&(node("1", fields, "") + more));
+            json!([nodes[0]["tag"], nodes[0]["size"], nodes[0]["symbol_size"]])
+        };
+        assert_eq!(first(&drawn, ""), json!(["HV-1", null, "10.0"]));
+        assert_eq!(first(&drawn[..3], ""), json!([null, "10.0", null]));
+        assert_eq!(first(&drawn, &node("2", &[("label", "tank")], "")), json!([null, null, "10.0"]));
+    }
+
+    #[test]
+    fn a_drawing_without_any_known_class_is_reported() {
+        for (class, expected) in [("gadget", vec!["I022"]), ("gate_valve", vec![]), ("strainer", vec![])] {
+            let (_, _, codes) = graph(&(node("1", &[("class", class)], "") + &node("2", &[], "")));
+            assert_eq!(codes, expected, "{class}");
+        }
+        assert!(graph("").2.is_empty());
     }
 }

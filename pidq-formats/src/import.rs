@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use pidq_core::vocabulary::{ENDPOINTS, NODE_IDS, SHARED_ID};
+use pidq_core::TopologyConfig;
+use pidq_core::vocabulary::{CLASSES, ENDPOINTS, NODE_IDS, SHARED_ID};
 
 use crate::json::{Fields, Json};
 
@@ -91,7 +92,8 @@ findings! {
     OneSidedRelation     "I018" Info "A relation is declared by only one of its two sides.";
     KeyRenamed           "I019" Warning "A column was renamed: its name was a duplicate, or another spelling of a known one.";
     CellWithoutColumn    "I020" Warning "A row has more cells than the table has columns.";
-    NestedGraph          "I021" Warning "Nested graphs, hyperedges and ports are not read.";
+    NestedGraph          "I021" Warning "Hyperedges, ports and the graphs in them are not read.";
+    NoKnownClass         "I022" Warning "No item has a known class; reports that go by class are empty or uncertain.";
     HeadOnRuns           "I030" Warning "Two runs name each other at the same end; they were joined there, in unknown direction.";
     InvalidCoordinates   "I031" Warning "Coordinates are not finite numbers, or an extent is inverted; they were left out.";
     MissingShape         "I040" Info "The shape is not in the file; a symbol of pidq is drawn in its place.";
@@ -186,8 +188,25 @@ impl ImportBuilder {
         self.report(Finding::OrderDependent, Finding::OrderDependent.summary(), &[]);
     }
 
+    /// Returns true if there are nodes, and none has a known class. A drawing with names of its own may define its classes.
+    fn lacks_known_classes(&self) -> bool {
+        let config = TopologyConfig::default();
+        let is_known = |class: &str| config.knows_class(class);
+        let has_known = |node: &Fields| {
+            CLASSES.iter().filter_map(|key| node.get(key)).any(|class| match class {
+                Json::String(class) => is_known(class),
+                Json::Raw(class) => is_known(class.trim_matches('"')),
+                _ => false,
+            })
+        };
+        !self.nodes.is_empty() && self.metadata.get("topology").is_none() && !self.nodes.iter().any(has_known)
+    }
+
     /// Builds the document.
     pub fn finish(mut self) -> Import {
+        if self.lacks_known_classes() {
+            self.report(Finding::NoKnownClass, Finding::NoKnownClass.summary(), &[]);
+        }
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.finding);
         let diagnostics: Vec<Json> = self.diagnostics.iter().map(Diagnostic::json).collect();
         // The source may contain the findings of an earlier import.

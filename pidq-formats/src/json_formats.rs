@@ -106,8 +106,9 @@ fn add_other_fields(fields: &mut Fields, object: Object<'_>, without: &[&str]) {
     }
 }
 
-/// Reads node-link JSON: edges under `edges` or `links`, ends under any of the usual names.
-pub fn read_node_link(bytes: &[u8]) -> Result<Import> {
+/// Reads node-link JSON, and converts its nodes and edges to the usual ones: edges under `edges` or `links`, ends under any of
+/// the usual names.
+pub fn read_node_link(bytes: &[u8], convert: fn(&mut ImportBuilder)) -> Result<Import> {
     let text = decode_plain(bytes)?;
     let graph = Graph::from_json(text.into_owned().into_bytes())
         .map_err(|error| Error::new(Code::NotJson, error.message().to_owned()))?;
@@ -129,6 +130,7 @@ pub fn read_node_link(bytes: &[u8]) -> Result<Import> {
         builder.edges.push(fields);
     }
     builder.metadata = model.metadata.map(raw).unwrap_or_default();
+    convert(&mut builder);
     Ok(builder.finish())
 }
 

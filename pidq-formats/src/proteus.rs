@@ -28,10 +28,19 @@ use crate::json::{Fields, Json};
 use crate::xml::{Element, Tree};
 
 use crate::snake_case::snake_case;
-pub use attributes::number;
+pub use attribute::Attribute;
+pub use attributes::{add_fields as attribute_fields, number, tag_of_class};
 pub use graphics::alignment;
 pub use plant_import::PlantImport;
 pub use write::{losses, write};
+
+/// Returns the node type and the entity of the items that an element stands for.
+pub fn node_of_element(element: &str) -> Option<(&'static str, &'static str)> {
+    match elements::find(element)? {
+        elements::Mapping::Node(node_type, entity, _) => Some((node_type, entity)),
+        _ => None,
+    }
+}
 
 /// Reads a plant model.
 ///
@@ -127,7 +136,7 @@ fn add_metadata(plant: &mut PlantImport<'_>) {
     plant.builder.metadata = metadata;
 }
 
-fn meta_attributes(plant: &mut PlantImport<'_>) -> Vec<attribute::Attribute> {
+fn meta_attributes(plant: &mut PlantImport<'_>) -> Vec<Attribute> {
     let indexes: Vec<usize> = plant.tree.named(0, "MetaData").map(|(index, _)| index).collect();
     indexes.into_iter().flat_map(|index| attributes::collect(plant, index)).collect()
 }

@@ -671,6 +671,21 @@ fn classes_that_other_functions_know_are_not_unknown() {
 }
 
 #[test]
+fn a_drawing_in_which_no_item_has_a_known_class_is_a_finding() {
+    let codes = |nodes: &str, edges: &str, expected: &str| {
+        let plant = format!(r#"{{"nodes": [{nodes}], "edges": [{edges}]}}"#);
+        check_document(&plant, r#"validate({rules: "G043"}) | map(.severity)"#, expected);
+    };
+    let pipe = r#"{"from": 1, "to": 2}"#;
+    codes(r#"{"id": 1, "class": "gadget"}, {"id": 2}"#, pipe, r#"["warning"]"#);
+    codes(r#"{"id": 1, "Component Class": "ball_valve"}, {"id": 2}"#, pipe, r#"["warning"]"#);
+    codes(r#"{"id": 1, "class": "strainer"}, {"id": 2}"#, pipe, "[]");
+    codes(r#"{"id": 1, "class": "gadget"}, {"id": 2, "class": "ball_valve"}"#, pipe, "[]");
+    codes(r#"{"id": 1, "class": "process_step.pumping"}, {"id": 2}"#, pipe, "[]");
+    codes(r#"{"id": 1}, {"id": 2}"#, "", "[]");
+}
+
+#[test]
 fn findings_have_codes_and_evidence() {
     let findings = |plant: &str, rules: &str, expected: &str| {
         check_graph(plant, &format!("validate({{rules: {rules}}}) | map([.code, .ids, .evidence])"), expected);

@@ -224,6 +224,14 @@ impl TopologyConfig {
         self.rules.iter().find(matches).map(|rule| rule.role).or_else(|| roles::built_in_role(&full_class, last))
     }
 
+    /// Returns whether a class is known: it has a role, pipes go on behind its items or end there, or it is that of a step of
+    /// a process model.
+    pub fn knows_class(&self, class: &str) -> bool {
+        self.role_of(class).is_some()
+            || self.passage_of(class).is_some()
+            || class.starts_with(vocabulary::PROCESS_STEP_PREFIX)
+    }
+
     /// Returns the role of a valve that a class without the word describes: `motor operated`, `on/off`.
     pub(crate) fn role_of_valve(&self, class: &str) -> Option<Role> {
         if class.len() > MAX_CLASS {

@@ -77,6 +77,7 @@ const RULES: &[Rule] = &[
     rule("G040", "unknown_node_type", Info, words::unknown_node_types),
     rule("G041", "unknown_edge_type", Info, words::unknown_edge_types),
     rule("G042", "unknown_class", Info, words::unknown_classes),
+    rule("G043", "no_known_class", Warning, words::no_known_class),
     rule("G050", "missing_metadata", Warning, records::missing_metadata),
     rule("G051", "bad_schema_version", Error, records::bad_version),
     rule("P101", "non_terminating_line", Warning, pipes::non_terminating),

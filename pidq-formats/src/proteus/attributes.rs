@@ -306,6 +306,26 @@ pub fn tag(element: &Element, attributes: &[Attribute]) -> String {
     tag.or_else(|| vendor_tag.map(|tag| tag.trim().to_owned())).unwrap_or_default()
 }
 
+/// Returns the tag of an item of a class, composed of its attributes.
+pub fn tag_of_class(class: &str, attributes: &[Attribute]) -> Option<String> {
+    /// Elements whose classes have names of their own.
+    const GENERAL: &[&str] = &[
+        "Equipment",
+        "Nozzle",
+        "PipingComponent",
+        "PipeOffPageConnector",
+        "ActuatingSystemComponent",
+        "PlantStructureItem",
+    ];
+    /// Attributes that hold a tag if there is no number.
+    const OTHERS: &[&str] = &["PipingComponentName", "ControlledActuatorNumber", "PositionerNumber"];
+    let is_own = TAGS.iter().any(|(name, _)| *name == class);
+    let rows = TAGS.iter().filter(|(name, _)| if is_own { *name == class } else { GENERAL.contains(name) });
+    let mut composed = rows.map(|(_, parts)| join_parts(parts, attributes));
+    let other = || value(attributes, OTHERS).map(|tag| tag.trim().to_owned());
+    composed.find(|tag| !tag.is_empty()).or_else(other)
+}
+
 /// Joins the parts, with a space between letters and number if there are several letter parts.
 fn join_parts(parts: &[&[&str]], attributes: &[Attribute]) -> String {
     let mut tag = String::new();
@@ -319,8 +339,8 @@ fn join_parts(parts: &[&[&str]], attributes: &[Attribute]) -> String {
     tag
 }
 
-/// Returns the label texts of an item that are not its tag.
-pub fn label(tree: &Tree, element: usize, tag: &str) -> Option<String> {
+/// Returns the label texts of an item that are not its tag, each once.
+pub fn label_texts(tree: &Tree, element: usize, tag: &str) -> Vec<String> {
     let labels = tree.named(element, "Label").flat_map(|(label, _)| tree.named(label, "Text"));
     let texts = labels.chain(tree.named(element, "Text")).filter_map(|(_, text)| text.get("String"));
     let mut lines: Vec<String> = Vec::new();
@@ -329,5 +349,5 @@ pub fn label(tree: &Tree, element: usize, tag: &str) -> Option<String> {
             lines.push(text);
         }
     }
-    (!lines.is_empty()).then(|| lines.join(" "))
+    lines
 }

@@ -139,20 +139,29 @@ fn identifying_fields(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fie
     let entity = refine(plant, item, entity, class);
     let mut fields = Fields::default();
     fields.add("id", Json::text(&item.id));
-    fields.add("tag", Json::text(&item.tag));
+    fields.add_optional_text("tag", Some(item.tag.as_str()).filter(|tag| !tag.is_empty()));
     fields.add("node_type", Json::text(item.node_type));
     fields.add("node_classification", Json::String(format!("{entity}.{}", snake_case(class))));
     fields.add("component_class", Json::text(class));
     fields.add_optional_text("component_class_uri", element.get("ComponentClassURI"));
     fields.add_optional_text("component_name", element.get("ComponentName"));
-    fields.add_optional("label", label(plant, item).map(Json::String));
+    add_label(plant, item, &mut fields);
     fields
 }
 
-fn label(plant: &PlantImport<'_>, item: &Item) -> Option<String> {
-    let component_name =
-        attributes::value(&item.attributes, &["PipingComponentNameAssignmentClass"]).map(str::to_owned);
-    component_name.or_else(|| attributes::label(plant.tree, item.element, &item.tag))
+/// Adds the label of an item: the name of a piping component, or all texts of its labels. The single texts are kept beside
+/// it, since one of them may state a position or a status: `LC`, `NOT INSTALLED`.
+fn add_label(plant: &PlantImport<'_>, item: &Item, fields: &mut Fields) {
+    let mut texts = attributes::label_texts(plant.tree, item.element, &item.tag);
+    let component_name = attributes::value(&item.attributes, &["PipingComponentNameAssignmentClass"]);
+    let label = component_name.map_or_else(|| texts.join(" "), str::to_owned);
+    texts.retain(|text| *text != label);
+    if !label.is_empty() {
+        fields.add("label", Json::String(label));
+    }
+    if !texts.is_empty() {
+        fields.add("label_texts", Json::Array(texts.into_iter().map(Json::String).collect()));
+    }
 }
 
 /// Adjusts the entity of an item. Equipment inside equipment is a part of it, unless it has nozzles and is not a
@@ -203,11 +212,14 @@ fn column_of_nozzle(plant: &PlantImport<'_>, item: &Item) -> Option<usize> {
 
 /// Adds qualified tags such as `P4711-N1` to parts of equipment, and to items with a shared tag.
 pub fn add_qualified_tags(plant: &mut PlantImport<'_>) {
+    // The parts of an actuator have the tag of its valve.
+    let is_of_actuator = |item: &Item| plant.tree.elements[item.element].name.starts_with("Actuating");
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for item in &plant.items {
+    for item in plant.items.iter().filter(|item| !is_of_actuator(item)) {
         *counts.entry(item.tag.as_str()).or_default() += 1;
     }
-    let is_shared: Vec<bool> = plant.items.iter().map(|item| counts[item.tag.as_str()] > 1).collect();
+    let is_shared: Vec<bool> =
+        plant.items.iter().map(|item| !is_of_actuator(item) && counts[item.tag.as_str()] > 1).collect();
     for (index, is_shared) in is_shared.into_iter().enumerate() {
         let is_part = plant.items[index].parent.is_some_and(|parent| plant.element(parent).name == "Equipment");
         let qualified = if is_part || is_shared { qualified(plant, &plant.items[index]) } else { None };
@@ -217,14 +229,15 @@ pub fn add_qualified_tags(plant: &mut PlantImport<'_>) {
     }
 }
 
-/// Returns the tag of the nearest owner with one, followed by the item's own.
+/// Returns the tag of the nearest owner with one, followed by the item's own. The number of a segment is no tag.
 fn qualified(plant: &PlantImport<'_>, item: &Item) -> Option<String> {
     if item.tag.is_empty() {
         return None;
     }
     let mut ancestor = item.parent;
     while let Some(owner) = ancestor.map(|index| &plant.items[index]) {
-        if !owner.tag.is_empty() && owner.tag != item.tag {
+        let is_segment = plant.tree.elements[owner.element].name == "PipingNetworkSegment";
+        if !owner.tag.is_empty() && owner.tag != item.tag && !is_segment {
             let is_part = !item.tag.starts_with(&owner.tag);
             return is_part.then(|| format!("{}-{}", owner.tag, item.tag));
         }

@@ -481,7 +481,7 @@ fn a_line_without_a_number_gets_the_number_of_its_runs() {
         node(&graph(&imported), "L")["tag"].as_str().map(str::to_owned)
     };
     assert_eq!(line("10081", "10081").as_deref(), Some("10081"));
-    assert_eq!(line("10081", "10082").as_deref(), Some(""));
+    assert_eq!(line("10081", "10082"), None);
 }
 
 #[test]
@@ -489,7 +489,7 @@ fn vendor_tag_attributes_apply_to_items_but_not_to_runs() {
     let tag = "<GenericAttributes><GenericAttribute Name='ItemTag' Value='SV 1'/></GenericAttributes>";
     let imported = piped(TANK, &[("TN", &format!("{tag}<PipingComponent ID='V'>{tag}</PipingComponent>"), "X")]);
     let graph = graph(&imported);
-    assert_eq!((&node(&graph, "V")["tag"], &node(&graph, "S0")["tag"]), (&"SV 1".into(), &"".into()));
+    assert_eq!((&node(&graph, "V")["tag"], &node(&graph, "S0")["tag"]), (&"SV 1".into(), &Value::Null));
 }
 
 #[test]
@@ -573,11 +573,11 @@ fn tags_are_read_or_composed_of_their_parts() {
         ("P-1", "P4712A", Value::Null),
         ("L-1", "80-W-101", Value::Null),
         ("LC", "LICA 4711", Value::Null),
-        ("V-1", "", Value::Null),
     ] {
         let node = node(&graph, id);
         assert_eq!((&node["tag"], &node["qualified_tag"]), (&tag.into(), &qualified), "{id}");
     }
+    assert_eq!(node(&graph, "V-1").get("tag"), None, "an item without a number has no tag");
     assert_eq!(node(&graph, "V-1")["label"], "73KH12");
 }
 
@@ -590,6 +590,76 @@ fn shared_tags_are_qualified_by_their_owner() {
     ));
     assert_eq!(node(&graph, "A")["qualified_tag"], "L1-C1");
     assert_eq!(node(&graph, "B")["qualified_tag"], Value::Null);
+}
+
+#[test]
+fn neither_the_number_of_a_segment_nor_the_parts_of_an_actuator_qualify_the_tag_of_a_valve() {
+    let plant = |more: &str| {
+        let text = format!(
+            "<PlantModel><PipingNetworkSystem ID='L'><PipingNetworkSegment ID='S' TagName='1'>\
+             <PipingComponent ID='V' TagName='XV-1' ComponentClass='BallValve'/></PipingNetworkSegment></PipingNetworkSystem>\
+             <ActuatingSystem ID='A' TagName='XV-1' ComponentClass='ActuatingSystem'/>{more}</PlantModel>"
+        );
+        let imported = graph(&import(&text));
+        node(&imported, "V")["qualified_tag"].clone()
+    };
+    assert_eq!(plant(""), Value::Null);
+    assert_eq!(plant("<PipingComponent ID='W' TagName='XV-1'/>"), Value::Null);
+    let line = "<PipingNetworkSystem ID='M' TagName='M1'><PipingNetworkSegment ID='R'><PipingComponent ID='W' TagName='XV-1'/>\
+        </PipingNetworkSegment></PipingNetworkSystem>";
+    assert_eq!(plant(line), Value::Null, "only the other valve is in a line with a number");
+}
+
+#[test]
+fn the_texts_beside_a_piping_component_are_kept() {
+    let texts = |inside: &str, attributes: &str| {
+        let valve = format!(
+            "<PipingComponent ID='V' TagName='HV-1' ComponentClass='BallValve'>{inside}<GenericAttributes Set='DexpiAttributes'>\
+             {attributes}</GenericAttributes></PipingComponent>"
+        );
+        let imported = graph(&piped(TANK, &[("TN", &valve, "X")]));
+        let valve = node(&imported, "V");
+        serde_json::json!([valve["label"], valve["label_texts"]]).to_string()
+    };
+    let label = |text: &str| format!("<Label ID='B'><Text String='{text}'/></Label>");
+    let named = "<GenericAttribute Name='PipingComponentNameAssignmentClass' Value='73KH12'/>";
+    assert_eq!(texts(&label("LC"), named), r#"["73KH12",["LC"]]"#);
+    assert_eq!(texts("<Text String='NOT INSTALLED'/>", named), r#"["73KH12",["NOT INSTALLED"]]"#);
+    assert_eq!(texts(&label("73KH12"), named), r#"["73KH12",null]"#);
+    assert_eq!(texts(&label("HV-1"), ""), "[null,null]");
+    assert_eq!(texts(&label("LC"), ""), r#"["LC",null]"#);
+    assert_eq!(texts(&format!("{}<Text String='FC'/>", label("LC")), ""), r#"["LC FC",["LC","FC"]]"#);
+}
+
+#[test]
+fn a_text_beside_a_relief_device_or_its_valve_is_read() {
+    let relief = |valve_text: &str, device_text: &str| {
+        let item = |id: &str, class: &str, text: &str| {
+            format!(
+                "<PipingComponent ID='{id}' TagName='{id}' ComponentClass='{class}'><Label><Text String='{text}'/></Label>\
+                 <GenericAttributes><GenericAttribute Name='PipingComponentNameAssignmentClass' Value='73KH12'/>\
+                 </GenericAttributes></PipingComponent>"
+            )
+        };
+        let items = item("HV-1", "BallValve", valve_text) + &item("PSV-1", "SpringLoadedGlobeSafetyValve", device_text);
+        let flare = "<Equipment ID='FS' TagName='FS' ComponentClass='Flare'><Nozzle ID='FN'/></Equipment>";
+        let imported = piped(&format!("{TANK}{flare}"), &[("TN", &items, "FN")]);
+        let graph = pidq_core::Graph::from_json(imported.json).expect("JSON");
+        let query = pidq_core::Query::parse("reliefList() | map([.relief_path, .certain]) | first()").expect("a query");
+        query.to_json(&graph, pidq_core::Limits::default()).expect("it runs")
+    };
+    for (valve, device, expected) in [
+        ("LO", "PSV-1", r#"["open",true]"#),
+        ("CSO", "SET @ 17.5 barg", r#"["open",true]"#),
+        ("LO", "80 x 150", r#"["open",true]"#),
+        ("HV-1", "PSV-1", r#"["unknown",false]"#),
+        ("LC", "PSV-1", r#"["blocked",false]"#),
+        ("LO", "NOT INSTALLED", r#"["blocked",false]"#),
+        ("LO", "FUTURE", r#"["blocked",false]"#),
+        ("LO", "GAGGED", r#"["unknown",false]"#),
+    ] {
+        assert_eq!(relief(valve, device), expected, "{valve}, {device}");
+    }
 }
 
 #[test]

@@ -131,7 +131,7 @@ pub(super) const NAMES: &[NamesRow] = &[
     (Names::MemberReversed, "member_kinds_reversed", vocabulary::MEMBERS_REVERSED),
     (Names::Signal, "signal_kinds", vocabulary::SIGNALS),
     (Names::SegmentEnd, "segment_ends", vocabulary::SEGMENT_ENDS),
-    (Names::ActuatedBy, "actuated_by.edge", &["association.refers_to"]),
+    (Names::ActuatedBy, "actuated_by.edge", &["association.refers_to", "operated_valve_reference"]),
     (Names::ZoneEdge, "zone_edge", &["association.is_located_in"]),
     (Names::LineType, "line_types", vocabulary::LINE_TYPES),
     (Names::SegmentType, "segment_types", vocabulary::SEGMENT_TYPES),
@@ -550,6 +550,7 @@ pub(super) const NAMES: &[NamesRow] = &[
             "title",
             "function",
             "component",
+            "label_texts",
         ],
     ),
     (

@@ -7,17 +7,29 @@ pub const NODE_IDS: &[&str] = &["id", "node_id", "uuid", "externalId"];
 pub const EDGE_IDS: &[&str] = &["id", "edge_id", "uuid", "externalId"];
 
 /// Fields with the tag of a node.
-pub const TAGS: &[&str] = &["tag", "tag_name", "tag_number", "name", "text_associated"];
+pub const TAGS: &[&str] = &["tag", "tag_name", "tag_number", "tagName", "name", "text_associated"];
 
 /// Fields with the type of a node.
 pub const NODE_TYPES: &[&str] = &["node_type", "type"];
 
 /// Fields with the class of a node, the most specific first.
-pub const CLASSES: &[&str] =
-    &["node_classification", "component_class", "sub_class", "class", "label", "type", "category", "node_type"];
+pub const CLASSES: &[&str] = &[
+    "node_classification",
+    "component_class",
+    "dexpi_class",
+    "sub_class",
+    "class",
+    "label",
+    "type",
+    "category",
+    "node_type",
+];
 
 /// Class prefixes of piping items, before the dot.
 pub const PIPING: &[&str] = &["piping_component"];
+
+/// Prefix of the classes of the steps of a process model, which are no items of a plant.
+pub const PROCESS_STEP_PREFIX: &str = "process_step.";
 
 /// Pairs of fields with the ends of an edge. The first pair that an edge has completely applies.
 pub const ENDPOINTS: &[[&str; 2]] = &[
@@ -31,7 +43,7 @@ pub const ENDPOINTS: &[[&str; 2]] = &[
 ];
 
 /// Fields with the kind of an edge.
-pub const EDGE_KINDS: &[&str] = &["edge_type", "type", "label"];
+pub const EDGE_KINDS: &[&str] = &["edge_type", "type", "label", "dexpi_class"];
 
 /// Fields that refine the kind of an edge.
 pub const EDGE_CLASSES: &[&str] = &["edge_classification"];
@@ -73,6 +85,10 @@ pub const SIGNALS: &[&str] = &[
     "manipulates",
     "labeled",
     "signal_line",
+    // Classes of DEXPI.
+    "measuring_line_function",
+    "signal_conveying_function",
+    "signal_line_function",
     // Kinds of lines of ISA-5.1.
     "capillary",
     "data_link",

@@ -61,6 +61,21 @@ pub(super) fn unknown_edge_types(checker: &mut Checker<'_, '_>, charge: ChargeFn
     Ok(())
 }
 
+/// Reports a drawing with pipes or signals in which no item has a known class: its lists and reports are empty or uncertain.
+pub(super) fn no_known_class(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
+    charge(checker.nodes().len() as u64)?;
+    let drawing = checker.drawing;
+    let topology = &drawing.topology;
+    let is_known = |node: NodeId| {
+        topology.roles[node as usize] != Role::None
+            || drawing.class_texts(node).any(|class| topology.config.knows_class(class))
+    };
+    if topology.edge_count() > 0 && !checker.nodes().any(is_known) {
+        checker.report("no item has a known class: reports that go by class are empty or uncertain", &[], &[]);
+    }
+    Ok(())
+}
+
 pub(super) fn unknown_classes(checker: &mut Checker<'_, '_>, charge: ChargeFn<'_>) -> Result<()> {
     charge(checker.nodes().len() as u64)?;
     let drawing = checker.drawing;
