@@ -163,6 +163,11 @@ fn add_node_fields(node: &mut Fields, relations: &Relations) {
         node.add_optional_text("node_type", Some(node_type));
         node.add_optional_text("node_classification", Some(&format!("{entity}.{}", snake_case(&class))));
     }
+    // The model as a whole is no item that contains the others.
+    if class.ends_with("Model") {
+        node.add_optional_text("node_type", Some("drawing"));
+        node.add_optional_text("node_classification", Some(&format!("plant_structure.{}", snake_case(&class))));
+    }
     node.add_optional_text("component_class", Some(&class));
     attribute_fields(node, &attributes);
 }
@@ -330,6 +335,15 @@ mod tests {
         check(&whole, "validate({rules: \"G02\"}) | map(.code)", json!([]), &[]);
         check(&graph(&[source]), "validate({rules: \"G02\"}) | map(.code)", json!(["G021"]), &["I003"]);
         check(&graph(&[]), "nodes() | map(.id)", json!(["1", "2", "3", "4"]), &[]);
+    }
+
+    #[test]
+    fn the_model_is_no_item() {
+        let pump = node("2", "CentrifugalPump", json!({"tagName": "P-1"}));
+        let graph = json!({"nodes": [node("1", "ConceptualModel", json!({})), pump],
+            "links": [{"source": "1", "target": "2", "label": "composition", "attr_name": "taggedPlantItems"}]});
+        check(&graph, "nodes() | map(.node_type)", json!(["drawing", "pid_component"]), &[]);
+        check(&graph, "equipmentList() | map(.tag)", json!(["P-1"]), &[]);
     }
 
     #[test]
