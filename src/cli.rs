@@ -21,8 +21,7 @@ mod json_files;
 mod json_formatter;
 mod json_texts;
 mod limits;
-mod option_file;
-mod option_hint;
+mod options;
 mod output;
 mod pager;
 mod process_memory;
@@ -51,7 +50,7 @@ use commands::{
     up::{self, backup as backup_command, migrate, restore},
 };
 use failure::{Result, Status};
-use option_file::Parsed;
+use options::file::Parsed;
 use pidq::Dialect;
 
 const EXAMPLES: &str = "\
@@ -165,7 +164,7 @@ enum Command {
 /// Runs the command and returns its exit status.
 pub fn main() -> ExitCode {
     let given: Vec<OsString> = env::args_os().skip(1).collect();
-    let status = option_file::with_defaults(given, |arguments| parsed(&parse(arguments))).and_then(|arguments| {
+    let status = options::file::with_defaults(given, |arguments| parsed(&parse(arguments))).and_then(|arguments| {
         match parse(&arguments) {
             Ok(command) => run(command),
             Err(message) => Ok(print_usage_error(&message)),
@@ -266,7 +265,7 @@ fn print_usage_error(message: &clap::Error) -> Status {
             }
         }
     }
-    if let Some(hint) = option_hint::hint(message, &Cli::command()) {
+    if let Some(hint) = options::hint::hint(message, &Cli::command()) {
         failure::warn(&hint);
     }
     if message.kind() == ErrorKind::UnknownArgument && is_top_level_option() {

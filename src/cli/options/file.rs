@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::{env, fs, io};
 
-use super::failure::{Failure, Result};
+use crate::cli::failure::{Failure, Result};
 
 /// Environment variable with the path of the file. Empty, no file is read.
 const VARIABLE: &str = "PIDQ_OPTIONS";
