@@ -62,7 +62,7 @@ mod tests {
             ("cvs", Some("csv")),
             ("tvs", Some("tsv")),
             ("slrup", Some("slurp")),
-            ("raw-ouptut", Some("raw-output")),
+            ("rwa-output", Some("raw-output")),
             ("compact", None),
             ("x", None),
         ] {
