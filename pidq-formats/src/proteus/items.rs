@@ -139,7 +139,7 @@ fn identifying_fields(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fie
     let entity = refine(plant, item, entity, class);
     let mut fields = Fields::default();
     fields.add("id", Json::text(&item.id));
-    fields.add_optional_text("tag", Some(item.tag.as_str()).filter(|tag| !tag.is_empty()));
+    fields.add("tag", Json::text(&item.tag));
     fields.add("node_type", Json::text(item.node_type));
     fields.add("node_classification", Json::String(format!("{entity}.{}", snake_case(class))));
     fields.add("component_class", Json::text(class));
