@@ -1,4 +1,4 @@
-//! Graphs of DEXPI plant models, with the classes and attributes of the standard as a library names them: `dexpi_class`,
+//! Graphs of DEXPI plant models, with the classes and attributes of the standard in the naming of pyDEXPI: `dexpi_class`,
 //! `tagName`, `sourceItem`.
 //!
 //! Pipes and signals may be nodes there, with references to their ends; they become edges. Items get the usual fields beside
