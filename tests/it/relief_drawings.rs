@@ -2740,3 +2740,25 @@ fn an_end_of_a_relief_line_that_a_text_closes_or_that_is_not_there_makes_the_pat
         assert_eq!(path(class, &fields), json!("open"), "{class} {fields}");
     }
 }
+
+#[test]
+fn the_enumeration_of_a_pressure_unit_states_its_zero() {
+    for (unit_uri, expected) in [
+        (json!("Core/PhysicalQuantities.PressureGaugeUnit.Bar"), "Bar(g)"),
+        (json!("Core/PhysicalQuantities.PressureAbsoluteUnit.Bar"), "Bar(a)"),
+        (json!("Core/PhysicalQuantities.PressureUnit.Bar"), "Bar"),
+        (json!(null), "Bar"),
+    ] {
+        let set_pressure = json!({"name": "SetPressure", "value": 16, "unit": "Bar", "unit_uri": unit_uri});
+        let plant = json!({
+            "nodes": [
+                {"id": "D-1", "class": "equipment.vessel"},
+                {"id": "PSV-1", "class": "safety_valve", "attributes": [set_pressure]},
+                {"id": "O-1", "class": "open_end"}
+            ],
+            "edges": [{"from": "D-1", "to": "PSV-1"}, {"from": "PSV-1", "to": "O-1"}]
+        });
+        let found = answer_of(&plant.to_string(), "reliefList() | map([.set_pressure, .unit]) | .0");
+        assert_eq!(found, json!([16, expected]), "{unit_uri}");
+    }
+}

@@ -83,9 +83,15 @@ struct Field<'a> {
     name: &'a str,
     value: Value<'a>,
     unit: Option<&'a str>,
+    /// Reference to the unit in a model of units.
+    unit_uri: Option<&'a str>,
 }
 
 impl<'a> Field<'a> {
+    fn new(name: &'a str, value: Value<'a>) -> Field<'a> {
+        Field { name, value, unit: None, unit_uri: None }
+    }
+
     /// Returns the value with its unit: its own one, that in its name, or that of the field `NAME_unit`.
     fn stated(&self, object: Object<'a>, unit_in_name: Option<&str>) -> Stated<'a> {
         let nested = |key: &str| self.value.as_object().and_then(|nested| nested.get(key));
@@ -103,8 +109,16 @@ impl<'a> Field<'a> {
         };
         let own_unit = self.unit.or_else(|| nested("unit").and_then(Value::as_str));
         let unit = own_unit.or(unit_in_name).or_else(sibling).filter(|unit| !unit.trim().is_empty());
-        Stated::new(nested("value").unwrap_or(self.value), unit.map(String::from))
+        let zero = self.unit_uri.map_or("", zero_of_unit);
+        Stated::new(nested("value").unwrap_or(self.value), unit.map(|unit| format!("{unit}{zero}")))
     }
+}
+
+/// Returns the mark of the zero of a pressure unit, which the enumerations of DEXPI 2.0 state: `PressureGaugeUnit.Bar` is
+/// `Bar(g)`.
+fn zero_of_unit(unit_uri: &str) -> &'static str {
+    const ZEROS: [(&str, &str); 2] = [("PressureGaugeUnit.", "(g)"), ("PressureAbsoluteUnit.", "(a)")];
+    ZEROS.iter().find(|(enumeration, _)| unit_uri.contains(enumeration)).map_or("", |(_, zero)| zero)
 }
 
 /// Returns the fields of an item, then its attributes: an array of names and values, or an object. Objects in fields
@@ -116,7 +130,7 @@ fn fields<'a>(object: Object<'a>) -> impl Iterator<Item = Field<'a>> {
             && (value.as_array().is_some() || value.as_object().is_some_and(|group| group.get("value").is_none()))
     };
     let own = object.iter().filter(move |field| !has_attributes(field));
-    let own = own.map(|(name, value)| Field { name, value, unit: None });
+    let own = own.map(|(name, value)| Field::new(name, value));
     let containers = object.iter().filter(move |field| has_attributes(field));
     own.chain(containers.flat_map(|(_, attributes)| attribute_fields(attributes, MAX_NESTED_GROUPS)))
 }
@@ -151,7 +165,7 @@ fn attribute_fields<'a>(attributes: Value<'a>, depth: usize) -> Vec<Field<'a>> {
     let mut found = Vec::new();
     if let Some(attributes) = attributes.as_object() {
         for (name, value) in attributes.iter() {
-            found.push(Field { name, value, unit: None });
+            found.push(Field::new(name, value));
             let is_group =
                 value.as_object().is_some_and(|group| group.get("value").is_none()) || value.as_array().is_some();
             if is_group && depth > 0 {
@@ -162,17 +176,19 @@ fn attribute_fields<'a>(attributes: Value<'a>, depth: usize) -> Vec<Field<'a>> {
     let entries = || attributes.as_array().into_iter().flat_map(|list| list.iter());
     // Pairs of a name and a value.
     let pairs = entries().filter_map(Value::as_array).filter(|pair| pair.len() == 2);
-    found
-        .extend(pairs.filter_map(|pair| Some(Field { name: pair.get(0)?.as_str()?, value: pair.get(1)?, unit: None })));
+    found.extend(pairs.filter_map(|pair| Some(Field::new(pair.get(0)?.as_str()?, pair.get(1)?))));
     for entry in entries().filter_map(Value::as_object) {
         let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key)?.as_str());
         let value = ["value", "Value"].iter().find_map(|key| entry.get(key));
         match (text(&["name", "Name", "key"]), value) {
-            (Some(name), Some(value)) => found.push(Field { name, value, unit: text(&["unit", "units"]) }),
+            (Some(name), Some(value)) => {
+                let (unit, unit_uri) = (text(&["unit", "units"]), text(&["unit_uri"]));
+                found.push(Field { name, value, unit, unit_uri });
+            }
             _ => {
                 // An attribute of its own: `{"actuator": "motor"}`.
                 let only = entry.iter().next().filter(|_| entry.len() == 1);
-                found.extend(only.map(|(name, value)| Field { name, value, unit: None }));
+                found.extend(only.map(|(name, value)| Field::new(name, value)));
                 let groups = entry.iter().map(|(_, group)| group).filter(|_| depth > 0);
                 found.extend(groups.flat_map(|group| attribute_fields(group, depth - 1)));
             }

@@ -98,21 +98,6 @@ fn values_are_attributes_under_the_names_of_proteus() {
 }
 
 #[test]
-fn the_unit_of_a_pressure_states_its_zero() {
-    for (unit, expected) in [
-        ("VolumeUnit.MetreCubed", "MetreCubed"),
-        ("PressureGaugeUnit.Bar", "Bar(g)"),
-        ("PressureAbsoluteUnit.Kilopascal", "Kilopascal(a)"),
-    ] {
-        let xml = SKID.replace("VolumeUnit.MetreCubed", unit);
-        let graph = graph(&import(&xml));
-        let attributes = node(&graph, "T_1")["attributes"].as_array().expect("attributes").iter();
-        let units: Vec<&str> = attributes.filter_map(|attribute| attribute["unit"].as_str()).collect();
-        assert!(units.contains(&expected), "{unit}: {units:?}");
-    }
-}
-
-#[test]
 fn the_diagram_becomes_positions_and_graphics() {
     let graph = graph(&import(SKID));
     let valve = node(&graph, "V_1");

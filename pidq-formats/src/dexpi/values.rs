@@ -25,13 +25,12 @@ pub struct DataValue<'t> {
 impl DataValue<'_> {
     /// Returns the attributes of a `GenericAttribute` element.
     pub fn xml_attributes(&self) -> Vec<(String, String)> {
-        let units = self.unit.map(unit_name);
         let pairs = [
             ("Name", Some(self.name.as_str())),
             ("AttributeURI", self.property),
             ("Format", Some(self.format)),
             ("Value", self.value.as_deref()),
-            ("Units", units.as_deref()),
+            ("Units", self.unit.map(last_name)),
             ("ValueURI", self.reference),
             ("UnitsURI", self.unit),
             ("Language", self.language),
@@ -51,7 +50,7 @@ impl DataValue<'_> {
         fields.add("name", Json::String(self.name));
         fields.add("value", value);
         fields.add("data_type", Json::text(self.format));
-        fields.add_optional_text("unit", self.unit.map(unit_name).as_deref());
+        fields.add_optional_text("unit", self.unit.map(last_name));
         fields.add_optional_text("uri", self.property);
         fields.add_optional_text("value_uri", self.reference);
         fields.add_optional_text("unit_uri", self.unit);
@@ -139,14 +138,6 @@ fn aggregated<'t>(objects: &Objects<'t>, value: usize, name: &str, values: &mut 
             }
         }
     }
-}
-
-/// Returns the name of a unit. That of a pressure is followed by its zero, which the enumeration states:
-/// `PressureGaugeUnit.Bar` is `Bar(g)`.
-fn unit_name(path: &str) -> String {
-    const ZEROS: [(&str, &str); 2] = [("PressureGaugeUnit.", "(g)"), ("PressureAbsoluteUnit.", "(a)")];
-    let zero = ZEROS.iter().find(|(enumeration, _)| path.contains(enumeration));
-    format!("{}{}", last_name(path), zero.map_or("", |(_, zero)| zero))
 }
 
 fn unit<'t>(objects: &Objects<'t>, value: usize) -> Option<&'t str> {
