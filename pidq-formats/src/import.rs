@@ -204,13 +204,13 @@ impl ImportBuilder {
 
     /// Builds the document.
     pub fn finish(mut self) -> Import {
-        if self.lacks_known_classes() {
+        // The source may contain the findings of an earlier import.
+        let has_diagnostics = self.metadata.get("diagnostics").is_some();
+        if !has_diagnostics && self.lacks_known_classes() {
             self.report(Finding::NoKnownClass, Finding::NoKnownClass.summary(), &[]);
         }
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.finding);
         let diagnostics: Vec<Json> = self.diagnostics.iter().map(Diagnostic::json).collect();
-        // The source may contain the findings of an earlier import.
-        let has_diagnostics = self.metadata.get("diagnostics").is_some();
         if !has_diagnostics || !diagnostics.is_empty() {
             let key = if has_diagnostics { "diagnostics_of_this_import" } else { "diagnostics" };
             self.metadata.add(key, Json::Array(diagnostics));

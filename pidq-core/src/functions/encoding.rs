@@ -131,11 +131,15 @@ fn base64_decode<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Val
 fn decode_base64(text: &str) -> std::result::Result<String, String> {
     let digits: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     let digits = digits.trim_end_matches('=');
+    let is_digit = |c: char| c.is_ascii_alphanumeric() || "+/-_".contains(c);
+    if let Some(other) = digits.chars().find(|c| !is_digit(*c)) {
+        return Err(format!("`{other}` is no base64 digit"));
+    }
     let alphabet = if digits.contains(['-', '_']) { BASE64URL_NOPAD } else { BASE64_NOPAD };
     let bytes = alphabet.decode(digits.as_bytes()).map_err(|DecodeError { position, kind }| match kind {
         DecodeKind::Symbol => {
-            let symbol = digits.get(position..).and_then(|rest| rest.chars().next()).unwrap_or('=');
-            format!("`{symbol}` is no base64 digit")
+            let digit = digits.get(position..).and_then(|rest| rest.chars().next()).unwrap_or('=');
+            format!("`{digit}` is of another alphabet than the other digits")
         }
         DecodeKind::Trailing => "its last digit has surplus bits".to_owned(),
         _ => "no bytes have a base64 text of its length".to_owned(),
