@@ -63,6 +63,12 @@ macro_rules! findings {
                 match self { $(Finding::$name => Severity::$severity,)* }
             }
 
+            /// Returns whether something was imported with a change, or is invalid: every warning but one about the drawing as a
+            /// whole.
+            pub fn is_change(self) -> bool {
+                self.severity() == Severity::Warning && self != Finding::NoKnownClass
+            }
+
             /// One line for the manual.
             pub fn summary(self) -> &'static str {
                 match self { $(Finding::$name => $summary,)* }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use pidq_formats::{Diagnostic, FORMATS, Format, Severity};
+use pidq_formats::{Diagnostic, FORMATS, Format};
 use pidq_http::{Binary, MultipartLimits, Problem, Request, TypeSchema, codes};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -159,7 +159,7 @@ impl Upload {
 impl ConvertedUpload {
     /// Returns an error if something was imported with changes, or was found invalid.
     pub fn check_strict(&self) -> Result<(), Error> {
-        let warnings = self.findings.iter().filter(|found| found.finding.severity() == Severity::Warning);
+        let warnings = self.findings.iter().filter(|found| found.finding.is_change());
         let finding = |found: &Diagnostic| Finding {
             pointer: String::new(),
             detail: format!("{}: {}", found.finding.code(), found.message),
