@@ -519,8 +519,8 @@ fn did_you_mean(texts: &[String]) -> String {
 #[non_exhaustive]
 pub struct Warning {
     /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
-    /// query inside `get`, `PQW05` aggregate of items that are no numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of an
-    /// array, `PQW08` direction assumed, `PQW09` list truncated, `PQW10` duplicate keys in the input, `PQW11`
+    /// query inside `get`, `PQW05` aggregate of items that are no numbers, `PQW06` filter that keeps all or nothing,
+    /// `PQW07` field of an array, `PQW08` direction assumed, `PQW09` list truncated, `PQW10` duplicate keys in the input, `PQW11`
     /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
     /// piped value not read, `PQW15` parameter not read, `PQW16` side of equipment not stated,
     /// `PQW17` direction that `sort` does not know, `PQW18` count that is no whole number, `PQW19`

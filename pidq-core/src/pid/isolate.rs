@@ -147,7 +147,7 @@ struct Isolation<'p, 'a> {
     options: IsolateOptions,
     /// Found as far as the search gets, and shared by all searches of an isolation.
     relief_paths: &'p RefCell<ReliefPaths>,
-    /// What the devices found so far protect, shared as well.
+    /// Inlets, protected equipment and paths of the devices found so far, shared as well.
     protection: &'p RefCell<Protection>,
     /// Valves that are locked open or block a relief device, and that are used all the same.
     used_last: HashSet<NodeId>,

@@ -9,6 +9,7 @@ pub const ON_OFF_BODIES: &[&str] =
 
 /// Words in the classes of valves that control.
 pub const CONTROL_VALVES: &[&str] = &["control", "regulating", "regulator", "choke"];
+
 /// Parts of the classes of references from an actuator to its valve.
 pub const VALVE_REFERENCES: &[&str] = &["valve_reference"];
 

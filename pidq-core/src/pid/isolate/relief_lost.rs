@@ -14,7 +14,9 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
-use crate::pid::relief::protected::{EquipmentSide, Inlet, Protected, enters_pump, is_driven, may_block};
+use crate::pid::relief::protected::{
+    EquipmentSide, Inlet, Protected, enters_pump, is_driven, may_block, ports_of_side,
+};
 use crate::pid::relief::tails::Tails;
 use crate::pid::relief::{PathState, ReliefPath, SideWay};
 use crate::pid::valve_state::check_valves::opens_from;
@@ -335,12 +337,9 @@ impl DeviceSearch<'_, '_> {
         Ok(())
     }
 
-    /// Returns the ports of a side of equipment, and the equipment itself if it is on this side.
-    fn ports_of(&self, (equipment, zone): EquipmentSide, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-        let topology = &self.drawing.topology;
-        charge(1 + topology.ports.degree(equipment) as u64)?;
-        let ports = topology.ports.nodes(equipment).iter().copied().chain([equipment]);
-        Ok(ports.filter(|port| topology.zone(*port) == zone).collect())
+    fn ports_of(&self, side: EquipmentSide, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        charge(1 + self.drawing.topology.ports.degree(side.0) as u64)?;
+        Ok(ports_of_side(self.drawing, side))
     }
 }
 

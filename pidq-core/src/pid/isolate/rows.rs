@@ -277,14 +277,14 @@ impl<'a> Isolation<'_, 'a> {
             let mut devices: Vec<Device> =
                 blocked.iter().map(|found| device(*found, relief_paths.path_from(node, *found))).collect();
             let is_known = |found: NodeId| is_inside.contains(&found) || blocked.contains(&found);
-            let mut lost = self.relief_behind(barrier, is_known, &mut *protection, charge)?;
-            lost.extend(self.relief_lost_at(node, &mut *protection, charge)?);
+            let mut lost = self.relief_behind(barrier, is_known, protection, charge)?;
+            lost.extend(self.relief_lost_at(node, protection, charge)?);
             for (found, rest) in lost {
                 if devices.iter().all(|known| known.node != found) {
                     devices.push(device(found, rest));
                 }
             }
-            for (found, rest) in self.relief_of_machine_lost_at(barrier, &mut *protection, charge)? {
+            for (found, rest) in self.relief_of_machine_lost_at(barrier, protection, charge)? {
                 if devices.iter().all(|known| known.node != found) {
                     devices.push(Device { is_of_machine: true, ..device(found, rest) });
                 }

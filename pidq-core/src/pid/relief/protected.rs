@@ -17,6 +17,13 @@ use crate::pid::{ChargeFn, lists};
 /// One side of equipment: the equipment, and its chamber or `NONE`.
 pub(crate) type EquipmentSide = (NodeId, u32);
 
+/// Returns the ports of a side of equipment, and the equipment itself if it is on this side.
+pub(crate) fn ports_of_side(drawing: &Drawing<'_>, (equipment, zone): EquipmentSide) -> Vec<NodeId> {
+    let topology = &drawing.topology;
+    let ports = topology.ports.nodes(equipment).iter().copied().chain([equipment]);
+    ports.filter(|port| topology.zone(*port) == zone).collect()
+}
+
 /// Function that returns the bodies that are open to equipment, or may be.
 pub(crate) type OpenBodies<'p> = &'p dyn Fn(NodeId, ChargeFn<'_>) -> Result<Bodies>;
 
@@ -321,16 +328,11 @@ pub(crate) fn enters_pump(drawing: &Drawing<'_>, node: NodeId, pipe: EdgeId) -> 
 }
 
 /// Returns the end at which a side of equipment is open to the atmosphere, past nothing that closes.
-pub(crate) fn open_vent(
-    drawing: &Drawing<'_>,
-    (equipment, zone): EquipmentSide,
-    charge: ChargeFn<'_>,
-) -> Result<Option<NodeId>> {
+pub(crate) fn open_vent(drawing: &Drawing<'_>, side: EquipmentSide, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
-    charge(1 + topology.ports.degree(equipment) as u64)?;
-    let ports = topology.ports.nodes(equipment).iter().copied();
-    let mut queue: Vec<NodeId> = ports.chain([equipment]).filter(|port| topology.zone(*port) == zone).collect();
+    charge(1 + topology.ports.degree(side.0) as u64)?;
+    let mut queue = ports_of_side(drawing, side);
     let mut seen: HashSet<NodeId> = queue.iter().copied().collect();
     let start_count = queue.len();
     let mut at = 0;

@@ -18,7 +18,7 @@ use crate::graph::vocabulary;
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
 use crate::pid::relief::PathState;
 use crate::pid::relief::devices::opens_inwards;
-use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block, open_vent};
+use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block, open_vent, ports_of_side};
 use crate::pid::sections::inner_valves::has_one_direction;
 use crate::pid::sections::open_ways::OpenWays;
 use crate::pid::sections::ways_around::is_check_valve_bypassed;
@@ -518,7 +518,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         let topology = &self.drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
         let mut queue: Vec<NodeId> = side.edges.iter().map(|edge| topology.flow_ends(*edge)[1]).collect();
-        queue.extend(side.item.into_iter().flat_map(|side| self.ports_of(side)));
+        queue.extend(side.item.into_iter().flat_map(|side| ports_of_side(self.drawing, side)));
         let mut seen: HashSet<NodeId> = queue.iter().copied().collect();
         let mut devices = Vec::new();
         let mut at = 0;
@@ -539,7 +539,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
                 if is_driven(self.drawing, owner) {
                     continue;
                 }
-                let ports = self.ports_of((owner, topology.zone(node)));
+                let ports = ports_of_side(self.drawing, (owner, topology.zone(node)));
                 budget.charge(ports.len() as u64)?;
                 queue.extend(ports.into_iter().filter(|port| seen.insert(*port)));
             }
@@ -550,13 +550,6 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             queue.extend(table.arcs(node).filter(opens).map(|(next, _)| next).filter(|next| seen.insert(*next)));
         }
         Ok(devices)
-    }
-
-    /// Returns the equipment of a side and its ports on that side.
-    fn ports_of(&self, (equipment, zone): EquipmentSide) -> Vec<NodeId> {
-        let topology = &self.drawing.topology;
-        let ports = topology.ports.nodes(equipment).iter().copied().chain([equipment]);
-        ports.filter(|port| topology.zone(*port) == zone).collect()
     }
 
     fn relief_row(&self, at: usize, sides: &[(&'static str, &Side)]) -> Vec<Datum<'a>> {

@@ -348,15 +348,13 @@ impl Safeguards {
     /// class of its body are those of a valve that is open or closed: `BallValve`.
     fn is_shutdown_valve(&self, drawing: &Drawing<'_>, node: NodeId) -> bool {
         let is_moved_by_trip = || self.acting_on.contains_key(&node);
+        let is_on_off =
+            |kind| kind == Some(EmergencyValve::Possible) || drawing.class_has_word(node, vocabulary::ON_OFF_BODIES);
         protection::is_shutdown_valve(drawing, node)
             || drawing.topology.roles[node as usize].closes()
-                && match protection::emergency_valve(drawing, node) {
-                    Some((EmergencyValve::Shutdown, _)) => true,
-                    Some((EmergencyValve::Possible, _)) => is_moved_by_trip() && !is_control_valve(drawing, node),
-                    _ => {
-                        let is_on_off = drawing.class_has_word(node, vocabulary::ON_OFF_BODIES);
-                        is_moved_by_trip() && is_on_off && !is_control_valve(drawing, node)
-                    }
+                && match protection::emergency_valve(drawing, node).map(|(kind, _)| kind) {
+                    Some(EmergencyValve::Shutdown) => true,
+                    kind => is_moved_by_trip() && is_on_off(kind) && !is_control_valve(drawing, node),
                 }
     }
 }

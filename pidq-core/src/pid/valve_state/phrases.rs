@@ -31,7 +31,7 @@ pub(crate) enum TextKind {
     Remark,
 }
 
-/// What the drive of a valve does in an emergency.
+/// Action of the drive of a valve in an emergency.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum DriveAction {
     Closes,
