@@ -149,6 +149,42 @@ fn items_of_a_drawing_with_renewed_ids_are_paired_by_their_connections() {
     check_revisions(&old, &without, counts, json!([["bT"], ["aT"], [], 4, 3, 3, 5]));
 }
 
+/// Returns a chain of valves between vessels, each with a pipe without a tag before it; a valve is a tag and a size.
+fn numbered_chain(valves: &[(&str, u32)]) -> String {
+    let mut rows = vec!["A equipment.vessel {\"tag\": \"D-1\"}".to_owned(), "Z equipment.vessel {\"tag\": \"D-2\"}".into()];
+    let mut last = "A".to_owned();
+    for (n, (tag, size)) in valves.iter().enumerate() {
+        rows.push(format!("XP{n} piping_segment {{\"tag\": \"\"}}\nXV{n} piping_component.ball_valve {{\"tag\": \"{tag}\", \"size\": {size}}}"));
+        rows.push(format!("{last} > XP{n}\nXP{n} > XV{n}"));
+        last = format!("XV{n}");
+    }
+    rows.push(format!("{last} > Z"));
+    rows.join("\n")
+}
+
+#[test]
+fn items_with_new_numbers_are_paired_by_tags() {
+    let old = [("HV-1", 50), ("HV-2", 80), ("HV-3", 25), ("HV-4", 40)];
+    let kinds = "diff(.0, .1) | [(.added | map(.id)), (.removed | map(.id)), (.changed | map([.tag, .field])), (.renamed | map(.tag)), \
+        (.retagged | map([.before, .after])), .rewired | size()]";
+    let compare = |new: &[(&str, u32)], expected: Value| {
+        check_revisions(&numbered_chain(&old), &numbered_chain(new), kinds, expected);
+    };
+    // A valve is inserted, and the export numbers the items after it anew, pipes without a tag too.
+    let inserted = [("HV-1", 50), ("HV-9", 15), ("HV-2", 80), ("HV-3", 25), ("HV-4", 40)];
+    compare(&inserted, json!([["XV1", "XP2"], [], [], ["HV-2", null, "HV-3", null, "HV-4"], [], 2]));
+    let changed = [("HV-1", 50), ("HV-9", 15), ("HV-2", 80), ("HV-3", 20), ("HV-4", 40)];
+    compare(&changed, json!([["XV1", "XP2"], [], [["HV-3", "size"]], ["HV-2", null, "HV-3", null, "HV-4"], [], 2]));
+    let removed = [("HV-1", 50), ("HV-3", 25), ("HV-4", 40)];
+    compare(&removed, json!([[], ["XV1", "XP2"], [], ["HV-3", null, "HV-4"], [], 2]));
+    // The tags are numbered anew, and the items stay.
+    let retagged = [("HV-2", 50), ("HV-3", 80), ("HV-4", 25), ("HV-5", 40)];
+    let tags = json!([["HV-1", "HV-2"], ["HV-2", "HV-3"], ["HV-3", "HV-4"], ["HV-4", "HV-5"]]);
+    compare(&retagged, json!([[], [], [], [], tags, 0]));
+    let exchanged = [("HV-1", 50), ("HV-3", 80), ("HV-2", 25), ("HV-4", 40)];
+    compare(&exchanged, json!([[], [], [], [], [["HV-2", "HV-3"], ["HV-3", "HV-2"]], 0]));
+}
+
 #[test]
 fn an_actuating_function_acts_on_the_machine_at_which_it_is_located() {
     let drawing = |class: &str, place: &str| {

@@ -2,9 +2,10 @@
 //!
 //! Nodes are paired by identity: a persistent id, else the id, else tag and class if unique on both sides, else the tag
 //! of a nozzle behind that of its equipment; nodes without any of these if they are identical, or by their connections if the
-//! ids of the other nodes were renewed. Nothing else is guessed.
+//! ids of the other nodes were renewed. If ids were given to other nodes, tags count before them. Nothing else is guessed.
 
 mod contexts;
+mod renumbered;
 
 use std::collections::VecDeque;
 
@@ -82,6 +83,8 @@ struct Pairs {
     new_of: Vec<NodeId>,
     /// By new node.
     old_of: Vec<NodeId>,
+    /// The nodes of the new revision have other ids, and so have their ports and what refers to them.
+    are_ids_renewed: bool,
 }
 
 impl Pairs {
@@ -151,8 +154,7 @@ pub(crate) fn compare<'a>(
     charge: ChargeFn<'_>,
 ) -> Result<Differences<'a>> {
     let pairs = pair(old, new, options, charge)?;
-    let are_ids_renewed = options.identity.is_none() && contexts::are_ids_renewed(old, new, &pairs);
-    let revisions = Revisions { old, new, pairs: &pairs, options, are_ids_renewed };
+    let revisions = Revisions { old, new, pairs: &pairs, options };
     let (mut changed, mut moved, mut renamed) = (Vec::new(), Vec::new(), Vec::new());
     let (mut retagged, mut rewired) = (Vec::new(), Vec::new());
     for pair in pairs.both() {
@@ -272,11 +274,14 @@ const IDENTITIES: &[(&str, Identify)] = &[
         drawing.node_field(node, Names::PersistentId).and_then(Key::from_value).map(Identity::Key)
     }),
     ("id", |drawing, node| Key::from_value(drawing.id(node)).map(Identity::Key)),
-    ("tag", |drawing, node| Some(Identity::TagAndClass(drawing.tag(node)?, drawing.class(node).unwrap_or("")))),
+    ("tag", TAG_AND_CLASS),
     ("tag", |drawing, node| {
         Some(Identity::QualifiedTagAndClass(drawing.qualified_tag(node)?, drawing.class(node).unwrap_or("")))
     }),
 ];
+
+const TAG_AND_CLASS: Identify =
+    |drawing, node| Some(Identity::TagAndClass(drawing.tag(node)?, drawing.class(node).unwrap_or("")));
 
 /// Returns whether there is an identity with a name.
 pub(crate) fn is_identity(name: &str) -> bool {
@@ -285,26 +290,46 @@ pub(crate) fn is_identity(name: &str) -> bool {
 
 fn pair(old: &Drawing<'_>, new: &Drawing<'_>, options: &DiffOptions, charge: ChargeFn<'_>) -> Result<Pairs> {
     let (before, after) = (old.topology.node_count(), new.topology.node_count());
-    let mut pairs = Pairs { new_of: vec![NONE; before], old_of: vec![NONE; after] };
-    for (name, identify) in IDENTITIES {
-        if options.identity.as_deref().is_some_and(|identity| identity != *name) {
-            continue;
+    let mut pairs = Pairs { new_of: vec![NONE; before], old_of: vec![NONE; after], are_ids_renewed: false };
+    if let Some(identity) = &options.identity {
+        for (_, identify) in IDENTITIES.iter().filter(|(name, _)| identity == name) {
+            pair_by(old, new, *identify, &mut pairs, charge)?;
         }
-        charge((before + after) as u64)?;
-        let old_nodes = unique_identities(old, &pairs.new_of, *identify);
-        let new_nodes = unique_identities(new, &pairs.old_of, *identify);
-        let mut matching: Vec<(NodeId, NodeId)> =
-            old_nodes.iter().filter_map(|(name, old)| Some((*old, *new_nodes.get(name)?))).collect();
-        matching.sort_unstable();
-        matching.into_iter().for_each(|(old, new)| pairs.link(old, new));
+        return Ok(pairs);
     }
-    if options.identity.is_none() {
-        pair_identical(old, new, &mut pairs, charge)?;
-        if contexts::are_ids_renewed(old, new, &pairs) {
-            contexts::pair_by_connections(old, new, &mut pairs, charge)?;
+    pairs.are_ids_renewed = renumbered::are_ids_renumbered(old, new, charge)?;
+    for (name, identify) in IDENTITIES {
+        if !(pairs.are_ids_renewed && *name == "id") {
+            pair_by(old, new, *identify, &mut pairs, charge)?;
         }
+    }
+    if !pairs.are_ids_renewed {
+        pair_identical(old, new, &mut pairs, charge)?;
+        pairs.are_ids_renewed = contexts::are_ids_renewed(old, new, &pairs);
+    }
+    if pairs.are_ids_renewed {
+        contexts::pair_by_connections(old, new, &mut pairs, charge)?;
+        pair_identical(old, new, &mut pairs, charge)?;
     }
     Ok(pairs)
+}
+
+/// Pairs the nodes that have a unique identity of a kind in both revisions.
+fn pair_by(
+    old: &Drawing<'_>,
+    new: &Drawing<'_>,
+    identify: Identify,
+    pairs: &mut Pairs,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    charge((pairs.new_of.len() + pairs.old_of.len()) as u64)?;
+    let old_nodes = unique_identities(old, &pairs.new_of, identify);
+    let new_nodes = unique_identities(new, &pairs.old_of, identify);
+    let mut matching: Vec<(NodeId, NodeId)> =
+        old_nodes.iter().filter_map(|(name, old)| Some((*old, *new_nodes.get(name)?))).collect();
+    matching.sort_unstable();
+    matching.into_iter().for_each(|(old, new)| pairs.link(old, new));
+    Ok(())
 }
 
 /// Pairs nodes without a unique identity, such as nodes that share an id, if both sides have identical objects.
@@ -389,8 +414,6 @@ struct Revisions<'r, 'a> {
     new: &'r Drawing<'a>,
     pairs: &'r Pairs,
     options: &'r DiffOptions,
-    /// The items of the new revision have other ids, and so have their ports and what refers to them.
-    are_ids_renewed: bool,
 }
 
 /// A field that differs: its old and its new value.
@@ -471,11 +494,11 @@ impl<'a> Revisions<'_, 'a> {
         }
         let config = &self.old.topology.config;
         if config.is_key(&[Names::Ports], name) {
-            return same_ports(old_value, new_value, self.are_ids_renewed, charge);
+            return same_ports(old_value, new_value, self.pairs.are_ids_renewed, charge);
         }
         let both = || Some((self.old.by_id(old_value)?, self.new.by_id(new_value)?));
         let is_pair = |(old, new): (NodeId, NodeId)| self.pairs.new_of[old as usize] == new;
-        Ok((self.are_ids_renewed || config.is_key(&REFERENCES, name)) && both().is_some_and(is_pair))
+        Ok((self.pairs.are_ids_renewed || config.is_key(&REFERENCES, name)) && both().is_some_and(is_pair))
     }
 }
 
@@ -580,7 +603,8 @@ struct Edges {
 }
 
 fn compare_edges(revisions: &Revisions<'_, '_>, charge: ChargeFn<'_>) -> Result<Edges> {
-    let Revisions { old, new, pairs, are_ids_renewed, .. } = *revisions;
+    let Revisions { old, new, pairs, .. } = *revisions;
+    let are_ids_renewed = pairs.are_ids_renewed;
     charge((old.topology.edge_count() + new.topology.edge_count()) as u64)?;
     let mut edges = Edges::default();
     let mut edges_by_key: HashMap<EdgeKey, [Vec<EdgeId>; 2]> = HashMap::new();
