@@ -647,7 +647,7 @@ fn any_plant() -> impl Strategy<Value = Plant> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(120), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn isolations_equal_the_reference(plant in any_plant()) {

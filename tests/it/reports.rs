@@ -107,6 +107,50 @@ fn a_controller_makes_no_trip_of_its_chain_through_the_parts_of_an_actuator() {
 }
 
 #[test]
+fn two_trips_of_one_valve_have_no_common_sensor_behind_its_actuator() {
+    let drawing = dexpi_chain("FSLL-1", "XV-1").replace(r#"A instrument.actuating_function {"tag": "XV-1""#, r#"A instrument.actuating_function {"tag": """#)
+        .replace(r#"S instrument.actuating_system {"tag": """#, r#"S instrument.actuating_system {"tag": "XV-1""#)
+        + "\nU instrument.process_instrumentation_function {\"tag\": \"PT-2\"}\nN instrument.process_signal_generating_function {\"tag\": \"\", \"parent_id\": \"U\"}
+        W instrument.process_instrumentation_function {\"tag\": \"PSHH-2\"}\nN @ V-1\nN ~ U\nU ~ W\nW ~ A";
+    let loops = "loops() | map([.loop, .kind, .certain, (.sensors | map(.tag)), (.functions | map(.tag)), .final_elements | map(.tag)])";
+    let expected = json!([
+        ["F-1", "trip", true, ["FT-1"], ["FSLL-1"], ["XV-1"]],
+        ["P-2", "trip", true, ["PT-2"], ["PSHH-2"], ["XV-1"]],
+    ]);
+    check(&drawing, loops, expected);
+    let links = "causeAndEffect().links | map([.initiator.tag, .final_element.tag])";
+    check(&drawing, links, json!([["FT-1", "XV-1"], ["PT-2", "XV-1"]]));
+    // A level trip and a pressure controller: the transmitter of the controller trips nothing.
+    let controlled = drawing.replace("PSHH-2", "PIC-2");
+    let expected = json!([
+        ["F-1", "trip", true, ["FT-1"], ["FSLL-1"], ["XV-1"]],
+        ["P-2", "control", true, ["PT-2"], ["PIC-2"], ["XV-1"]],
+    ]);
+    check(&controlled, loops, expected);
+    // A valve to which no signal leads has no cause, and its actuator is none.
+    let without = drawing.replace("\nF ~ A", "").replace("\nW ~ A", "").replace(r#", "parent_id": "F""#, "");
+    let not_followed = "causeAndEffect() | [(.links | size()), .not_followed, .without_cause | map(.tag)]";
+    check(&without, not_followed, json!([0, [], ["XV-1"]]));
+    // Each trip is one safeguard, which its function stands for, also if the transmitter and the logic have loops of their own.
+    let safeguards =
+        "hazopNodes() | map(.safeguards | filter(.kind == \"trip\") | map([.item.tag, .certain])) | flatten() | uniq()";
+    check(&drawing, safeguards, json!([["FSLL-1", true], ["PSHH-2", true]]));
+    let loop_nodes = "\nL1 instrument.loop {\"tag\": \"F-1\", \"node_type\": \"loop\"}\nL2 instrument.loop {\"tag\": \"U-1\", \"node_type\": \"loop\"}
+        L1 has T\nL2 has F\nL2 has A";
+    let one = dexpi_chain("UZ-1", "XV-1") + loop_nodes;
+    check(
+        &one,
+        "hazopNodes() | map(.safeguards | filter(.kind == \"trip\") | map(.loop)) | flatten() | uniq()",
+        json!(["F-1"]),
+    );
+    // The actuator of a valve alone, with the tag of the valve, is no loop.
+    let split = dexpi_chain("PIC-7", "FV-1")
+        .replace("FT-1", "PT-7")
+        .replace(r#"S instrument.actuating_system {"tag": """#, r#"S instrument.actuating_system {"tag": "FV-1""#);
+    check(&split, loops, json!([["P-7", "control", true, ["PT-7"], ["PIC-7"], ["FV-1"]]]));
+}
+
+#[test]
 fn the_parts_of_an_instrument_are_shown_as_the_instrument() {
     let drawing = dexpi_chain("FSLL-1", "XV-1");
     check(&drawing, "causeAndEffect().matrix", json!([{"initiator": "FT-1", "XV-1": "X"}]));
@@ -151,7 +195,8 @@ fn items_of_a_drawing_with_renewed_ids_are_paired_by_their_connections() {
 
 /// Returns a chain of valves between vessels, each with a pipe without a tag before it; a valve is a tag and a size.
 fn numbered_chain(valves: &[(&str, u32)]) -> String {
-    let mut rows = vec!["A equipment.vessel {\"tag\": \"D-1\"}".to_owned(), "Z equipment.vessel {\"tag\": \"D-2\"}".into()];
+    let mut rows =
+        vec!["A equipment.vessel {\"tag\": \"D-1\"}".to_owned(), "Z equipment.vessel {\"tag\": \"D-2\"}".into()];
     let mut last = "A".to_owned();
     for (n, (tag, size)) in valves.iter().enumerate() {
         rows.push(format!("XP{n} piping_segment {{\"tag\": \"\"}}\nXV{n} piping_component.ball_valve {{\"tag\": \"{tag}\", \"size\": {size}}}"));

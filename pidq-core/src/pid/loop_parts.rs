@@ -228,6 +228,24 @@ impl LoopParts {
             && !self.final_elements.iter().any(may_move_other)
     }
 
+    /// Returns the instruments that the functions belong to, without those that only stand for the actuator of a valve.
+    pub fn instruments_of_functions(&self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        let mut functions = Vec::with_capacity(self.functions.len());
+        for node in instruments_of(drawing, &self.functions, charge)? {
+            if instrument_parts::moved_valve(drawing, node, charge)?.is_none() {
+                functions.push(node);
+            }
+        }
+        Ok(functions)
+    }
+
+    /// Returns whether another loop has the same sensors, the same final elements and the same items between: its instruments
+    /// are named as two loops, such as that of a transmitter and that of the logic behind it.
+    pub fn is_same_path(&self, other: &LoopParts) -> bool {
+        let between = |parts: &LoopParts| parts.between.iter().copied().collect::<HashSet<NodeId>>();
+        self.sensors == other.sensors && self.final_elements == other.final_elements && between(self) == between(other)
+    }
+
     /// Returns the sensors, the final elements and what is between them.
     pub fn items(&self) -> impl Iterator<Item = &NodeId> {
         self.sensors.iter().chain(&self.final_elements).chain(&self.between)
@@ -657,9 +675,11 @@ impl Search<'_, '_> {
         // What else moves the same valve feeds no function of this loop.
         let is_own = |node: &&NodeId| self.loops.of_member(**node).is_empty() && !self.is_actuator(**node);
         let own_path = passed.iter().filter(is_own);
-        let mut queue: Vec<(NodeId, u32)> = functions.iter().chain(own_path).map(|node| (*node, 0)).collect();
+        let on_path = own_path.map(|node| (*node, 0, true));
+        let mut queue: Vec<(NodeId, u32, bool)> =
+            functions.iter().map(|node| (*node, 0, false)).chain(on_path).collect();
         let mut at = 0;
-        while let Some((node, crossed)) = queue.get(at).copied() {
+        while let Some((node, crossed, is_on_path)) = queue.get(at).copied() {
             at += 1;
             let table = topology.table(EdgeFilter::All, Direction::Up);
             charge(1 + table.degree(node) as u64)?;
@@ -675,8 +695,13 @@ impl Search<'_, '_> {
                 charge(1 + self.degree(source))?;
                 if self.is_sensor(source) {
                     sensors.push(source);
-                } else if let Some(crossed) = self.crossings(node, source, crossed, crosses) {
-                    queue.push((source, crossed));
+                    continue;
+                }
+                // Behind its functions, another loop acts on the same final element.
+                let is_other_cause = is_on_path && self.is_in_other_loop(source);
+                let crossings = self.crossings(node, source, crossed, crosses).filter(|_| !is_other_cause);
+                if let Some(crossed) = crossings {
+                    queue.push((source, crossed, is_on_path));
                     sources.push(source);
                 }
             }
@@ -752,7 +777,7 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
     let (closed, gap) = (parts.closed(), parts.gap());
     charge((parts.sensors.len() + parts.final_elements.len() + parts.between.len()) as u64)?;
     let (shown_sensors, shown_functions) =
-        (instruments_of(drawing, &parts.sensors, charge)?, functions(drawing, &parts.functions, charge)?);
+        (instruments_of(drawing, &parts.sensors, charge)?, parts.instruments_of_functions(drawing, charge)?);
     let are_stated = parts.are_stated(drawing, found.protection);
     Ok(vec![
         Datum::String(found.name.clone()),
@@ -771,17 +796,6 @@ fn row<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge: ChargeFn<'_>
         closed.map_or(Datum::Null, Datum::Bool),
         gap.map_or(Datum::Null, |gap| Datum::Word(gap.word())),
     ])
-}
-
-/// Returns the instruments that some functions belong to, without those that only stand for the actuator of a valve.
-fn functions(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
-    let mut functions = Vec::with_capacity(nodes.len());
-    for node in instruments_of(drawing, nodes, charge)? {
-        if instrument_parts::moved_valve(drawing, node, charge)?.is_none() {
-            functions.push(node);
-        }
-    }
-    Ok(functions)
 }
 
 /// Returns the fail positions of final elements: the value if all that state one state the same, else their texts.

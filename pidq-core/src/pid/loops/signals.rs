@@ -73,6 +73,8 @@ pub(crate) fn is_unknown_source(drawing: &Drawing<'_>, node: NodeId) -> bool {
             instrument_class::loop_function(drawing, node) == LoopFunction::Unknown
                 && !instrument_class::senses(drawing, node)
                 && !instrument_class::is_by_hand(drawing, node)
+                && !instrument_class::acts_by_class(drawing, node)
+                && !drawing.class_has(node, vocabulary::VALVE_REFERENCES)
         }
         _ => is_of_unknown_class(drawing, node) && topology.owner(node).is_none(),
     };

@@ -9,6 +9,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::pid::ChargeFn;
+use crate::pid::instrument_class::parts;
 use crate::pid::tag::Tag;
 
 /// Finds the loops of the instruments that are not assigned to a loop node.
@@ -40,7 +41,25 @@ pub(super) fn find(drawing: &Drawing<'_>, assigned: &HashSet<NodeId>, charge: Ch
         }
     }
     trains.sort_by_key(|group| group.items.first().map(|item| item.node));
-    logic::unite(drawing, trains, assigned, charge)
+    let united = logic::unite(drawing, trains, assigned, charge)?;
+    // The actuator of a valve with the tag of the valve is no loop of its own.
+    let mut kept = Vec::with_capacity(united.len());
+    for found in united {
+        if !are_valve_parts(drawing, &found.members, charge)? {
+            kept.push(found);
+        }
+    }
+    Ok(kept)
+}
+
+/// Returns whether all of some instruments are parts of valves.
+fn are_valve_parts(drawing: &Drawing<'_>, members: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
+    for member in members {
+        if parts::moved_valve(drawing, *member, charge)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Unites the instruments of a difference with those of the variable itself where a signal connects them: transmitters

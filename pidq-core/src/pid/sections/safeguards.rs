@@ -12,7 +12,7 @@ use crate::graph::trip_words::EmergencyValve;
 use crate::graph::vocabulary;
 use crate::pid::isolate::equipment_bodies::EquipmentBodies;
 use crate::pid::loop_parts::{self, LoopParts};
-use crate::pid::loops::{Loops, protection};
+use crate::pid::loops::{Loop, Loops, protection};
 use crate::pid::relief::ReliefPath;
 use crate::pid::relief::devices::{StatedBy, devices, has_stated_inlet, opens_inwards};
 use crate::pid::relief::protected::{EquipmentSide, Protected};
@@ -65,6 +65,36 @@ struct Trip {
     acts_on: Vec<NodeId>,
 }
 
+impl Trip {
+    /// Returns the trip of a loop; `None` if the loop has no member.
+    fn new(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts, charge: ChargeFn<'_>) -> Result<Option<Trip>> {
+        let functions = parts.instruments_of_functions(drawing, charge)?;
+        let is_logic = |node: &&NodeId| !instrument_class::is_by_hand(drawing, **node);
+        let function = functions.iter().find(is_logic).or(functions.first());
+        let Some(item) = found.node.or(function.copied()).or(found.members.first().copied()) else {
+            return Ok(None);
+        };
+        let (kind, is_stated) = loop_parts::kind(drawing, found, parts);
+        let sensing_points = loop_parts::sensing_points(drawing, &parts.sensors, charge)?;
+        let are_stated = parts.are_stated(drawing, found.protection);
+        charge((parts.final_elements.len() + sensing_points.len()) as u64)?;
+        let mut acts_on = parts.final_elements.clone();
+        for node in &parts.final_elements {
+            acts_on.extend(machines(drawing, *node, charge)?);
+        }
+        Ok(Some(Trip {
+            name: found.name.clone(),
+            item,
+            kind: kind.unwrap_or("trip"),
+            is_certain: is_stated && parts.is_closed() && are_stated && is_installed(drawing, item),
+            sensors: parts.sensors.clone(),
+            sensing_points,
+            final_elements: parts.final_elements.clone(),
+            acts_on,
+        }))
+    }
+}
+
 /// Items of a section: its pipes, the items between its ends, those at its ends, and the instruments that sense in it.
 pub(super) struct SectionItems<'s> {
     pub pipes: &'s [EdgeId],
@@ -76,29 +106,8 @@ pub(super) struct SectionItems<'s> {
 impl Safeguards {
     /// Finds the trips of a drawing, and what its relief devices protect.
     pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Safeguards> {
-        let loops = Loops::find(drawing, charge)?;
         let mut safeguards = Safeguards::default();
-        for (at, found) in loops.list.iter().enumerate().filter(|(_, found)| found.protection.is_some()) {
-            let parts = LoopParts::find(drawing, &loops, at, charge)?;
-            let is_logic = |node: &&NodeId| !instrument_class::is_by_hand(drawing, **node);
-            let function = parts.functions.iter().find(is_logic).or(parts.functions.first());
-            let Some(item) = found.node.or(function.copied()).or(found.members.first().copied()) else {
-                continue;
-            };
-            let (kind, is_stated) = loop_parts::kind(drawing, found, &parts);
-            let sensing_points = loop_parts::sensing_points(drawing, &parts.sensors, charge)?;
-            let are_stated = parts.are_stated(drawing, found.protection);
-            let is_certain = is_stated && parts.is_closed() && are_stated && is_installed(drawing, item);
-            charge((parts.final_elements.len() + sensing_points.len()) as u64)?;
-            let LoopParts { sensors, final_elements, .. } = parts;
-            let kind = kind.unwrap_or("trip");
-            let name = found.name.clone();
-            let mut acts_on = final_elements.clone();
-            for node in &final_elements {
-                acts_on.extend(machines(drawing, *node, charge)?);
-            }
-            safeguards.add(Trip { name, item, kind, is_certain, sensors, sensing_points, final_elements, acts_on });
-        }
+        safeguards.add_trips(drawing, charge)?;
         safeguards.withdraw_bypassed(drawing, charge)?;
         let devices = devices(drawing, charge)?;
         let bodies = match devices.is_empty() {
@@ -115,6 +124,25 @@ impl Safeguards {
             safeguards.unsecured_blowdown.extend((!path.is_way_secured()).then_some(valve));
         }
         Ok(safeguards)
+    }
+
+    /// Adds the trips, one for each path from its sensors to its final elements.
+    fn add_trips(&mut self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<()> {
+        let loops = Loops::find(drawing, charge)?;
+        let mut by_sensors: HashMap<Vec<NodeId>, Vec<LoopParts>> = HashMap::new();
+        for (at, found) in loops.list.iter().enumerate().filter(|(_, found)| found.protection.is_some()) {
+            let parts = LoopParts::find(drawing, &loops, at, charge)?;
+            let added = by_sensors.entry(parts.sensors.clone()).or_default();
+            charge(1 + added.iter().map(|other| other.items().count() as u64).sum::<u64>())?;
+            if parts.is_closed() && added.iter().any(|other| other.is_same_path(&parts)) {
+                continue;
+            }
+            if let Some(trip) = Trip::new(drawing, found, &parts, charge)? {
+                self.add(trip);
+            }
+            added.push(parts);
+        }
+        Ok(())
     }
 
     /// Makes the trips uncertain whose valves have an open path around them, once all valves that trips close are known.
