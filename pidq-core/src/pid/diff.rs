@@ -295,6 +295,11 @@ fn pair(old: &Drawing<'_>, new: &Drawing<'_>, options: &DiffOptions, charge: Cha
         for (_, identify) in IDENTITIES.iter().filter(|(name, _)| identity == name) {
             pair_by(old, new, *identify, &mut pairs, charge)?;
         }
+        // Tags say nothing about parts and ports without one; what they belong to does, whatever their ids.
+        if identity == "tag" {
+            pairs.are_ids_renewed = true;
+            contexts::pair_by_connections(old, new, &mut pairs, charge)?;
+        }
         return Ok(pairs);
     }
     pairs.are_ids_renewed = renumbered::are_ids_renumbered(old, new, charge)?;
