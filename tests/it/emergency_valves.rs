@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::answers::answer_of;
 use crate::drawing_notation::drawing;
 use crate::graph::evaluate;
 
@@ -26,9 +27,7 @@ fn pipe(from: &str, to: &str) -> Value {
 }
 
 fn answer(nodes: Vec<Value>, edges: Vec<Value>, query: &str) -> Value {
-    let text = json!({"pid_graph": {"nodes": nodes, "edges": edges}}).to_string();
-    let graph = pidq::Graph::from_json(text.clone()).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {text}: {error}"))
+    answer_of(&json!({"pid_graph": {"nodes": nodes, "edges": edges}}), query)
 }
 
 /// Returns the uncertainties of the section of the vessel `V-1`, between a shutdown valve and a blowdown valve with further

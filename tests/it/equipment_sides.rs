@@ -3,6 +3,7 @@
 use pidq::{Graph, Limits, Query, Scratch};
 use serde_json::{Value, json};
 
+use crate::answers::answer;
 use crate::drawing_notation::drawing;
 use crate::graph::evaluate;
 
@@ -11,11 +12,6 @@ const PARTLY: &str = "T-1 → E-1.A@hot; E-1.B@hot → T-2; T-3 → E-1.C; E-1.D
 /// An exchanger without chambers.
 const NONE: &str = "T-1 → E-1.A; E-1.B → T-2; T-3 → E-1.C; E-1.D → T-4";
 const STATED: &str = "T-1 → E-1.A@hot; E-1.B@hot → T-2; T-3 → E-1.C@cold; E-1.D@cold → T-4";
-
-fn answer(plant: &str, query: &str) -> Value {
-    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {plant}: {error}"))
-}
 
 /// Returns the result of a query and the messages of its warnings about sides.
 fn warned(plant: &str, query: &str) -> (String, Vec<String>) {

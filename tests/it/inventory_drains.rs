@@ -4,13 +4,9 @@
 use pidq::Graph;
 use serde_json::{Value, json};
 
+use crate::answers::answer;
 use crate::drawing_notation::drawing;
 use crate::graph::evaluate;
-
-fn answer(plant: &str, query: &str) -> Value {
-    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {plant}: {error}"))
-}
 
 /// Returns what is uncertain in the section of a vessel between two shutdown valves, with further pipes at it.
 fn uncertain(pipes: &str) -> Value {

@@ -1,19 +1,9 @@
 //! Ends of an isolation in the open air: equipment that is open by its class, a text or a field, and vent stacks.
 
-use pidq::Graph;
 use serde_json::{Value, json};
 
+use crate::answers::{answer, answer_of};
 use crate::drawing_notation::drawing;
-use crate::graph::evaluate;
-
-fn answer_of(document: &str, query: &str) -> Value {
-    let graph = Graph::from_json(document).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {document}: {error}"))
-}
-
-fn answer(plant: &str, query: &str) -> Value {
-    answer_of(&drawing(plant), query)
-}
 
 /// Returns whether equipment with some fields between two hand valves is isolated, and why not.
 fn judged(fields: &Value) -> Value {

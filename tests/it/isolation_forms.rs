@@ -1,10 +1,9 @@
 //! Statements in forms that few drawings use: fields, texts, edges and bleeds that an isolation must understand, or else
 //! call uncertain.
 
-use pidq::Graph;
 use serde_json::{Value, json};
 
-use crate::graph::evaluate;
+use crate::answers::answer_of;
 
 /// Returns a drawing in which a valve is between two vessels, with further fields of the valve, nodes and edges.
 fn plant(fields: &Value, nodes: &Value, edges: &Value) -> Value {
@@ -25,14 +24,9 @@ fn plant(fields: &Value, nodes: &Value, edges: &Value) -> Value {
     json!({"nodes": all, "edges": pipes})
 }
 
-fn answer(document: &Value, query: &str) -> Value {
-    let graph = Graph::from_json(document.to_string()).expect("JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {document}: {error}"))
-}
-
 /// Returns whether a vessel is isolated, by an answer that is certain.
 fn is_isolated(document: &Value) -> bool {
-    answer(document, r#"isolate("V-1") | [.isolated, .certain]"#) == json!(["yes", true])
+    answer_of(document, r#"isolate("V-1") | [.isolated, .certain]"#) == json!(["yes", true])
 }
 
 fn valve(fields: &Value) -> Value {
@@ -319,7 +313,7 @@ fn an_item_that_names_a_line_belongs_to_it() {
     let line = json!([{"id": "L1", "tag": "100-PL-1", "type": "piping_network_system"}]);
     let document = plant(&json!({"line": "L1"}), &line, &json!([]));
     assert!(is_isolated(&document));
-    assert_eq!(answer(&document, r#"isolate("L1").inside | map(.id)"#), json!(["HV-1"]));
+    assert_eq!(answer_of(&document, r#"isolate("L1").inside | map(.id)"#), json!(["HV-1"]));
 }
 
 /// Returns a line from V-1 to V-2 with two valves and a bleed between them; with fields of the bleed, its end, and pipes.
@@ -355,7 +349,7 @@ fn double_block(bleed: &Value, end: &Value, branch: &Value, pipe: &Value) -> Val
 #[test]
 fn a_bleed_proves_a_barrier_only_if_it_lets_something_out() {
     let none = json!({});
-    let method = |document: &Value| answer(document, r#"isolationPlan("V-1").barriers | map([.method, .bleed.id])"#);
+    let method = |document: &Value| answer_of(document, r#"isolationPlan("V-1").barriers | map([.method, .bleed.id])"#);
     assert_eq!(method(&double_block(&none, &none, &none, &none)), json!([["double_block_bleed", "HV-3"]]));
     for (bleed, end, branch) in [
         (json!({"remarks": "seized"}), none.clone(), none.clone()),
@@ -401,7 +395,10 @@ fn a_barrier_is_not_proved_at_a_bleed_on_the_other_side_of_a_machine_that_is_shu
                 {"id": "e7", "from": "HV-2", "to": "V-2"}
             ]
         });
-        answer(&document, r#"isolationPlan("P-1").barriers | filter(.node.id == "HV-2") | map([.bleed.id, .certain])"#)
+        answer_of(
+            &document,
+            r#"isolationPlan("P-1").barriers | filter(.node.id == "HV-2") | map([.bleed.id, .certain])"#,
+        )
     };
     assert_eq!(proof("equipment.centrifugal_pump"), json!([["HV-3", true]]));
     assert_eq!(proof("equipment.pump"), json!([["HV-3", false]]), "the class does not say");
@@ -432,7 +429,7 @@ fn a_valve_that_a_text_calls_locked_open_is_used_last() {
                 {"id": "e3", "from": "HV-2", "to": "V-2"}
             ]
         });
-        answer(&document, r#"isolate("V-1").kept_open | map(.id)"#)
+        answer_of(&document, r#"isolate("V-1").kept_open | map(.id)"#)
     };
     for fields in [
         json!({"lock": "LO"}),
@@ -461,7 +458,7 @@ fn two_valves_in_series_at_a_drain_are_a_double_block() {
             {"id": "x3", "from": "HV-3", "to": "O-1"}]);
         let document = plant(&json!({}), &nodes, &edges);
         let methods = r#"isolate("V-1").barriers | filter(.node.id == "HV-2") | map(.method)"#;
-        assert_eq!(answer(&document, methods), json!(["double_block"]), "{class} {description}");
+        assert_eq!(answer_of(&document, methods), json!(["double_block"]), "{class} {description}");
     }
 }
 
@@ -479,7 +476,7 @@ fn a_valve_that_only_an_option_accepts_makes_no_double_block() {
             {"id": "x3", "from": "X-2", "to": "O-1"}]);
         let query = r#"isolate("V-1", {acceptConditional: true, acceptOneWay: true}).barriers
             | filter(.node.id == "HV-2") | map(.method)"#;
-        assert_eq!(answer(&plant(&json!({}), &nodes, &edges), query), json!([expected]), "{item}");
+        assert_eq!(answer_of(&plant(&json!({}), &nodes, &edges), query), json!([expected]), "{item}");
     }
 }
 
@@ -509,7 +506,7 @@ fn a_relief_device_is_not_cut_off_behind_the_outlet_of_another_one() {
         .collect();
     let document = plant(&json!({}), &nodes, &json!(edges));
     let cut_off = r#"isolate("PSV-1") | .barriers | map([.node.id, .cuts_off | map(.id)])"#;
-    assert_eq!(answer(&document, cut_off), json!([["H-1", ["PSV-1"]], ["H-2", ["PSV-1"]]]));
+    assert_eq!(answer_of(&document, cut_off), json!([["H-1", ["PSV-1"]], ["H-2", ["PSV-1"]]]));
 }
 
 #[test]
@@ -558,7 +555,7 @@ fn with_branch(nozzle: &Value, item: Option<&str>) -> Value {
     }
     nodes.extend(item.map(|class| json!({"id": "X-1", "class": class})));
     let edges = item.map_or(json!([]), |_| json!([{"id": "x1", "from": "N2", "to": "X-1"}]));
-    answer(&plant(&json!({}), &json!(nodes), &edges), r#"isolate("V-1").isolated"#)
+    answer_of(&plant(&json!({}), &json!(nodes), &edges), r#"isolate("V-1").isolated"#)
 }
 
 #[test]
@@ -592,7 +589,7 @@ fn a_valve_with_more_ways_than_pipes_lacks_a_pipe() {
         let nodes = json!([item, {"id": "HV-2", "class": "gate_valve"}, {"id": "O-1", "class": "off_page_connector"}]);
         let edges = json!([{"id": "x1", "from": "V-1", "to": "X-1"}, {"id": "x2", "from": "X-1", "to": "HV-2"},
             {"id": "x3", "from": "HV-2", "to": "O-1"}]);
-        answer(&plant(&json!({}), &nodes, &edges), r#"isolate("V-1") | [.isolated, .uncertain | map(.reason)]"#)
+        answer_of(&plant(&json!({}), &nodes, &edges), r#"isolate("V-1") | [.isolated, .uncertain | map(.reason)]"#)
     };
     for (class, fields) in [
         ("three_way_valve", "{}"),
@@ -637,7 +634,7 @@ fn a_valve_with_an_actuator_is_passed_whatever_its_texts_say() {
         {"id": "x3", "from": "HV-2", "to": "O-1"}]);
     let document = plant(&json!({}), &nodes, &edges);
     assert!(is_isolated(&document));
-    assert_eq!(answer(&document, r#"isolate("V-1", {acceptConditional: true}).isolated"#), json!("unknown"));
+    assert_eq!(answer_of(&document, r#"isolate("V-1", {acceptConditional: true}).isolated"#), json!("unknown"));
 }
 
 #[test]
@@ -762,7 +759,7 @@ fn a_breather_is_an_open_vent_and_no_relief_device() {
     for class in ["desiccant_breather", "air_breather", "breather_cap"] {
         let nodes = json!([{"id": "N2", "class": "nozzle", "parent_id": "V-1"}, {"id": "X-1", "class": class}]);
         let document = plant(&json!({}), &nodes, &json!([{"id": "x1", "from": "N2", "to": "X-1"}]));
-        assert_eq!(answer(&document, "reliefList()"), json!([]), "{class}");
+        assert_eq!(answer_of(&document, "reliefList()"), json!([]), "{class}");
         assert!(!is_isolated(&document), "{class}");
     }
 }
@@ -780,7 +777,7 @@ fn a_branch_whose_text_names_another_purpose_is_no_bleed() {
         let edges = json!([{"id": "x1", "from": "V-1", "to": "T-1"}, {"id": "x2", "from": "T-1", "to": "HV-2"},
             {"id": "x3", "from": "HV-2", "to": "V-2"}, {"id": "x4", "from": "T-1", "to": "HV-3"}, {"id": "x5", "from": "HV-3", "to": "O-1"}]);
         let query = r#"isolationPlan("V-1").steps | filter(.action == "open_bleed") | map(.node.id)"#;
-        answer(&plant(&json!({}), &nodes, &edges), query)
+        answer_of(&plant(&json!({}), &nodes, &edges), query)
     };
     for text in [
         "steam out",

@@ -1,20 +1,10 @@
 //! Ordinary sheets that are drawn completely: instruments at tees and nozzles, open blinds, drains with their texts, stop check
 //! valves. They are certain, and their relatives with something missing are not.
 
-use pidq::Graph;
 use serde_json::{Value, json};
 
+use crate::answers::{answer, answer_of};
 use crate::drawing_notation::drawing;
-use crate::graph::evaluate;
-
-fn answer_of(document: &str, query: &str) -> Value {
-    let graph = Graph::from_json(document).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {document}: {error}"))
-}
-
-fn answer(plant: &str, query: &str) -> Value {
-    answer_of(&drawing(plant), query)
-}
 
 /// Returns a drawing with further edges: source, target, kind, direction.
 fn with_edges(plant: &str, edges: &[[&str; 4]]) -> String {

@@ -1,16 +1,9 @@
 //! Relief devices that an isolation takes from the volume or from a machine outside of it, and those that are none of the
 //! volume: as `reliefList` says what each one protects.
 
-use pidq::Graph;
 use serde_json::{Value, json};
 
-use crate::drawing_notation::drawing;
-use crate::graph::evaluate;
-
-fn answer(plant: &str, query: &str) -> Value {
-    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {plant}: {error}"))
-}
+use crate::answers::answer;
 
 fn cut_off(plant: &str, target: &str) -> Value {
     let cuts_off = ".barriers | filter((.cuts_off | size()) > 0) | map([.node.id, .cuts_off | map(.id)]) | sort()";
@@ -48,7 +41,7 @@ fn a_valve_between_a_pump_and_its_only_relief_device_in_the_volume_cuts_it_off()
     ];
     for plant in is_not {
         let by_valve = r#"isolate("T-1").barriers | filter(.node.id == "V-2") | map(.cuts_off | size())"#;
-        assert_ne!(answer(&plant, by_valve), json!([1]), "{plant}");
+        assert_eq!(answer(&plant, by_valve), json!([0]), "{plant}");
     }
 }
 
@@ -75,16 +68,18 @@ fn a_plan_closes_the_valve_between_a_pump_and_its_relief_device_behind_the_other
 fn a_device_of_a_line_is_none_of_a_vessel_with_devices_of_its_own() {
     let line = "D-1 → V-1 → J-1 → V-2 → T-2; J-1 → RV-1 → X-1";
     assert_eq!(cut_off(line, "D-1"), json!([["V-1", ["RV-1"]]]));
-    for own in ["D-1 → RV-2 → X-2", "D-1 → V-3(lo) → RV-2 → X-2", "D-1 → TW-1 → RV-2 → X-2; TW-1 → RV-3 → X-3"]
-    {
+    for (own, devices) in [
+        ("D-1 → RV-2 → X-2", json!(["RV-2"])),
+        ("D-1 → V-3(lo) → RV-2 → X-2", json!(["RV-2"])),
+        ("D-1 → TW-1 → RV-2 → X-2; TW-1 → RV-3 → X-3", json!(["RV-2", "RV-3"])),
+    ] {
         let plant = format!("{line}; {own}");
         assert_eq!(
             answer(&plant, r#"isolate("D-1").barriers | filter(.node.id == "V-1") | map(.cuts_off)"#),
             json!([[]]),
             "{own}"
         );
-        let listed = answer(&plant, r#"isolate("D-1").relief | map(.node.id)"#);
-        assert!(!listed.as_array().expect("a list").contains(&json!("RV-1")), "{own}: {listed}");
+        assert_eq!(answer(&plant, r#"isolate("D-1").relief | map(.node.id)"#), devices, "{own}");
     }
     // A flare takes in what others relieve.
     let flare = line.replace("D-1 →", "D-1(node_classification=equipment.flare) →");
@@ -164,17 +159,13 @@ fn the_relief_valves_of_other_vessels_on_a_header_are_not_closed() {
 fn what_is_isolated_in_a_relief_path_takes_the_device_out_of_service() {
     for (target, cuts) in [
         // The header, the receiver, the valve at the outlet, the device.
-        ("J-2", json!([["V-3", ["RV-2"]], ["V-5", ["RV-2"]], ["V-6", ["RV-3"]], ["V-7", ["RV-2", "RV-3"]]])),
+        ("J-2", json!([["V-7", ["RV-2", "RV-3"]], ["V-5", ["RV-2"]], ["V-6", ["RV-3"]]])),
         ("D-9", json!([["V-7", ["RV-2", "RV-3"]]])),
         ("V-5", json!([["V-3", ["RV-2"]]])),
         ("RV-2", json!([["V-3", ["RV-2"]], ["V-5", ["RV-2"]]])),
     ] {
-        let found = cut_off(HEADER, target);
-        let is_listed = |row: &Value| found.as_array().is_some_and(|rows| rows.contains(row));
-        assert!(cuts.as_array().expect("rows").iter().any(is_listed), "{target}: {found}");
+        assert_eq!(cut_off(HEADER, target), cuts, "{target}");
     }
-    assert_eq!(cut_off(HEADER, "D-9"), json!([["V-7", ["RV-2", "RV-3"]]]));
-    assert_eq!(cut_off(HEADER, "RV-2"), json!([["V-3", ["RV-2"]], ["V-5", ["RV-2"]]]));
     // The vessel that the device protects.
     assert_eq!(cut_off(HEADER, "D-2"), json!([["V-3", ["RV-2"]]]));
     // All vessels of the header.

@@ -1,10 +1,9 @@
 //! Statements about a volume without a pipe: bypass valves, nozzles in lists, valves on a line; equipment by its nozzles or
 //! in other languages; what is not there.
 
-use pidq::Graph;
 use serde_json::{Value, json};
 
-use crate::graph::evaluate;
+use crate::answers::answer_of;
 
 /// Returns a vessel with two nozzles, of which one has a hand valve on a line; with more fields of the vessel and nodes.
 fn plant(fields: &Value, nodes: &Value) -> Value {
@@ -34,15 +33,10 @@ fn plant(fields: &Value, nodes: &Value) -> Value {
     json!({"pid_graph": {"nodes": all, "edges": edges}})
 }
 
-fn answer(document: &Value, query: &str) -> Value {
-    let graph = Graph::from_json(document.to_string()).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query}: {error}"))
-}
-
 /// Returns whether the vessel is isolated, what is uncertain and what is missing.
 fn judged(document: &Value) -> Value {
     let rows = ".uncertain | map(.reason + \" \" + .at.id), .data_gaps | map(.kind + \" \" + .at.id)";
-    answer(document, &format!(r#"isolate("V-1") | [.isolated, {rows}]"#))
+    answer_of(document, &format!(r#"isolate("V-1") | [.isolated, {rows}]"#))
 }
 
 #[test]
@@ -132,7 +126,7 @@ fn an_item_that_owns_nozzles_is_equipment() {
                 document["pid_graph"]["edges"][at]["edge_type"] = json!(edge);
             }
             assert_eq!(judged(&document), json!(["yes", [], []]), "{class} {edge}");
-            let other = answer(&document, r#"isolate("HV-1").unresolved | map(.kind + " " + .at.id) | sort() | .0"#);
+            let other = answer_of(&document, r#"isolate("HV-1").unresolved | map(.kind + " " + .at.id) | sort() | .0"#);
             assert_eq!(other, json!("equipment V-1"), "{class} {edge}");
         }
     }
@@ -142,13 +136,13 @@ fn an_item_that_owns_nozzles_is_equipment() {
         json!({"node_classification": "piping_network_segment.run"}),
         json!({"node_classification": "plant_section"}),
     ] {
-        let roles = answer(&plant(&fields, &json!([])), "equipmentList() | map(.tag)");
+        let roles = answer_of(&plant(&fields, &json!([])), "equipmentList() | map(.tag)");
         assert_eq!(roles, json!([]), "{fields}");
     }
     let mut skid = plant(&json!({"node_classification": "my_gizmo"}), &json!([]));
     let edges = skid["pid_graph"]["edges"].as_array_mut().expect("edges");
     edges.push(json!({"from": "V-1", "to": "HV-1", "edge_type": "has_a"}));
-    assert_eq!(answer(&skid, "equipmentList() | map(.tag)"), json!([]));
+    assert_eq!(answer_of(&skid, "equipmentList() | map(.tag)"), json!([]));
 }
 
 #[test]
@@ -175,7 +169,7 @@ fn classes_of_equipment_need_no_group() {
             "nodes": [{"id": "X", "class": class}, {"id": "H", "class": "gate_valve"}, {"id": "T", "class": "tank"}],
             "edges": [{"from": "X", "to": "H"}, {"from": "H", "to": "T"}]
         });
-        assert_eq!(answer(&document, r#"isolate("X").isolated"#), json!("yes"), "{class}");
+        assert_eq!(answer_of(&document, r#"isolate("X").isolated"#), json!("yes"), "{class}");
     }
 }
 
@@ -189,7 +183,7 @@ fn a_seal_pot_in_a_pipe_is_a_part_of_the_pipe() {
             ],
             "edges": [{"from": "P", "to": "S"}, {"from": "S", "to": "H"}, {"from": "H", "to": "T"}]
         });
-        let isolated = answer(&document, r#"isolate("P") | [.isolated, .barriers | map(.node.id)]"#);
+        let isolated = answer_of(&document, r#"isolate("P") | [.isolated, .barriers | map(.node.id)]"#);
         assert_eq!(isolated, json!(["yes", ["H"]]), "{class}");
     }
 }
@@ -222,7 +216,7 @@ fn an_item_of_unknown_class_with_one_pipe_may_have_another_side() {
             "edges": [{"source": "V-1", "target": "HV-1"}, {"source": "HV-1", "target": "X-1"}],
         })
     };
-    let gaps = |class: &str| answer(&end(class), r#"isolate("X-1").data_gaps | map(.kind)"#);
+    let gaps = |class: &str| answer_of(&end(class), r#"isolate("X-1").data_gaps | map(.kind)"#);
     for class in ["hose_connection", "tundish", "sample_point", "gizmo"] {
         assert_eq!(gaps(class), json!(["free_port"]), "{class}");
     }
@@ -236,7 +230,7 @@ fn a_valve_that_stands_for_an_operated_one_is_actuated() {
     let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
     edges.push(json!({"from": "OV-1", "to": "HV-1", "edge_type": "reference"}));
     assert_eq!(
-        answer(&document, r#"isolate("V-1") | [.isolated, .conditional | map([.node.id, .action])]"#),
+        answer_of(&document, r#"isolate("V-1") | [.isolated, .conditional | map([.node.id, .action])]"#),
         json!(["no", [["HV-1", "close"]]])
     );
 }

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod allocator;
+mod answers;
 mod architecture;
 mod ask_with_graph;
 #[cfg(feature = "pipeline")]

@@ -6,6 +6,7 @@
 use pidq::{Graph, Limits, Query, Scratch};
 use serde_json::{Value, json};
 
+use crate::answers::{answer, answer_of};
 use crate::drawing_notation::drawing;
 use crate::graph::evaluate;
 
@@ -1985,12 +1986,6 @@ fn a_device_by_its_tag_alone_is_listed_everywhere_and_nowhere_certain() {
     assert_eq!(lines(beside, r#"validate({rules: "P113"}) | map(.severity)"#), ["error", "warning"]);
 }
 
-/// Returns the answer about a document.
-fn answer_of(document: &str, query: &str) -> Value {
-    let graph = Graph::from_json(document).expect("JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {document}: {error}"))
-}
-
 #[test]
 fn relief_paths_are_judged_as_an_engineer_does() {
     let wrong: Vec<String> = ROWS.iter().filter_map(mismatch).collect();
@@ -2046,11 +2041,6 @@ fn lines(plant: &str, query: &str) -> Vec<String> {
 fn safeguards(plant: &str) -> Value {
     let row = r#".item.id + " " + .kind + " " + .acts + if(.certain, "", "?")"#;
     answer(plant, &format!("hazopNodes() | map(.safeguards | map({row}))"))
-}
-
-fn answer(plant: &str, query: &str) -> Value {
-    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {plant}: {error}"))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use pidq::{Graph, Limits, Query, Scratch};
 use serde_json::{Map, Value, json};
 
-use crate::graph::evaluate;
+use crate::answers::answer_of;
 
 /// Returns a tank, a gate valve and a pump in a line, the valve with further fields; `V-1` is the only barrier.
 fn plant(fields: &Value) -> String {
@@ -12,11 +12,6 @@ fn plant(fields: &Value) -> String {
     let nodes = json!([{"id": "T-1", "class": "tank"}, valve, {"id": "P-1", "class": "pump"}]);
     let edges = json!([{"id": "e1", "from": "T-1", "to": "V-1"}, {"id": "e2", "from": "V-1", "to": "P-1"}]);
     json!({"nodes": nodes, "edges": edges}).to_string()
-}
-
-fn answer(document: &str, query: &str) -> Value {
-    let graph = Graph::from_json(document).expect("JSON");
-    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {document}: {error}"))
 }
 
 /// Spellings of a name of two words or one.
@@ -56,7 +51,7 @@ fn an_item_that_is_removed_is_no_barrier_wherever_the_drawing_says_so() {
         for spelling in spellings(name) {
             for value in ["demolished", "Demolished", "REMOVED", " removed ", "Not Installed", "future", "VOID"] {
                 for fields in places(&spelling, &json!(value)) {
-                    let found = answer(&plant(&fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
+                    let found = answer_of(&plant(&fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
                     assert_eq!(found, json!([0, false]), "{fields}");
                 }
             }
@@ -75,7 +70,7 @@ fn an_item_that_is_removed_is_no_barrier_wherever_the_drawing_says_so() {
         ("in_service", false),
     ] {
         for fields in places(name, &json!(value)) {
-            assert_eq!(answer(&plant(&fields), r#"isolate("P-1").barriers | size()"#), json!(0), "{fields}");
+            assert_eq!(answer_of(&plant(&fields), r#"isolate("P-1").barriers | size()"#), json!(0), "{fields}");
         }
     }
 }
@@ -84,16 +79,16 @@ fn an_item_that_is_removed_is_no_barrier_wherever_the_drawing_says_so() {
 fn a_status_that_is_not_known_makes_a_barrier_uncertain_wherever_it_stands() {
     for fields in places("Status", &json!("to be demolished")) {
         let query = r#"isolate("P-1") | [(.barriers | size()), .certain, (.uncertain | map(.reason) | uniq())]"#;
-        assert_eq!(answer(&plant(&fields), query), json!([1, false, ["unknown_status"]]), "{fields}");
+        assert_eq!(answer_of(&plant(&fields), query), json!([1, false, ["unknown_status"]]), "{fields}");
     }
     for fields in places("Status", &json!("In Service")) {
-        assert_eq!(answer(&plant(&fields), r#"isolate("P-1").certain"#), json!(true), "{fields}");
+        assert_eq!(answer_of(&plant(&fields), r#"isolate("P-1").certain"#), json!(true), "{fields}");
     }
 }
 
 #[test]
 fn a_phase_or_a_life_cycle_in_one_word_is_a_status() {
-    let judged = |fields: &Value| answer(&plant(fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
+    let judged = |fields: &Value| answer_of(&plant(fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
     for name in ["lifecycle", "life_cycle", "phase", "project_phase", "construction_phase", "project_status"] {
         for spelling in spellings(name) {
             for value in ["future", "Planned", "DEMOLISHED", "phase 3 (future)"] {
@@ -140,7 +135,7 @@ fn what_a_project_builds_modifies_or_keeps_is_there() {
         pipe["edges"][1]["ConstructionStatus"] = json!(status);
         let of_valve = plant(&json!({"ConstructionStatus": status}));
         let query = r#"isolate("P-1") | [(.barriers | size()), (.uncertain | map(.reason) | uniq())]"#;
-        [answer(&of_valve, query), answer(&pipe.to_string(), query)]
+        [answer_of(&of_valve, query), answer_of(&pipe.to_string(), query)]
     };
     for status in [
         "New",
@@ -192,7 +187,7 @@ fn what_a_project_builds_modifies_or_keeps_is_there() {
 
 #[test]
 fn positions_and_locks_are_read_in_every_spelling() {
-    let is_closed = |fields: &Value| answer(&plant(fields), r#"isolate("P-1").barriers | map([.closed, .action])"#);
+    let is_closed = |fields: &Value| answer_of(&plant(fields), r#"isolate("P-1").barriers | map([.closed, .action])"#);
     for spelling in spellings("normal_position") {
         for fields in places(&spelling, &json!("Closed")) {
             assert_eq!(is_closed(&fields), json!([[true, "check_closed"]]), "{fields}");
@@ -200,7 +195,7 @@ fn positions_and_locks_are_read_in_every_spelling() {
     }
     for spelling in spellings("lock_status") {
         for fields in places(&spelling, &json!("Locked Open")) {
-            let lock = answer(&plant(&fields), r#"isolate("P-1").barriers | map(.lock)"#);
+            let lock = answer_of(&plant(&fields), r#"isolate("P-1").barriers | map(.lock)"#);
             assert_eq!(lock, json!(["Locked Open"]), "{fields}");
         }
     }
@@ -216,13 +211,13 @@ fn fields_of_the_graphics_of_an_item_state_nothing() {
         json!({"status": " "}),
     ] {
         let query = r#"isolate("P-1") | [(.barriers | map(.closed)), .certain]"#;
-        assert_eq!(answer(&plant(&fields), query), json!([[false], true]), "{fields}");
+        assert_eq!(answer_of(&plant(&fields), query), json!([[false], true]), "{fields}");
     }
 }
 
 #[test]
 fn a_drive_makes_a_valve_no_hand_valve_wherever_the_drawing_names_it() {
-    let barriers = |fields: &Value| answer(&plant(fields), r#"isolate("P-1").barriers | size()"#);
+    let barriers = |fields: &Value| answer_of(&plant(fields), r#"isolate("P-1").barriers | size()"#);
     for name in ["operation_type", "operator", "actuator_type"] {
         for spelling in spellings(name) {
             for fields in places(&spelling, &json!("Pneumatic")) {
@@ -252,7 +247,7 @@ fn a_drive_makes_a_valve_no_hand_valve_wherever_the_drawing_names_it() {
 
 #[test]
 fn remarks_that_an_item_is_not_there_are_read_in_every_spelling() {
-    let judged = |fields: &Value| answer(&plant(fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
+    let judged = |fields: &Value| answer_of(&plant(fields), r#"isolate("P-1") | [(.barriers | size()), .certain]"#);
     for spelling in spellings("remarks") {
         for fields in places(&spelling, &json!("Future")) {
             assert_eq!(judged(&fields), json!([0, false]), "{fields}");
@@ -286,20 +281,20 @@ fn a_pipe_that_is_not_there_or_closed_separates_nothing_and_makes_an_isolation_u
     ] {
         for fields in places("Status", &json!(status)) {
             let expected = json!(["unknown", ["V-1"], [[reason, "e2"]]]);
-            assert_eq!(answer(&document(&fields), query), expected, "{fields}");
+            assert_eq!(answer_of(&document(&fields), query), expected, "{fields}");
         }
     }
     for (name, value) in [("is_closed", json!(true)), ("Blinded", json!("yes")), ("normal_position", json!("NC"))] {
         for fields in places(name, &value) {
             let expected = json!(["unknown", ["V-1"], [["closed_pipe", "e2"]]]);
-            assert_eq!(answer(&document(&fields), query), expected, "{fields}");
+            assert_eq!(answer_of(&document(&fields), query), expected, "{fields}");
         }
     }
     for fields in [json!({}), json!({"status": "existing"}), json!({"closed": false}), json!({"state": "open"})] {
-        assert_eq!(answer(&document(&fields), query), json!(["yes", ["V-1"], []]), "{fields}");
+        assert_eq!(answer_of(&document(&fields), query), json!(["yes", ["V-1"], []]), "{fields}");
     }
     // Outside the barriers, the state of a pipe does not matter.
-    let outside = answer(&document(&json!({"status": "removed"})), r#"isolate("T-1") | .isolated"#);
+    let outside = answer_of(&document(&json!({"status": "removed"})), r#"isolate("T-1") | .isolated"#);
     assert_eq!(outside, json!("yes"));
 }
 
@@ -311,7 +306,7 @@ fn a_pipe_of_a_line_that_is_removed_is_not_there_whether_it_names_the_line_by_id
             json!({"id": "line-7", "tag": "P-1005", "node_type": "piping_network_system", "status": "Demolished"});
         document["nodes"].as_array_mut().expect("nodes").push(line);
         document["edges"][1]["line"] = json!(name);
-        let found = answer(&document.to_string(), r#"isolate("P-1") | .uncertain | map([.reason, .edge.id])"#);
+        let found = answer_of(&document.to_string(), r#"isolate("P-1") | .uncertain | map([.reason, .edge.id])"#);
         assert_eq!(found, json!([["not_installed", "e2"]]), "{name}");
     }
 }
@@ -325,7 +320,7 @@ fn a_pipe_of_one_of_several_lines_with_a_tag_is_uncertain_in_either_order() {
             document["nodes"].as_array_mut().expect("nodes").push(line);
         }
         document["edges"][1]["line"] = json!("l-9");
-        answer(&document.to_string(), r#"isolate("P-1").uncertain | map([.reason, .edge.id])"#)
+        answer_of(&document.to_string(), r#"isolate("P-1").uncertain | map([.reason, .edge.id])"#)
     };
     for states in [["existing", "blanked"], ["blanked", "existing"]] {
         assert_eq!(lines(states), json!([["unknown_status", "e2"]]), "{states:?}");
@@ -348,7 +343,7 @@ fn an_inventory_section_with_a_pipe_that_is_not_there_is_not_certain() {
         let document = json!({"nodes": nodes, "edges": edges}).to_string();
         let query =
             "inventorySections() | map([.equipment | map(.id), .certain, .uncertain | map([.reason, .edge.id])])";
-        answer(&document, query)[1].clone()
+        answer_of(&document, query)[1].clone()
     };
     assert_eq!(sections("existing"), json!([["T-1", "P-1"], true, []]));
     let expected = json!([["T-1", "P-1"], false, [["not_installed", "e2"], ["not_installed", "e3"]]]);
@@ -368,7 +363,7 @@ fn a_valve_with_a_tag_of_an_actuated_one_may_be_closed_in_an_emergency_however_i
         let document = json!({"nodes": nodes, "edges": edges}).to_string();
         let query = r#"inventorySections() | filter((.equipment | size()) > 0)
             | [.0.esd_valves | map(.id), .0.uncertain | map(.reason)]"#;
-        answer(&document, query)
+        answer_of(&document, query)
     };
     for tag in ["ESDV-1", "ESD-V-1", "20-ESD-V-101A", "20-ESDV-101A", "20-SD-V-7"] {
         assert_eq!(sections(tag), json!([["V", "ESDV-9"], []]), "{tag}");
@@ -387,7 +382,7 @@ fn a_valve_with_a_tag_of_an_actuated_one_may_be_closed_in_an_emergency_however_i
 
 /// Judges an isolation of the pump behind a valve with further fields.
 fn judged(fields: &Value) -> Value {
-    answer(&plant(fields), r#"isolate("P-1") | [.isolated, (.uncertain | map(.reason) | uniq())]"#)
+    answer_of(&plant(fields), r#"isolate("P-1") | [.isolated, (.uncertain | map(.reason) | uniq())]"#)
 }
 
 #[test]
@@ -521,7 +516,7 @@ fn a_second_barrier_and_a_bleed_with_an_unread_text_prove_nothing() {
             "edges": [{"from": "T-1", "to": "V-2"}, {"from": "V-2", "to": "J"}, {"from": "J", "to": "B"}, {"from": "B", "to": "D"},
                 {"from": "J", "to": "V-1"}, {"from": "V-1", "to": "P-1"}]
         });
-        answer(&document.to_string(), r#"isolate("P-1").barriers | map(.method)"#)
+        answer_of(&document.to_string(), r#"isolate("P-1").barriers | map(.method)"#)
     };
     let unread = json!({"remarks": "spindle snapped"});
     assert_eq!(plan([json!({}), json!({})]), json!(["double_block_bleed"]));
@@ -580,20 +575,20 @@ fn a_text_that_calls_a_valve_something_else_is_read_whatever_its_punctuation() {
 fn positions_are_read_with_dots_slashes_and_brackets() {
     let position = |value: &str| {
         let query = r#"isolate("P-1").barriers | map([.closed, .action]) | first()"#;
-        answer(&plant(&json!({"normal_position": value, "id": "V-1"})), query)
+        answer_of(&plant(&json!({"normal_position": value, "id": "V-1"})), query)
     };
     for text in ["N.C.", "n.c", "N/C", "(NC)", "L.C.", "C.S.C."] {
         assert_eq!(position(text), json!([true, "check_closed"]), "{text}");
     }
     let locked = |fields: Value| {
         let document = plant(&fields).replace(r#""class":"tank""#, r#""class":"safety_valve""#);
-        answer(&document, "reliefList() | map(.reasons) | first()")
+        answer_of(&document, "reliefList() | map(.reasons) | first()")
     };
     for text in ["L.O.", "C.S.O.", "LO"] {
         assert!(locked(json!({"normal_position": text})).as_str().is_some_and(|text| text.contains("locked_open")));
     }
     let blind = json!({"class": "spectacle_blind", "position": "N.C."});
-    assert_eq!(answer(&plant(&blind), r#"isolate("P-1").isolated"#), json!("yes"));
+    assert_eq!(answer_of(&plant(&blind), r#"isolate("P-1").isolated"#), json!("yes"));
 }
 
 #[test]
@@ -685,7 +680,7 @@ fn marks_are_read_as_numbers_and_in_lists() {
 fn positions_of_dexpi_are_read() {
     let step = |position: &str| {
         let document = plant(&json!({"normal_position": position}));
-        answer(&document, r#"isolationPlan("P-1").steps | filter(.node.id == "V-1") | map(.action) | first()"#)
+        answer_of(&document, r#"isolationPlan("P-1").steps | filter(.node.id == "V-1") | map(.action) | first()"#)
     };
     for position in ["NormallyClose", "LockedClose", "CarSealClose", "Close", "NormallyClosed"] {
         assert_eq!(step(position), json!("check_closed"), "{position}");
@@ -737,7 +732,7 @@ fn a_line_that_is_closed_closes_its_pipes() {
         line.as_object_mut().expect("an object").extend(fields.as_object().cloned().unwrap_or_default());
         document["nodes"].as_array_mut().expect("nodes").push(line);
         document["edges"][1]["line"] = json!("line-7");
-        answer(&document.to_string(), r#"isolate("P-1") | .uncertain | map(.reason)"#)
+        answer_of(&document.to_string(), r#"isolate("P-1") | .uncertain | map(.reason)"#)
     };
     assert_eq!(found(json!({"closed": true})), json!(["closed_pipe"]));
     assert_eq!(found(json!({"status": "blanked"})), json!(["closed_pipe"]));
@@ -748,7 +743,10 @@ fn a_line_that_is_closed_closes_its_pipes() {
 #[test]
 fn a_valve_that_a_condition_selects_is_no_certain_barrier_if_it_may_not_be_there() {
     let found = |fields: &Value| {
-        answer(&plant(fields), r#"isolate("P-1", {barriers: .id == "V-1"}) | [.isolated, (.uncertain | map(.reason))]"#)
+        answer_of(
+            &plant(fields),
+            r#"isolate("P-1", {barriers: .id == "V-1"}) | [.isolated, (.uncertain | map(.reason))]"#,
+        )
     };
     assert_eq!(found(&json!({})), json!(["yes", []]));
     assert_eq!(found(&json!({"status": "removed"})), json!(["unknown", ["not_installed"]]));

@@ -31,6 +31,16 @@ pub(crate) fn contains_plain(words: &[&str], word: &str) -> bool {
     (!word.is_ascii() || words.iter().any(|known| letters(known).eq(letters(word)))) && contains(words, word)
 }
 
+/// Returns whether a text in lower case or snake_case has a word of a list. A word ends at what is no letter and no digit.
+pub(crate) fn text_has_any(text: &str, known: &[&str]) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word))
+}
+
+/// Returns whether one of some words in lower case, such as those of a clause, is in a list.
+pub(crate) fn has_any<W: AsRef<str>>(words: &[W], known: &[&str]) -> bool {
+    words.iter().any(|word| known.contains(&word.as_ref()))
+}
+
 /// Returns the letters and digits of a name in ASCII, in lower case: what snake_case leaves of them.
 pub(crate) fn letters(text: &str) -> impl Iterator<Item = u8> + '_ {
     text.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())

@@ -161,10 +161,12 @@ fn all_words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
 /// Returns whether words at an item state that it drains or vents: those of a bleed, a drain, a flare. A remark does too, if it
 /// has no word for a negation.
 pub(crate) fn names_bleed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let has = |text: &str, known: &[&str]| text.split(|c: char| !c.is_alphabetic()).any(|word| known.contains(&word));
+    // `drain1` is a drain.
+    let has_any =
+        |text: &str, known: &[&str]| text.split(|c: char| !c.is_alphabetic()).any(|word| known.contains(&word));
     let mut remarks = valve_state::texts(drawing, node, Names::Remarks).map(snake_case);
-    has(&all_words_of(drawing, node), vocabulary::BLEED_WORDS)
-        || remarks.any(|text| has(&text, vocabulary::BLEED_WORDS) && !has(&text, vocabulary::NEGATIONS))
+    has_any(&all_words_of(drawing, node), vocabulary::BLEED_WORDS)
+        || remarks.any(|text| has_any(&text, vocabulary::BLEED_WORDS) && !has_any(&text, vocabulary::NEGATIONS))
 }
 
 /// Returns the number of pipes at an item: to different neighbors, on different lines, or from the item to itself. Tools list a
@@ -191,8 +193,8 @@ const MAX_PIPES: usize = 64;
 /// words supply and injection decide: the supply of a drain is no drain.
 pub(crate) fn names_supply(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let texts = all_words_of(drawing, node);
-    let has = |known: &[&str]| texts.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
-    has(vocabulary::INWARD_WORDS) || has(vocabulary::SUPPLY_WORDS) && !has(vocabulary::BLEED_WORDS)
+    let has_any = |known: &[&str]| vocabulary::text_has_any(&texts, known);
+    has_any(vocabulary::INWARD_WORDS) || has_any(vocabulary::SUPPLY_WORDS) && !has_any(vocabulary::BLEED_WORDS)
 }
 
 /// Returns whether a text of an item names something that is neither a drain nor a vent nor a part of one, such as
@@ -222,18 +224,18 @@ fn is_known_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
 /// Returns whether a nozzle is closed without a pipe: an opening with a cover, or one that is stated to be blinded.
 pub(crate) fn is_covered(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
-    let has_word = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    let has_any = |known: &[&str]| vocabulary::text_has_any(&words, known);
     let is_cover = vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening));
-    let is_blind = has_word(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
-        && !has_word(&["not", "to", "un", "if", "nicht", "non"]);
-    (is_cover || is_blind) && !has_word(vocabulary::UNCOVERED_WORDS) && !is_stated_open(drawing, node)
+    let is_blind = has_any(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
+        && !has_any(&["not", "to", "un", "if", "nicht", "non"]);
+    (is_cover || is_blind) && !has_any(vocabulary::UNCOVERED_WORDS) && !is_stated_open(drawing, node)
 }
 
 /// Returns whether the position, the status or a remark of a nozzle says that its cover is open.
 fn is_stated_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let names = [Names::NormalPosition, Names::BlindPosition, Names::Status, Names::Remarks];
     let mut texts = names.into_iter().flat_map(|names| valve_state::texts(drawing, node, names)).map(snake_case);
-    texts.any(|text| text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::UNCOVERED_WORDS.contains(&word)))
+    texts.any(|text| vocabulary::text_has_any(&text, vocabulary::UNCOVERED_WORDS))
 }
 
 /// Returns whether a nozzle without a pipe has no instrument either and is not a manhole: its connection may be missing.

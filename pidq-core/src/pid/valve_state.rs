@@ -200,14 +200,14 @@ fn installation_by_remark(drawing: &Drawing<'_>, text: &str) -> Installation {
 fn installation_by_status(drawing: &Drawing<'_>, text: &str) -> Installation {
     let config = &drawing.topology.config;
     let words = snake_case(text);
-    let has_word = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    let has_any = |known: &[&str]| vocabulary::text_has_any(&words, known);
     let is_position = [Names::Open, Names::Closed].iter().any(|names| config.contains(*names, text));
     match () {
         () if config.contains(Names::Removed, text) => Installation::NotInstalled,
         () if is_position || is_installed(&words) || is_phase_of_matter(text) => Installation::Installed,
-        () if has_word(vocabulary::NEGATIONS) => Installation::Unknown,
-        () if has_word(vocabulary::INTENTIONS) && !has_word(vocabulary::INSTALLATIONS) => Installation::Unknown,
-        () if has_word(vocabulary::INTENTIONS) || has_word(vocabulary::NOT_INSTALLED) => Installation::NotInstalled,
+        () if has_any(vocabulary::NEGATIONS) => Installation::Unknown,
+        () if has_any(vocabulary::INTENTIONS) && !has_any(vocabulary::INSTALLATIONS) => Installation::Unknown,
+        () if has_any(vocabulary::INTENTIONS) || has_any(vocabulary::NOT_INSTALLED) => Installation::NotInstalled,
         () => Installation::Unknown,
     }
 }
@@ -429,13 +429,13 @@ fn is_locked(lock: Option<Value<'_>>) -> bool {
 /// as in `seal: PTFE`, and a word for nothing say that there is none.
 fn says_locked(text: &str) -> bool {
     let text = snake_case(text.trim());
-    let has = |known: &[&str]| text.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
-    let is_position = [vocabulary::LOCK_CODES, vocabulary::LOCK_WORDS].into_iter().any(has);
+    let has_any = |known: &[&str]| vocabulary::text_has_any(&text, known);
+    let is_position = [vocabulary::LOCK_CODES, vocabulary::LOCK_WORDS].into_iter().any(has_any);
     // `padlock to be fitted`, but not `to be locked open`.
     let is_planned = text.split_once("to_be_").is_some_and(|(_, rest)| {
         !["locked", "sealed", "car_sealed", "chained", "kept"].iter().any(|word| rest.starts_with(word))
     });
-    is_position && !is_planned && !has(vocabulary::NO_LOCK_WORDS) && !vocabulary::NO_LOCK.contains(&text.as_str())
+    is_position && !is_planned && !has_any(vocabulary::NO_LOCK_WORDS) && !vocabulary::NO_LOCK.contains(&text.as_str())
 }
 
 /// Returns whether the drawing defines a valve as locked or sealed open. A lock without a position is taken as one in

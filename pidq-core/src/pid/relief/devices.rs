@@ -115,7 +115,7 @@ pub(crate) fn is_closed_off(drawing: &Drawing<'_>, device: NodeId) -> bool {
         let is_known =
             |word: &str| vocabulary::CLOSED_OFF.contains(&word) || vocabulary::CLOSED_OFF_ATTRIBUTES.contains(&word);
         // A bypass that is open at times takes nothing away.
-        let has_time = text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::TIMES.contains(&word));
+        let has_time = vocabulary::text_has_any(&text, vocabulary::TIMES);
         let closes_off =
             |word: &str| vocabulary::CLOSED_OFF.contains(&word) && !(has_time && word.starts_with("bypass"));
         words().all(is_known) && words().any(closes_off) && words().ne(["closed"])
@@ -152,7 +152,7 @@ fn is_set_to_vacuum(drawing: &Drawing<'_>, device: NodeId) -> bool {
     };
     let names_vacuum = |text: &str| {
         let text = text.to_lowercase();
-        text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::VACUUM_WORDS.contains(&word))
+        vocabulary::text_has_any(&text, vocabulary::VACUUM_WORDS)
     };
     let number = quantity::number_and_unit(&set_pressure).ok().map(|(number, _)| number);
     let pressure = quantity::pressure(Some(&set_pressure), PressureDefaults::default()).ok();

@@ -544,10 +544,7 @@ fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
 
 /// Returns whether a text of a hose says that it is there at times only: `connect when required`.
 fn is_there_at_times(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let says_so = |text: &str| {
-        let text = text.to_lowercase();
-        text.split(|c: char| !c.is_alphanumeric()).any(|word| vocabulary::AT_TIMES.contains(&word))
-    };
+    let says_so = |text: &str| vocabulary::text_has_any(&text.to_lowercase(), vocabulary::AT_TIMES);
     drawing.class_has(node, vocabulary::HOSES)
         && (has_doubtful_text(drawing, node)
             || [Names::Remarks, Names::Description]

@@ -5,6 +5,7 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary::OVERRIDES;
+use crate::graph::vocabulary::has_any;
 use crate::pid::instrument_class;
 use crate::pid::valve_state::texts;
 
@@ -103,7 +104,7 @@ const TESTS: &[&str] = &["acknowledg", "ack", "lamp", "mute", "permi", "silence"
 pub(super) fn starts_no_trip(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let names = [Names::Description, Names::Service, Names::Remarks];
     let mut texts = names.into_iter().flat_map(|names| texts(drawing, node, names));
-    drawing.class_texts(node).any(|class| words(class).iter().any(|word| OVERRIDES.contains(&&**word)))
+    drawing.class_texts(node).any(|class| has_any(&words(class), OVERRIDES))
         || instrument_class::is_hand_switch(drawing, node) && texts.any(has_other_purpose)
 }
 
@@ -119,9 +120,9 @@ fn has_other_purpose(text: &str) -> bool {
     let only_stop = |known: &[&str]| words.iter().filter(|word| has_stop(word)).all(|word| known.contains(&&**word));
     let selects_location = has_word("local") && has_word("remote") && only_stop(&["off"]);
     // The switch with which a valve is operated in both directions.
-    let has_any = |known: &[&str]| words.iter().any(|word| known.contains(&&**word));
-    let operates_valve = has_any(OPENS) && has_any(CLOSES) && only_stop(&["close", "closed", "off", "stop"])
-        || ["osc", "o_s_c", "open_stop_close"].contains(&words.join("_").as_str());
+    let operates_valve =
+        has_any(&words, OPENS) && has_any(&words, CLOSES) && only_stop(&["close", "closed", "off", "stop"])
+            || ["osc", "o_s_c", "open_stop_close"].contains(&words.join("_").as_str());
     let overrides = |word: &String| OVERRIDE_PARTS.iter().any(|part| word.contains(part));
     words.iter().any(|word| OVERRIDES.contains(&&**word) || overrides(word))
         // A process override switch.

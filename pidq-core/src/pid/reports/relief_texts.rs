@@ -4,6 +4,7 @@
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::vocabulary::has_any;
 use crate::pid::quantity::{self, Stated};
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::pid::valve_state::texts;
@@ -78,10 +79,9 @@ fn names_other_case(text: &str, is_of_case: bool) -> bool {
     }
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     let is_fire = words.iter().enumerate().any(|(at, word)| {
         let is_case = || words.get(at + 1).is_some_and(|next| FIRE_CASES.contains(next));
         FIRES.contains(word) && (is_of_case || *word == "brandfall" || is_case())
     });
-    has(TOO_SMALL) || (has(THERMAL) || is_fire) && !has(OTHER_CASES)
+    has_any(&words, TOO_SMALL) || (has_any(&words, THERMAL) || is_fire) && !has_any(&words, OTHER_CASES)
 }

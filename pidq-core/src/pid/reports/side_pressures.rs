@@ -4,6 +4,7 @@
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::vocabulary;
 use crate::pid::quantity::Stated;
 use crate::pid::relief::protected::EquipmentSide;
 use crate::pid::stated_values::{plain_name, stated_fields};
@@ -69,7 +70,8 @@ fn side_words(
         }
     };
     let name = name.to_lowercase();
-    let has = |words: &[&str]| name.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
-    let mut sides = SIDES.into_iter().filter(|(words, _)| has(words) || is_node && drawing.class_has_word(zone, words));
+    let mut sides = SIDES
+        .into_iter()
+        .filter(|(words, _)| vocabulary::text_has_any(&name, words) || is_node && drawing.class_has_word(zone, words));
     sides.next().filter(|_| sides.next().is_none())
 }

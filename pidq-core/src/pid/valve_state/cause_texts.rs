@@ -5,7 +5,7 @@ use super::phrases::clauses;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, has_any};
 use crate::pid::instrument_class;
 
 /// Words of what instruments watch, in lower case.
@@ -200,16 +200,15 @@ pub(super) fn without_causes(drawing: &Drawing<'_>, node: NodeId, text: &str) ->
 
 /// Returns whether a clause is about what an instrument watches, and not about the instrument.
 fn describes_cause(clause: &[String]) -> bool {
-    let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
     let is_uncertain = |word: &str| vocabulary::UNCERTAIN_WORDS.contains(&word) && !DENIALS.contains(&word);
     let has_uncertain_word = || clause.iter().any(|word| is_uncertain(word));
     let has_number = || clause.iter().any(|word| word.chars().all(char::is_numeric));
     let is_condition = || {
         clause.windows(2).any(|pair| ACTIONS.contains(&pair[0].as_str()) && pair[1] == "if")
-            && (has(LIMITS) || has_number())
-            && !has(SELECTIONS)
+            && (has_any(clause, LIMITS) || has_number())
+            && !has_any(clause, SELECTIONS)
     };
-    !has(OF_INSTRUMENT) && has(WATCHED) && !has_uncertain_word() || is_condition()
+    !has_any(clause, OF_INSTRUMENT) && has_any(clause, WATCHED) && !has_uncertain_word() || is_condition()
 }
 
 #[cfg(test)]

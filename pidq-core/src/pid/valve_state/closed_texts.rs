@@ -8,7 +8,7 @@ use super::{is_word_of, texts, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, has_any};
 use crate::pid::stated_values::stated_fields;
 
 /// Returns whether a text of a valve has a clause that is nothing but a word for closed, or a field of another name says so.
@@ -79,21 +79,19 @@ pub(crate) fn may_not_stay_open(drawing: &Drawing<'_>, valve: NodeId) -> bool {
 
 /// Returns whether a clause says that a valve is or may be closed, without a denial, and of no other item.
 fn is_closed_at_times(drawing: &Drawing<'_>, clause: &[String]) -> bool {
-    let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
     // `closes`, `zu` and the codes beside a symbol are read apart.
     let is_closing =
         |word: &String| CLOSING.contains(&word.as_str()) || word.len() > 4 && is_word_of(drawing, word, Names::Closed);
     let Some(at) = clause.iter().position(is_closing) else { return false };
     let is_near = clause[at] == "close" && clause.get(at + 1).is_some_and(|word| ["to", "at", "by"].contains(&&**word));
     let is_tag = |words: &[String]| words[1].starts_with(|c: char| c.is_ascii_digit()) && words[0].len() <= 4;
-    !has(DENIALS) && !has(OTHER_SUBJECTS) && !is_near && !clause[..at].windows(2).any(is_tag)
+    !has_any(clause, DENIALS) && !has_any(clause, OTHER_SUBJECTS) && !is_near && !clause[..at].windows(2).any(is_tag)
 }
 
 /// Returns whether a clause says that a valve is not fully open, is broken, or must not be opened.
 fn is_partly_open(clause: &[String], is_in_parts: bool) -> bool {
-    let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
     let Some(at) = clause.iter().position(|word| OPENING.contains(&word.as_str())) else {
-        return (has(THROTTLED) || has(BROKEN)) && !has(DENIALS);
+        return (has_any(clause, THROTTLED) || has_any(clause, BROKEN)) && !has_any(clause, DENIALS);
     };
     let is_part = |word: &String| word.parse::<u32>().is_ok_and(|part| part < 100);
     let has_part = || is_in_parts && clause.iter().any(is_part);
@@ -101,7 +99,9 @@ fn is_partly_open(clause: &[String], is_in_parts: bool) -> bool {
         let before = &clause[at.saturating_sub(3)..at];
         before.iter().any(|word| ["ne", "never", "nicht", "not", "pas"].contains(&word.as_str()))
     };
-    (has(THROTTLED) || has(PARTLY) || has(BROKEN)) && !has(DENIALS) || has_part() || is_denied()
+    [THROTTLED, PARTLY, BROKEN].iter().any(|known| has_any(clause, known)) && !has_any(clause, DENIALS)
+        || has_part()
+        || is_denied()
 }
 
 /// Marks of an open position, in snake_case.

@@ -8,7 +8,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, has_any};
 use crate::pid::ChargeFn;
 use crate::value::Value;
 
@@ -80,7 +80,7 @@ pub(crate) fn fail_action_in_texts(drawing: &Drawing<'_>, node: NodeId) -> Optio
 
 /// Returns the fail position in a clause that is about a failure.
 fn of_clause(words: &[String]) -> Option<FailAction> {
-    let is_about_failure = words.iter().any(|word| vocabulary::FAILURES.contains(&word.as_str()));
+    let is_about_failure = has_any(&words, vocabulary::FAILURES);
     let action = match words {
         [label] if vocabulary::FAIL_LABELS.contains(&label.as_str()) => of_text(label)?,
         words if is_about_failure => of_words(words),
@@ -112,10 +112,9 @@ fn of_text(text: &str) -> Option<FailAction> {
 /// Returns the fail position in words such as `valve fails open on loss of air`: all that are not about the failure must
 /// name the same one.
 fn of_words(words: &[String]) -> FailAction {
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     // Air moves the valve in `air to open`; in `loss of air` it is the cause.
     let is_moved_by_air = words.windows(2).any(|pair| pair[0] == "air" && pair[1] == "to")
-        || has(&["air"]) && !has(vocabulary::AIR_FAILURES);
+        || has_any(words, &["air"]) && !has_any(words, vocabulary::AIR_FAILURES);
     if is_moved_by_air {
         return FailAction::Unknown;
     }

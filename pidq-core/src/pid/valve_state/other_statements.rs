@@ -7,6 +7,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
+use crate::graph::vocabulary::has_any;
 use crate::pid::stated_values::stated_fields;
 
 /// Marks of an open and of a closed position, in snake_case.
@@ -55,13 +56,12 @@ pub(super) fn say_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a text of a spool calls it removable, by one of the words for it.
 pub(super) fn say_removable(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let has = |clause: &[String], known: &[&str]| clause.iter().any(|word| known.contains(&word.as_str()));
-    let is_removable = |clause: &Vec<String>| has(clause, REMOVABLE_WORDS) && !has(clause, &["no", "non", "not"]);
+    let is_removable =
+        |clause: &Vec<String>| has_any(clause, REMOVABLE_WORDS) && !has_any(clause, &["no", "non", "not"]);
     all_texts(drawing, node).any(|(text, _)| clauses(text).iter().any(is_removable))
 }
 
 /// Returns whether a clause of a text has one of some words, and no condition.
 fn has_word(text: &str, words: &[&str]) -> bool {
-    let has = |clause: &[String], known: &[&str]| clause.iter().any(|word| known.contains(&word.as_str()));
-    clauses(text).iter().any(|clause| has(clause, words) && !has(clause, CONDITIONS))
+    clauses(text).iter().any(|clause| has_any(clause, words) && !has_any(clause, CONDITIONS))
 }

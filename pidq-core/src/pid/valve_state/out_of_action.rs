@@ -13,7 +13,7 @@ use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, has_any};
 use crate::pid::stated_values::{plain_name, stated_fields, values_of};
 use crate::value::Value;
 
@@ -353,12 +353,8 @@ fn reads_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether a text of a relief device says that something is in it or its pipes that keeps it from opening: a gag, a
 /// plug.
 pub(crate) fn is_hindered(drawing: &Drawing<'_>, device: NodeId) -> bool {
-    let has_hindrance = |text: &str| {
-        clauses(text).iter().any(|clause| {
-            let has = |words: &[&str]| clause.iter().any(|word| words.contains(&word.as_str()));
-            has(HINDRANCES) && !has(HARMLESS)
-        })
-    };
+    let has_hindrance =
+        |text: &str| clauses(text).iter().any(|clause| has_any(clause, HINDRANCES) && !has_any(clause, HARMLESS));
     let mut fields = drawing.node(device).as_object().into_iter().flat_map(stated_fields);
     let is_of_side = |name: &str| plain_name(name).split('_').any(|word| SIDES.contains(&word));
     texts(drawing, device, Names::Remarks).any(has_hindrance)

@@ -17,7 +17,7 @@ use self::table::{
 };
 use super::Installation;
 use crate::graph::roles;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, has_any};
 
 /// Limit of a text in bytes; what follows is not read.
 const MAX_TEXT: usize = 4096;
@@ -125,17 +125,16 @@ pub(crate) fn names_in(text: &str) -> impl Iterator<Item = String> {
 fn is_named(clause: &[String], phrase: &Phrase, kind: TextKind) -> bool {
     let (before, rest) = clause.split_at(phrase.at);
     let (words, after) = rest.split_at(phrase.words);
-    let has = |words: &[String], known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    let is_noun = phrase.meaning == NoValve || has(words, VALVE_NOUNS);
+    let is_noun = phrase.meaning == NoValve || has_any(words, VALVE_NOUNS);
     let is_neighbor = matches!(after, [place] if PLACES.contains(&place.as_str()));
-    let is_companion = phrase.meaning == NoValve && has(before, COMPANIONS);
-    let is_other_item = has(before, PREPOSITIONS) || is_noun && is_neighbor || is_companion;
+    let is_companion = phrase.meaning == NoValve && has_any(before, COMPANIONS);
+    let is_other_item = has_any(before, PREPOSITIONS) || is_noun && is_neighbor || is_companion;
     // A preposition behind the phrase ends what it names.
     let end = after.iter().position(|word| PREPOSITIONS.contains(&word.as_str()));
     let after = &after[..end.unwrap_or(after.len())];
     let valves = words.iter().chain(after).filter(|word| VALVE_NOUNS.contains(&word.as_str())).count();
     let is_item = match phrase.meaning {
-        OtherValve => !has(after, HEAD_NOUNS) && valves <= 1,
+        OtherValve => !has_any(after, HEAD_NOUNS) && valves <= 1,
         NoValve => after.iter().all(|word| is_size(word)),
         _ => false,
     };

@@ -12,7 +12,7 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, has_any};
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class;
 use crate::pid::loops::protection;
@@ -180,7 +180,7 @@ fn effect_in(text: &str) -> Option<Effect> {
 }
 
 fn has_word(text: &str, words: &[&str]) -> bool {
-    clauses(text).iter().flatten().any(|word| words.contains(&word.as_str()))
+    clauses(text).iter().any(|clause| has_any(clause, words))
 }
 
 /// Returns whether a text has letters and a number, as of a tag, behind a word of an effect: `opens BDV-2`.

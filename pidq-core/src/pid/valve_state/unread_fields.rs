@@ -45,11 +45,14 @@ fn speaks_against(config: &TopologyConfig, name: &str, value: Value<'_>) -> bool
         return true;
     }
     let name = plain_name(name);
-    let has = |known: &[&str]| name.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    let has_any = |known: &[&str]| vocabulary::text_has_any(&name, known);
     let denies = || truth(value) == Some(false) || value.as_str().is_some_and(is_denial);
-    has(vocabulary::HINDERING_FIELD_WORDS) && !has(vocabulary::HARMLESS_FIELD_WORDS) && !denies() && !is_by_hand(value)
-        || has(vocabulary::CLOSING_FIELD_WORDS) && denies()
-        || has(vocabulary::REFERENCES) && is_number(value)
+    has_any(vocabulary::HINDERING_FIELD_WORDS)
+        && !has_any(vocabulary::HARMLESS_FIELD_WORDS)
+        && !denies()
+        && !is_by_hand(value)
+        || has_any(vocabulary::CLOSING_FIELD_WORDS) && denies()
+        || has_any(vocabulary::REFERENCES) && is_number(value)
 }
 
 /// Returns whether a short text is nothing but a status of what is not there, or says that a valve is not tight.

@@ -14,7 +14,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::roles::{self, Role};
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, has_any};
 use crate::pid::stated_values::{plain_name, stated_fields};
 
 /// Returns whether a text of a valve or a blind may say that it does not close, in words that no rule understands.
@@ -144,7 +144,7 @@ fn is_plain(drawing: &Drawing<'_>, word: &str) -> bool {
 
 /// Returns whether a clause refers to a note of the drawing, such as `note 4` or `see notes`.
 fn refers_to_note(clause: &[String]) -> bool {
-    clause.len() > 1 && clause.iter().any(|word| vocabulary::REFERENCES.contains(&word.as_str()))
+    clause.len() > 1 && has_any(clause, vocabulary::REFERENCES)
 }
 
 /// Returns whether a clause says that an item is interlocked or linked with another one: both cannot be closed at a time,
