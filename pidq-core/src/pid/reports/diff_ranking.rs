@@ -5,10 +5,11 @@
 use hashbrown::HashSet;
 
 use super::diff_subjects::{OTHER_SUBJECTS, Revision};
+use super::side_pressures::name_without_side;
 use super::spelling::is_only_spelling;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::Names;
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
@@ -141,6 +142,7 @@ const BUILT_IN: &[BuiltInRule] = &[
             "node_type",
             "class_fields",
             "direction_field",
+            "service",
             "cross_page.field",
             "cross_page.drawing",
             "cross_page.label",
@@ -170,6 +172,7 @@ const BUILT_IN: &[BuiltInRule] = &[
         "flame arrester, excess flow valve or backflow preventer changed",
     ),
     (&["restriction"], CHANGED, BORES, "high", "bore of a restriction changed"),
+    (&["restriction"], &["added", "removed", "rewired"], &[], "high", "restriction added, removed or moved"),
     (&["bypass"], ADDED, &[], "high", "way around a safeguard added"),
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
     (&[], CHANGED, POSITION_FIELDS, "high", "position or lock changed"),
@@ -431,14 +434,17 @@ impl Ranking<'_> {
         let accepts =
             |words: &[String], is_match: &dyn Fn(&String) -> bool| words.is_empty() || words.iter().any(is_match);
         let class_size: usize = classes.iter().map(String::len).sum();
+        let field = difference.field.as_deref().map(plain_field);
+        // Of an exchanger, the field of one side is one like that of both.
+        let field_of_both_sides = field.filter(|field| field.len() <= MAX_CLASS).and_then(name_without_side);
         for (at, rule) in self.rules.iter().enumerate() {
             budget.charge(1 + rule.fields.len() as u64 + (rule.classes.len() * class_size) as u64 / 64)?;
             let is_match = accepts(&rule.changes, &|word| word == difference.change)
                 && accepts(&rule.subjects, &|word| subjects.contains(&word.as_str()))
                 && accepts(&rule.classes, &|word| classes.iter().any(|class| class.contains(word.as_str())))
                 && accepts(&rule.fields, &|word| {
-                    let field = difference.field.as_deref().map(plain_field);
-                    field.is_some_and(|field| is_called(&drawing.topology.config, field, word))
+                    let is_named = |field: &str| is_called(&drawing.topology.config, field, word);
+                    field.is_some_and(is_named) || field_of_both_sides.as_deref().is_some_and(is_named)
                 });
             if is_match {
                 return Ok(Some(at));

@@ -13,6 +13,7 @@ use crate::graph::vocabulary;
 use crate::pid::instrument_class;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loops, protection};
+use crate::pid::pipe_lines;
 use crate::pid::relief::devices;
 use crate::pid::sections::inner_valves::passive_kind;
 use crate::pid::sections::ways_around::WaysAround;
@@ -58,6 +59,8 @@ impl<'r, 'a> Revision<'r, 'a> {
         let is_port = |node: &NodeId| *node != NONE && drawing.topology.roles[*node as usize] == Role::Port;
         let ports = path_pipes.iter().flat_map(|pipe| drawing.topology.ends[*pipe as usize]).filter(is_port);
         path.extend(ports);
+        // So is the line that states the size of its pipes.
+        path.extend(path_pipes.iter().flat_map(|pipe| lines(drawing, *pipe)));
         let charge: ChargeFn<'_> = &mut |units| budget.charge(units);
         let trip_items = trip_items(drawing, charge)?;
         let ways_around = ways_around(drawing, &trip_items, charge)?;
@@ -141,6 +144,15 @@ impl<'r, 'a> Revision<'r, 'a> {
         subjects.extend((is_at_valve && !flags.contains(EdgeFlags::FLOW)).then_some("valve_part"));
         subjects.extend(self.path_pipes.contains(&edge).then_some("relief_path"));
         subjects
+    }
+}
+
+/// Returns the line nodes that a pipe names, by id or number.
+fn lines(drawing: &Drawing<'_>, pipe: EdgeId) -> Vec<NodeId> {
+    let Some(name) = drawing.edge_field(pipe, Names::Line) else { return Vec::new() };
+    match pipe_lines::line_with_id(drawing, name) {
+        Some(line) => vec![line],
+        None => name.as_str().map_or_else(Vec::new, |number| drawing.lines_by_tag(number).to_vec()),
     }
 }
 

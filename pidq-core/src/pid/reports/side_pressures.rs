@@ -37,6 +37,15 @@ pub(super) fn design_pressure<'a>(drawing: &Drawing<'a>, side: EquipmentSide) ->
     found
 }
 
+/// Returns the name of a field without the word of a side of an exchanger, as `design_pressure` of `design_pressure_tube`; `None`
+/// if it has none.
+pub(super) fn name_without_side(field: &str) -> Option<String> {
+    let name = plain_name(field);
+    let is_side = |word: &str| SIDES.iter().any(|(words, _)| words.contains(&word));
+    let rest: Vec<&str> = name.split('_').filter(|word| !is_side(word) && *word != "side").collect();
+    (rest.len() < name.split('_').count()).then(|| rest.join("_"))
+}
+
 /// Returns the part of a value that is that of a side: of an object by its key, of a text by the word or the letter in it.
 fn part_of_value<'a>(value: Value<'a>, (words, letter): (&[&str], &str)) -> Option<Stated<'a>> {
     if let Some(parts) = value.as_object() {
