@@ -224,12 +224,14 @@ impl TopologyConfig {
         self.rules.iter().find(matches).map(|rule| rule.role).or_else(|| roles::built_in_role(&full_class, last))
     }
 
-    /// Returns whether a class is known: it has a role, pipes go on behind its items or end there, or it is that of a step of
-    /// a process model.
+    /// Returns whether a class is known: it is that of an item of a plant, or of a step of a process model.
     pub fn knows_class(&self, class: &str) -> bool {
-        self.role_of(class).is_some()
-            || self.passage_of(class).is_some()
-            || class.starts_with(vocabulary::PROCESS_STEP_PREFIX)
+        self.knows_item_class(class) || class.starts_with(vocabulary::PROCESS_STEP_PREFIX)
+    }
+
+    /// Returns whether a class is that of an item of a plant: it has a role, or pipes go on behind its items or end there.
+    pub(crate) fn knows_item_class(&self, class: &str) -> bool {
+        self.role_of(class).is_some() || self.passage_of(class).is_some()
     }
 
     /// Returns the role of a valve that a class without the word describes: `motor operated`, `on/off`.

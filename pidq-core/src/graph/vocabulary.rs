@@ -5,6 +5,8 @@
 
 mod equipment;
 mod instruments;
+mod limiting_words;
+mod motions;
 mod notation;
 mod openings;
 mod relief;
@@ -14,6 +16,8 @@ mod valves;
 
 pub use self::equipment::*;
 pub use self::instruments::*;
+pub use self::limiting_words::*;
+pub use self::motions::*;
 pub use self::notation::*;
 pub use self::openings::*;
 pub use self::relief::*;
@@ -31,9 +35,14 @@ pub(crate) fn contains_plain(words: &[&str], word: &str) -> bool {
     (!word.is_ascii() || words.iter().any(|known| letters(known).eq(letters(word)))) && contains(words, word)
 }
 
-/// Returns whether a text in lower case or snake_case has a word of a list. A word ends at what is no letter and no digit.
+/// Returns the words of a text, which end at what is no letter and no digit. Some may be empty.
+pub(crate) fn words_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric())
+}
+
+/// Returns whether a text in lower case or snake_case has a word of a list.
 pub(crate) fn text_has_any(text: &str, known: &[&str]) -> bool {
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word))
+    words_in(text).any(|word| known.contains(&word))
 }
 
 /// Returns whether one of some words in lower case, such as those of a clause, is in a list.

@@ -13,7 +13,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::{self, Passage, Role};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, Limited, limits, text_limits};
 use crate::value::{Value, write};
 
 /// A branch that leads to nothing: the item it leaves, its items, and its class.
@@ -161,12 +161,14 @@ fn all_words_of(drawing: &Drawing<'_>, node: NodeId) -> String {
 /// Returns whether words at an item state that it drains or vents: those of a bleed, a drain, a flare. A remark does too, if it
 /// has no word for a negation.
 pub(crate) fn names_bleed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    // `drain1` is a drain.
-    let has_any =
-        |text: &str, known: &[&str]| text.split(|c: char| !c.is_alphabetic()).any(|word| known.contains(&word));
+    /// Returns the words of a text, without digits: `drain1` is a drain.
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c: char| !c.is_alphabetic())
+    }
+    let names_one = |text: &str| words(text).any(|word| vocabulary::BLEED_WORDS.contains(&word));
+    let is_limited = |text: &str| words(text).any(|word| limits(word, Limited::Status));
     let mut remarks = valve_state::texts(drawing, node, Names::Remarks).map(snake_case);
-    has_any(&all_words_of(drawing, node), vocabulary::BLEED_WORDS)
-        || remarks.any(|text| has_any(&text, vocabulary::BLEED_WORDS) && !has_any(&text, vocabulary::NEGATIONS))
+    names_one(&all_words_of(drawing, node)) || remarks.any(|text| names_one(&text) && !is_limited(&text))
 }
 
 /// Returns the number of pipes at an item: to different neighbors, on different lines, or from the item to itself. Tools list a
@@ -216,8 +218,7 @@ pub(crate) fn names_other_purpose(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a text is a class of an item that names the end of a branch, such as `SamplePoint`, or an item in a pipe.
 fn is_known_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
-    let config = &drawing.topology.config;
-    let is_known = || config.role_of(text).is_some() || config.passage_of(text).is_some();
+    let is_known = || drawing.topology.config.knows_item_class(text);
     is_class(drawing, node, text) && (is_known() || drawing.class_ends_with_word(node, vocabulary::OUTLETS))
 }
 
@@ -227,7 +228,8 @@ pub(crate) fn is_covered(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has_any = |known: &[&str]| vocabulary::text_has_any(&words, known);
     let is_cover = vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening));
     let is_blind = has_any(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
-        && !has_any(&["not", "to", "un", "if", "nicht", "non"]);
+        && !has_any(&["to", "if"])
+        && !text_limits(&words, Limited::Status);
     (is_cover || is_blind) && !has_any(vocabulary::UNCOVERED_WORDS) && !is_stated_open(drawing, node)
 }
 

@@ -32,7 +32,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, Limited, text_limits};
 use crate::value::Value;
 
 /// Presence of an item in the plant by its life-cycle status, from installed to absent.
@@ -205,7 +205,7 @@ fn installation_by_status(drawing: &Drawing<'_>, text: &str) -> Installation {
     match () {
         () if config.contains(Names::Removed, text) => Installation::NotInstalled,
         () if is_position || is_installed(&words) || is_phase_of_matter(text) => Installation::Installed,
-        () if has_any(vocabulary::NEGATIONS) => Installation::Unknown,
+        () if text_limits(&words, Limited::Status) => Installation::Unknown,
         () if has_any(vocabulary::INTENTIONS) && !has_any(vocabulary::INSTALLATIONS) => Installation::Unknown,
         () if has_any(vocabulary::INTENTIONS) || has_any(vocabulary::NOT_INSTALLED) => Installation::NotInstalled,
         () => Installation::Unknown,

@@ -98,3 +98,19 @@ pub const SWITCH_CLASSES: &[&str] = &["switch"];
 
 /// Words in the classes of alarms.
 pub const ALARM_CLASSES: &[&str] = &["alarm", "annunciator"];
+
+/// First letters of the tags of valves that control a variable, with the variable.
+pub const CONTROLLED_VARIABLES: &[(char, &str)] = &[
+    ('A', "analysis"),
+    ('D', "density"),
+    ('F', "flow"),
+    ('L', "level"),
+    ('P', "pressure"),
+    ('Q', "quality or quantity"),
+    ('T', "temperature"),
+];
+
+/// Returns whether the first letter of a tag is that of a variable that a valve controls.
+pub(crate) fn is_controlled_variable(letter: char) -> bool {
+    CONTROLLED_VARIABLES.iter().any(|(known, _)| *known == letter)
+}

@@ -65,9 +65,6 @@ pub const OPEN_TO_AIR_PHRASES: &[&str] = &[
 /// Words that such phrases may contain beside their own.
 pub const ARTICLES: &[&str] = &["a", "an", "the", "der", "die", "das", "la", "le"];
 
-/// Words that deny an opening.
-pub const OPENING_DENIALS: &[&str] = &["not", "never", "nicht", "pas", "non", "kein", "keine"];
-
 /// Words of relief devices, whose outlet a text may describe.
 pub const RELIEF_WORDS_IN_TEXTS: &[&str] = &[
     "breather",
@@ -86,37 +83,6 @@ pub const RELIEF_WORDS_IN_TEXTS: &[&str] = &[
     "tsv",
     "valve",
     "valves",
-];
-
-/// Words before the time or the occasion of a state.
-pub const TIMES: &[&str] =
-    &["after", "at", "before", "bei", "during", "for", "pendant", "until", "when", "while", "während"];
-
-/// Words of circumstances in which equipment is open: at another time, or on a condition.
-pub const CIRCUMSTANCES: &[&str] = &[
-    "after",
-    "be",
-    "before",
-    "can",
-    "during",
-    "entry",
-    "formerly",
-    "if",
-    "maintenance",
-    "may",
-    "must",
-    "optional",
-    "or",
-    "prior",
-    "previously",
-    "shall",
-    "should",
-    "temporarily",
-    "temporary",
-    "until",
-    "was",
-    "when",
-    "while",
 ];
 
 /// Words in the texts of a basin, a pit or a sump that is closed.

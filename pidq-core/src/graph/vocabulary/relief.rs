@@ -205,19 +205,3 @@ pub const RELIEF_TEXTS: &[&str] = &[
 
 /// Parts of the classes of hoses, which may be there at times only.
 pub const HOSES: &[&str] = &["hose", "schlauch", "tuyau_flexible"];
-
-/// Words in the texts of hoses that are there at times only, in lower case.
-pub const AT_TIMES: &[&str] = &[
-    "bedarf",
-    "connect",
-    "disconnect",
-    "during",
-    "mobil",
-    "mobile",
-    "only",
-    "portable",
-    "required",
-    "temporaire",
-    "when",
-    "zeitweise",
-];

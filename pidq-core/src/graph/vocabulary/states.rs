@@ -177,9 +177,6 @@ pub const PHASES_OF_MATTER: &[&str] = &[
 pub const INSTALLATIONS: &[&str] =
     &["add", "added", "built", "erected", "fitted", "future", "install", "installation", "installed"];
 
-/// Words after which a word of a status may mean the opposite, or something later.
-pub const NEGATIONS: &[&str] = &["no", "non", "not", "never", "un"];
-
 /// Texts of the fail position of a valve that opens, in snake_case.
 pub const FAIL_OPEN: &[&str] = &[
     "afo",

@@ -10,7 +10,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, Limited, limits, text_limits};
 use crate::pid::ChargeFn;
 use crate::pid::quantity::{self, Pressure, PressureDefaults, Reference};
 use crate::pid::stated_values::{stated_fields, stated_values};
@@ -107,7 +107,7 @@ pub(crate) fn is_closed_off(drawing: &Drawing<'_>, device: NodeId) -> bool {
     let says_closed_off = |text: &str| {
         let text = snake_case(text);
         // `locked closed during start-up`
-        let is_of_statement = |word: &&str| !vocabulary::TIMES.contains(word);
+        let is_of_statement = |word: &&str| !limits(word, Limited::ReliefClosedOff);
         let words = || {
             let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
             words.take_while(is_of_statement)
@@ -115,7 +115,7 @@ pub(crate) fn is_closed_off(drawing: &Drawing<'_>, device: NodeId) -> bool {
         let is_known =
             |word: &str| vocabulary::CLOSED_OFF.contains(&word) || vocabulary::CLOSED_OFF_ATTRIBUTES.contains(&word);
         // A bypass that is open at times takes nothing away.
-        let has_time = vocabulary::text_has_any(&text, vocabulary::TIMES);
+        let has_time = text_limits(&text, Limited::ReliefClosedOff);
         let closes_off =
             |word: &str| vocabulary::CLOSED_OFF.contains(&word) && !(has_time && word.starts_with("bypass"));
         words().all(is_known) && words().any(closes_off) && words().ne(["closed"])

@@ -16,7 +16,7 @@ use crate::graph::node_memo::Property;
 use crate::graph::roles::{Passage, Role, TagLetters};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary;
+use crate::graph::vocabulary::{self, Limited, text_limits};
 use crate::pid::dead_ends::neighbors;
 use crate::pid::valve_state::actuation::{is_actuated, tag_letters};
 use crate::pid::valve_state::check_valves::has_handwheel;
@@ -544,7 +544,7 @@ fn unclassified_cause(drawing: &Drawing<'_>, node: NodeId) -> Option<Cause> {
 
 /// Returns whether a text of a hose says that it is there at times only: `connect when required`.
 fn is_there_at_times(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let says_so = |text: &str| vocabulary::text_has_any(&text.to_lowercase(), vocabulary::AT_TIMES);
+    let says_so = |text: &str| text_limits(&text.to_lowercase(), Limited::Hose);
     drawing.class_has(node, vocabulary::HOSES)
         && (has_doubtful_text(drawing, node)
             || [Names::Remarks, Names::Description]

@@ -5,7 +5,7 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary::OVERRIDES;
-use crate::graph::vocabulary::has_any;
+use crate::graph::vocabulary::{Motion, MotionText, any_names_motion, has_any};
 use crate::pid::instrument_class;
 use crate::pid::valve_state::texts;
 
@@ -92,10 +92,6 @@ const OVERRIDE_PARTS: &[&str] = &[
     "überbrück",
 ];
 
-/// Words of the two directions of a valve that a switch operates.
-const OPENS: &[&str] = &["auf", "open", "ouvrir", "öffnen"];
-const CLOSES: &[&str] = &["close", "closed", "fermer", "schließen", "schliessen", "zu"];
-
 /// Stops in texts that only test one: `trip test`.
 const TESTS: &[&str] = &["acknowledg", "ack", "lamp", "mute", "permi", "silence", "simulat", "test"];
 
@@ -120,8 +116,9 @@ fn has_other_purpose(text: &str) -> bool {
     let only_stop = |known: &[&str]| words.iter().filter(|word| has_stop(word)).all(|word| known.contains(&&**word));
     let selects_location = has_word("local") && has_word("remote") && only_stop(&["off"]);
     // The switch with which a valve is operated in both directions.
+    let names = |motion| any_names_motion(&words, motion, MotionText::HandSwitch);
     let operates_valve =
-        has_any(&words, OPENS) && has_any(&words, CLOSES) && only_stop(&["close", "closed", "off", "stop"])
+        names(Motion::Opens) && names(Motion::Closes) && only_stop(&["close", "closed", "off", "stop"])
             || ["osc", "o_s_c", "open_stop_close"].contains(&words.join("_").as_str());
     let overrides = |word: &String| OVERRIDE_PARTS.iter().any(|part| word.contains(part));
     words.iter().any(|word| OVERRIDES.contains(&&**word) || overrides(word))

@@ -65,15 +65,26 @@ pub(super) fn is_for_other_case(drawing: &Drawing<'_>, device: NodeId) -> bool {
     let names = [Names::Description, Names::Service, Names::Remarks, Names::ComponentName];
     let mut fields = drawing.node(device).as_object().into_iter().flat_map(stated_fields);
     drawing.class_has_word(device, &["thermal", "thermal_relief"])
-        || names.into_iter().any(|names| texts(drawing, device, names).any(|text| names_other_case(text, false)))
+        || names
+            .into_iter()
+            .any(|names| texts(drawing, device, names).any(|text| names_other_case(text, CaseText::Free)))
         || fields.any(|(name, stated)| {
             let is_case = name.len() <= MAX_CLASS && plain_name(name).split('_').any(|word| word == "case");
-            is_case && stated.value.as_str().is_some_and(|text| names_other_case(text, true))
+            is_case && stated.value.as_str().is_some_and(|text| names_other_case(text, CaseText::CaseField))
         })
 }
 
-/// Returns whether a text names such a case; that of a field for the case needs no further word.
-fn names_other_case(text: &str, is_of_case: bool) -> bool {
+/// Place of a text that may name a case of relief.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum CaseText {
+    /// A remark or a description, in which `fire` alone is no case.
+    Free,
+    /// A field for the case.
+    CaseField,
+}
+
+/// Returns whether a text names such a case.
+fn names_other_case(text: &str, place: CaseText) -> bool {
     if text.len() > MAX_CLASS {
         return false;
     }
@@ -81,7 +92,7 @@ fn names_other_case(text: &str, is_of_case: bool) -> bool {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is_fire = words.iter().enumerate().any(|(at, word)| {
         let is_case = || words.get(at + 1).is_some_and(|next| FIRE_CASES.contains(next));
-        FIRES.contains(word) && (is_of_case || *word == "brandfall" || is_case())
+        FIRES.contains(word) && (place == CaseText::CaseField || *word == "brandfall" || is_case())
     });
     has_any(&words, TOO_SMALL) || (has_any(&words, THERMAL) || is_fire) && !has_any(&words, OTHER_CASES)
 }

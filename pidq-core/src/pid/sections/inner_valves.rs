@@ -34,8 +34,9 @@ pub(super) fn may_be_switched(
 /// Returns whether the letters of the tag of a valve are not those of a variable that a valve controls, or its class says that it
 /// is switched.
 fn is_switched(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    const CONTROLLED: &[char] = &['A', 'D', 'F', 'L', 'P', 'T'];
-    let is_other = |tag: Tag| !tag.letters.starts_with(CONTROLLED);
+    // The valve of a quantity closes at the end of a batch.
+    let is_throttled = |letter: char| letter != 'Q' && vocabulary::is_controlled_variable(letter);
+    let is_other = |tag: Tag| !tag.letters.starts_with(is_throttled);
     drawing.tag(node).and_then(Tag::parse_letters).is_some_and(is_other)
         || drawing.class_has_word(node, vocabulary::SWITCHED_VALVE_WORDS)
 }

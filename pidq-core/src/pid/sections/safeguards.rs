@@ -427,8 +427,7 @@ fn closes_in_emergency(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>
 /// Returns whether a valve is a control valve by its class or the variable in its tag, as in `FV`: it has another purpose than a
 /// trip that closes or opens it too. `UV` is the usual tag of an anti-surge valve.
 fn is_control_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    const CONTROLLED: [char; 6] = ['A', 'F', 'L', 'P', 'Q', 'T'];
-    let has_variable = |tag: Tag| tag.measures() && tag.letters.starts_with(CONTROLLED);
+    let has_variable = |tag: Tag| tag.measures() && tag.letters.starts_with(vocabulary::is_controlled_variable);
     drawing.class_has_word(node, vocabulary::CONTROL_VALVES)
         || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(has_variable)
 }

@@ -8,7 +8,7 @@ use super::{is_word_of, texts, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
-use crate::graph::vocabulary::{self, has_any};
+use crate::graph::vocabulary::{self, Limited, Motion, MotionText, any_limits, has_any, names_motion};
 use crate::pid::stated_values::stated_fields;
 
 /// Returns whether a text of a valve has a clause that is nothing but a word for closed, or a field of another name says so.
@@ -31,12 +31,6 @@ pub(crate) fn says_locked(drawing: &Drawing<'_>, valve: NodeId, position: Names)
         || fields.any(|(name, stated)| truth(stated.value) == Some(true) && is_mark(name))
 }
 
-/// Words for a closed valve or for closing it, beside those of the topology.
-const CLOSING: &[&str] = &["close", "closing", "fermer", "schließen", "schliessen"];
-
-/// Words for an open valve or for opening it, beside those of the topology.
-const OPENING: &[&str] = &["open", "opened", "opening", "ouvrir", "öffnen"];
-
 /// Words of a valve that is not fully open.
 const THROTTLED: &[&str] =
     &["drosseln", "gedrosselt", "throttle", "throttled", "throttling", "étranglé", "étranglée", "laminée"];
@@ -57,10 +51,6 @@ const PARTLY: &[&str] = &[
 /// Words of a valve whose disc does not follow its handwheel.
 const BROKEN: &[&str] = &["broken", "cassé", "cassée", "gebrochen", "sheared", "snapped"];
 
-/// Words with which a clause denies what follows, or makes it an exception.
-const DENIALS: &[&str] =
-    &["jamais", "never", "nicht", "nie", "niemals", "no", "not", "nur", "only", "pas", "seulement"];
-
 /// Words beside which a closed position is that of something else, or `close` is no verb.
 const OTHER_SUBJECTS: &[&str] = &[
     "as", "bleed", "bypass", "circuit", "coupled", "cooling", "drain", "drains", "fail", "fails", "loop", "spare",
@@ -80,26 +70,29 @@ pub(crate) fn may_not_stay_open(drawing: &Drawing<'_>, valve: NodeId) -> bool {
 /// Returns whether a clause says that a valve is or may be closed, without a denial, and of no other item.
 fn is_closed_at_times(drawing: &Drawing<'_>, clause: &[String]) -> bool {
     // `closes`, `zu` and the codes beside a symbol are read apart.
-    let is_closing =
-        |word: &String| CLOSING.contains(&word.as_str()) || word.len() > 4 && is_word_of(drawing, word, Names::Closed);
+    let is_closing = |word: &String| {
+        names_motion(word, Motion::Closes, MotionText::ValveText)
+            || word.len() > 4 && is_word_of(drawing, word, Names::Closed)
+    };
     let Some(at) = clause.iter().position(is_closing) else { return false };
     let is_near = clause[at] == "close" && clause.get(at + 1).is_some_and(|word| ["to", "at", "by"].contains(&&**word));
     let is_tag = |words: &[String]| words[1].starts_with(|c: char| c.is_ascii_digit()) && words[0].len() <= 4;
-    !has_any(clause, DENIALS) && !has_any(clause, OTHER_SUBJECTS) && !is_near && !clause[..at].windows(2).any(is_tag)
+    !any_limits(clause, Limited::ClosedAtTimes)
+        && !has_any(clause, OTHER_SUBJECTS)
+        && !is_near
+        && !clause[..at].windows(2).any(is_tag)
 }
 
 /// Returns whether a clause says that a valve is not fully open, is broken, or must not be opened.
 fn is_partly_open(clause: &[String], is_in_parts: bool) -> bool {
-    let Some(at) = clause.iter().position(|word| OPENING.contains(&word.as_str())) else {
-        return (has_any(clause, THROTTLED) || has_any(clause, BROKEN)) && !has_any(clause, DENIALS);
+    let Some(at) = clause.iter().position(|word| names_motion(word, Motion::Opens, MotionText::ValveText)) else {
+        return (has_any(clause, THROTTLED) || has_any(clause, BROKEN)) && !any_limits(clause, Limited::ClosedAtTimes);
     };
     let is_part = |word: &String| word.parse::<u32>().is_ok_and(|part| part < 100);
     let has_part = || is_in_parts && clause.iter().any(is_part);
-    let is_denied = || {
-        let before = &clause[at.saturating_sub(3)..at];
-        before.iter().any(|word| ["ne", "never", "nicht", "not", "pas"].contains(&word.as_str()))
-    };
-    [THROTTLED, PARTLY, BROKEN].iter().any(|known| has_any(clause, known)) && !has_any(clause, DENIALS)
+    let is_denied = || any_limits(&clause[at.saturating_sub(3)..at], Limited::MayBeOpened);
+    [THROTTLED, PARTLY, BROKEN].iter().any(|known| has_any(clause, known))
+        && !any_limits(clause, Limited::ClosedAtTimes)
         || has_part()
         || is_denied()
 }
@@ -137,9 +130,6 @@ const BEFORE_CLOSED: &[&str] =
 const AFTER_CLOSED: &[&str] =
     &["at", "currently", "for", "now", "permanently", "presently", "since", "temporarily", "until"];
 
-/// Words that make a clause about another time or a condition.
-const CONDITIONS: &[&str] = &["if", "not", "only", "startup", "start", "unless", "when", "while"];
-
 /// Returns whether a clause says that a valve is closed at present, in words around one for closed.
 fn is_closed_now(drawing: &Drawing<'_>, clause: &str) -> bool {
     if clause.len() > MAX_CLASS {
@@ -150,7 +140,7 @@ fn is_closed_now(drawing: &Drawing<'_>, clause: &str) -> bool {
     let Some(at) = words.iter().position(|word| !is_in(word, BEFORE_CLOSED)) else { return false };
     is_closed_word(drawing, &words[at])
         && words.get(at + 1).is_none_or(|word| is_in(word, AFTER_CLOSED))
-        && !words.iter().any(|word| is_in(word, CONDITIONS))
+        && !any_limits(&words, Limited::Closed)
 }
 
 /// Returns whether a mark such as `locked_closed: true` or `valve_status: closed` says that a valve is closed.

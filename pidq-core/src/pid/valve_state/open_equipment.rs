@@ -6,7 +6,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::vocabulary::{self, has_any};
+use crate::graph::vocabulary::{self, Limited, any_limits, has_any};
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::value::Value;
 
@@ -30,9 +30,9 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
             .flat_map(|names| texts(drawing, equipment, names))
     };
     let is_closed = |text: &str| {
-        clauses(text).iter().any(|clause| {
-            has_any(clause, vocabulary::CLOSED_TOP_WORDS) && !has_any(clause, vocabulary::OPENING_DENIALS)
-        })
+        clauses(text)
+            .iter()
+            .any(|clause| has_any(clause, vocabulary::CLOSED_TOP_WORDS) && !any_limits(clause, Limited::OpenTop))
     };
     let by_class = match drawing.is_relief_end(equipment) {
         true if own_texts().any(is_closed) => Opening::Possible,
@@ -52,9 +52,9 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
 /// Returns what a text says. A clause about a relief device says nothing about the equipment.
 fn by_text(text: &str) -> Opening {
     let read = |clause: &Vec<String>| match () {
-        () if !names_opening(clause) || has_any(clause, vocabulary::OPENING_DENIALS) => Opening::NotStated,
+        () if !names_opening(clause) || any_limits(clause, Limited::OpenTop) => Opening::NotStated,
         () if has_any(clause, vocabulary::RELIEF_WORDS_IN_TEXTS) => Opening::NotStated,
-        () if has_any(clause, vocabulary::CIRCUMSTANCES) => Opening::Possible,
+        () if any_limits(clause, Limited::OpenAtPresent) => Opening::Possible,
         () => Opening::Stated,
     };
     clauses(text).iter().map(read).max().unwrap_or(Opening::NotStated)
@@ -82,7 +82,7 @@ fn by_field(name: &str, value: Value<'_>) -> Opening {
     let first = |known: &[&str]| {
         words.first().and_then(|clause| clause.first()).is_some_and(|word| known.contains(&word.as_str()))
     };
-    let open = || match words.iter().any(|clause| has_any(clause, vocabulary::CIRCUMSTANCES)) {
+    let open = || match words.iter().any(|clause| any_limits(clause, Limited::OpenAtPresent)) {
         true => Opening::Possible,
         false => Opening::Stated,
     };

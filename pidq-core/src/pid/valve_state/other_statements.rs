@@ -7,7 +7,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::snake_case::snake_case;
-use crate::graph::vocabulary::has_any;
+use crate::graph::vocabulary::{Limited, any_limits, has_any};
 use crate::pid::stated_values::stated_fields;
 
 /// Marks of an open and of a closed position, in snake_case.
@@ -25,11 +25,8 @@ const INSTALLED_WORDS: &[&str] = &["installed", "inserted", "in"];
 /// Words for a spool that is taken out and put in again.
 const REMOVABLE_WORDS: &[&str] = &["removable", "dropout", "demountable", "detachable"];
 
-/// Words beside which a clause is about another time or a condition: `do not open before startup`.
-const CONDITIONS: &[&str] = &[
-    "after", "before", "during", "fail", "fails", "for", "if", "never", "not", "only", "to", "until", "when", "spring",
-    "spade", "blank",
-];
+/// Words beside which a position is that on a failure, or of another item.
+const OTHER_SUBJECTS: &[&str] = &["blank", "fail", "fails", "spade", "spring"];
 
 /// Returns whether a text, a mark or another field of an item says that it is open.
 pub(super) fn say_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
@@ -61,7 +58,9 @@ pub(super) fn say_removable(drawing: &Drawing<'_>, node: NodeId) -> bool {
     all_texts(drawing, node).any(|(text, _)| clauses(text).iter().any(is_removable))
 }
 
-/// Returns whether a clause of a text has one of some words, and no condition.
+/// Returns whether a clause of a text has one of some words, and is not about another time, a condition or something else: not
+/// `do not open before startup`.
 fn has_word(text: &str, words: &[&str]) -> bool {
-    clauses(text).iter().any(|clause| has_any(clause, words) && !has_any(clause, CONDITIONS))
+    let is_limited = |clause: &[String]| has_any(clause, OTHER_SUBJECTS) || any_limits(clause, Limited::OtherPosition);
+    clauses(text).iter().any(|clause| has_any(clause, words) && !is_limited(clause))
 }

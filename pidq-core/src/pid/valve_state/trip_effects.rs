@@ -12,7 +12,9 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
-use crate::graph::vocabulary::{self, has_any};
+use crate::graph::vocabulary::{
+    self, Limited, Motion, MotionText, any_limits, any_names_motion, has_any, names_motion,
+};
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class;
 use crate::pid::loops::protection;
@@ -29,29 +31,12 @@ const STARTS: &[&str] = &["start", "starten"];
 /// Words at a signal that reports what a valve does.
 const REPORTS: &[&str] = &["feedback", "position", "recopie", "rückmeldung", "status", "stellungsmeldung"];
 
-/// Words of the two effects on a valve, and clauses that are nothing but one.
-const OPENING: &[&str] =
-    &["open", "opens", "opening", "öffnen", "öffnet", "oeffnen", "oeffnet", "ouvrir", "ouvre", "ouverture"];
-const CLOSING: &[&str] = &[
-    "close",
-    "closes",
-    "closing",
-    "shut",
-    "shuts",
-    "schließen",
-    "schließt",
-    "schliessen",
-    "schliesst",
-    "fermer",
-    "ferme",
-    "fermeture",
-];
+/// Words that name an effect as the only ones of a clause.
 const OPENING_CLAUSES: &[&str] = &["auf"];
 const CLOSING_CLAUSES: &[&str] = &["zu", "closed"];
 
-/// Words beside which a word of an effect is about something else: the contact of a switch, a condition, a loss of air.
-const NO_EFFECTS: &[&str] =
-    &["circuit", "contact", "contacts", "drain", "fail", "fails", "if", "kontakt", "normally", "not", "when", "while"];
+/// Words beside which a word of an effect is about something else: the contact of a switch, a loss of air.
+const OTHER_SUBJECTS: &[&str] = &["circuit", "contact", "contacts", "drain", "fail", "fails", "kontakt"];
 
 /// Names of fields in which a drawing states the effect of a signal or of its logic, in snake_case.
 const EFFECT_FIELDS: &[&str] = &[
@@ -66,13 +51,6 @@ const EFFECT_FIELDS: &[&str] = &[
     "trip_action",
     "type",
 ];
-
-/// Effect of a trip on a valve.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Effect {
-    Opens,
-    Closes,
-}
 
 /// Returns whether a text of a signal says that it only allows or starts something.
 pub(super) fn names_permissive(text: &str) -> bool {
@@ -97,13 +75,13 @@ pub(crate) fn has_other_effect(
     let signal_texts: Vec<&str> = signal.into_iter().flat_map(|signal| texts_of_signal(drawing, signal)).collect();
     charge(1 + (logic_texts.len() + signal_texts.len()) as u64)?;
     let signals = Signals { drawing, ends: [from, to], read: signal };
-    let says_close = || signal_texts.iter().any(|text| has_word(text, CLOSING));
+    let says_close = || signal_texts.iter().any(|text| names_effect(text, Motion::Closes));
     if logic_texts.iter().chain(&signal_texts).any(|text| has_word(text, PERMISSIVES))
         || signal_texts.iter().any(|text| has_word(text, REPORTS)) && !says_close()
     {
         let expected = match final_elements.contains(&to) {
-            true => expected_effect(drawing, to, charge)?.unwrap_or(Effect::Closes),
-            false => Effect::Closes,
+            true => expected_effect(drawing, to, charge)?.unwrap_or(Motion::Closes),
+            false => Motion::Closes,
         };
         return Ok(!signals.have_another_for(expected, charge)?);
     }
@@ -126,17 +104,17 @@ pub(crate) fn has_other_effect(
 }
 
 /// Returns what a trip has to do to a valve: that of a shutdown valve or of one that fails closed is to close it.
-fn expected_effect(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'_>) -> Result<Option<Effect>> {
+fn expected_effect(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'_>) -> Result<Option<Motion>> {
     if !drawing.topology.roles[valve as usize].closes() {
         return Ok(None);
     }
     let fails = fail_action(drawing, valve, charge)?;
     let is_blowdown = matches!(protection::emergency_valve(drawing, valve), Some((EmergencyValve::Blowdown, _)));
     Ok(match fails {
-        Some(FailAction::Opens) => Some(Effect::Opens),
-        _ if is_blowdown => Some(Effect::Opens),
-        Some(FailAction::Closes) => Some(Effect::Closes),
-        _ => protection::is_shutdown_valve(drawing, valve).then_some(Effect::Closes),
+        Some(FailAction::Opens) => Some(Motion::Opens),
+        _ if is_blowdown => Some(Motion::Opens),
+        Some(FailAction::Closes) => Some(Motion::Closes),
+        _ => protection::is_shutdown_valve(drawing, valve).then_some(Motion::Closes),
     })
 }
 
@@ -150,7 +128,7 @@ struct Signals<'p, 'a> {
 
 impl Signals<'_, '_> {
     /// Returns whether another one is stated to have an effect.
-    fn have_another_for(&self, effect: Effect, charge: ChargeFn<'_>) -> Result<bool> {
+    fn have_another_for(&self, effect: Motion, charge: ChargeFn<'_>) -> Result<bool> {
         let topology = &self.drawing.topology;
         let [from, to] = self.ends;
         let table = topology.table(EdgeFilter::All, Direction::Down);
@@ -165,18 +143,29 @@ impl Signals<'_, '_> {
 }
 
 /// Returns the effect that a text states; `None` if it states none or both.
-fn effect_in(text: &str) -> Option<Effect> {
-    let has = |words: &[&str], whole: &[&str]| {
+fn effect_in(text: &str) -> Option<Motion> {
+    let has = |effect: Motion, whole: &[&str]| {
         clauses(text).iter().any(|clause| {
-            let is_in = |known: &[&str]| clause.iter().any(|word| known.contains(&word.as_str()));
-            is_in(words) && !is_in(NO_EFFECTS) || matches!(clause.as_slice(), [word] if whole.contains(&word.as_str()))
+            is_effect(clause, effect) || matches!(clause.as_slice(), [word] if whole.contains(&word.as_str()))
         })
     };
-    match (has(OPENING, OPENING_CLAUSES), has(CLOSING, CLOSING_CLAUSES)) {
-        (true, false) => Some(Effect::Opens),
-        (false, true) => Some(Effect::Closes),
+    match (has(Motion::Opens, OPENING_CLAUSES), has(Motion::Closes, CLOSING_CLAUSES)) {
+        (true, false) => Some(Motion::Opens),
+        (false, true) => Some(Motion::Closes),
         _ => None,
     }
+}
+
+/// Returns whether a clause states an effect: not with a condition, and not of something else.
+fn is_effect(clause: &[String], effect: Motion) -> bool {
+    any_names_motion(clause, effect, MotionText::TripSignal)
+        && !has_any(clause, OTHER_SUBJECTS)
+        && !any_limits(clause, Limited::TripEffect)
+}
+
+/// Returns whether a text has a word of an effect, with a condition or without one.
+fn names_effect(text: &str, effect: Motion) -> bool {
+    clauses(text).iter().any(|clause| any_names_motion(clause, effect, MotionText::TripSignal))
 }
 
 fn has_word(text: &str, words: &[&str]) -> bool {
@@ -185,7 +174,9 @@ fn has_word(text: &str, words: &[&str]) -> bool {
 
 /// Returns whether a text has letters and a number, as of a tag, behind a word of an effect: `opens BDV-2`.
 fn names_object(text: &str) -> bool {
-    let is_effect = |word: &String| [OPENING, CLOSING].iter().any(|words| words.contains(&word.as_str()));
+    let is_effect = |word: &String| {
+        [Motion::Opens, Motion::Closes].into_iter().any(|effect| names_motion(word, effect, MotionText::TripSignal))
+    };
     let is_number = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
     clauses(text).iter().any(|clause| clause.windows(3).any(|words| is_effect(&words[0]) && is_number(&words[2])))
 }
