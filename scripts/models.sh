@@ -25,4 +25,6 @@ mkdir -p "$model"
 (cd "$model" && sha256sum --check --quiet) <weights.sha256
 PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" distill.py "$model" "$directory/minilm-static"
 # Measured by `pidq pipeline calibrate`.
-cp minilm-static.calibration.json "$directory/minilm-static/calibration.json"
+for name in all-MiniLM-L6-v2 minilm-static; do
+    cp "$name.calibration.json" "$directory/$name/calibration.json"
+done

@@ -135,9 +135,11 @@ fn two_trips_of_one_valve_have_no_common_sensor_behind_its_actuator() {
     let safeguards =
         "hazopNodes() | map(.safeguards | filter(.kind == \"trip\") | map([.item.tag, .certain])) | flatten() | uniq()";
     check(&drawing, safeguards, json!([["FSLL-1", true], ["PSHH-2", true]]));
-    let loop_nodes = "\nL1 instrument.loop {\"tag\": \"F-1\", \"node_type\": \"loop\"}\nL2 instrument.loop {\"tag\": \"U-1\", \"node_type\": \"loop\"}
-        L1 has T\nL2 has F\nL2 has A";
-    let one = dexpi_chain("UZ-1", "XV-1") + loop_nodes;
+    let loop_nodes = "\nL1 loop {\"tag\": \"F-1\"}\nL2 loop {\"tag\": \"U-1\"}\nT in L1\nF in L1\nU in L2\nA in L2
+        U instrument.process_instrumentation_function {\"tag\": \"UZ-1\"}\nU ~ A";
+    let one =
+        dexpi_chain("FSLL-1", "XV-1").replace("F ~ A", "F ~ U").replace(r#""parent_id": "F""#, r#""parent_id": "U""#)
+            + loop_nodes;
     check(
         &one,
         "hazopNodes() | map(.safeguards | filter(.kind == \"trip\") | map(.loop)) | flatten() | uniq()",

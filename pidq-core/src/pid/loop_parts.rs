@@ -239,11 +239,16 @@ impl LoopParts {
         Ok(functions)
     }
 
-    /// Returns whether another loop has the same sensors, the same final elements and the same items between: its instruments
-    /// are named as two loops, such as that of a transmitter and that of the logic behind it.
-    pub fn is_same_path(&self, other: &LoopParts) -> bool {
-        let between = |parts: &LoopParts| parts.between.iter().copied().collect::<HashSet<NodeId>>();
-        self.sensors == other.sensors && self.final_elements == other.final_elements && between(self) == between(other)
+    /// Returns the sensors, the items between and the final elements, each with what it is a part of instead of the part. Two loops
+    /// with the same path are one that has two names, such as that of a transmitter and that of the logic behind it.
+    pub fn path(&self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<[Vec<NodeId>; 3]> {
+        let mut path = [
+            instruments_of(drawing, &self.sensors, charge)?,
+            instruments_of(drawing, &self.between, charge)?,
+            self.final_elements.clone(),
+        ];
+        path.iter_mut().for_each(|nodes| nodes.sort_unstable());
+        Ok(path)
     }
 
     /// Returns the sensors, the final elements and what is between them.

@@ -129,18 +129,15 @@ impl Safeguards {
     /// Adds the trips, one for each path from its sensors to its final elements.
     fn add_trips(&mut self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<()> {
         let loops = Loops::find(drawing, charge)?;
-        let mut by_sensors: HashMap<Vec<NodeId>, Vec<LoopParts>> = HashMap::new();
+        let mut paths = HashSet::new();
         for (at, found) in loops.list.iter().enumerate().filter(|(_, found)| found.protection.is_some()) {
             let parts = LoopParts::find(drawing, &loops, at, charge)?;
-            let added = by_sensors.entry(parts.sensors.clone()).or_default();
-            charge(1 + added.iter().map(|other| other.items().count() as u64).sum::<u64>())?;
-            if parts.is_closed() && added.iter().any(|other| other.is_same_path(&parts)) {
+            if parts.is_closed() && !paths.insert(parts.path(drawing, charge)?) {
                 continue;
             }
             if let Some(trip) = Trip::new(drawing, found, &parts, charge)? {
                 self.add(trip);
             }
-            added.push(parts);
         }
         Ok(())
     }
