@@ -238,6 +238,23 @@ impl<'a> EvalContext<'a> {
         Ok(Some(coded))
     }
 
+    /// Returns the object of the items grouped by a key that depends on one field with few values.
+    pub(crate) fn group_vectorized(&mut self, view: ColumnView<'a>, key: &'a Plan) -> Result<Option<Value<'a>>> {
+        let mut groups: Entries<'a, u32> = Entries::new();
+        let Some(coded) = self.group_by_code(view, key, &mut groups)? else { return Ok(None) };
+        let rows = self.row_buffer(view.len())?;
+        let ends = coded.sort_rows(view, rows);
+        let (mut rest, mut start) = (&*rows, 0);
+        let mut lists = Vec::with_capacity(groups.values.len());
+        for (number, end) in groups.values.iter_mut().zip(&*ends) {
+            let (list, others) = rest.split_at((end - start) as usize);
+            *number = lists.len() as u32;
+            lists.push(self.select_scratch_rows(self.document, view.list, list)?);
+            (rest, start) = (others, *end);
+        }
+        groups.into_object_by(self, |number| lists[*number as usize]).map(Some)
+    }
+
     /// Counts the items per value of a key that depends on one field with few values.
     pub(crate) fn count_vectorized(&mut self, view: ColumnView<'a>, key: &'a Plan) -> Result<Option<Entries<'a, u32>>> {
         let mut counts: Entries<'a, u32> = Entries::new();
@@ -315,6 +332,33 @@ impl<'a> EvalContext<'a> {
     pub(crate) fn charge_sort(&mut self, count: usize, max_len: usize) -> Result<()> {
         let comparisons = count as u64 * u64::from(usize::BITS - count.leading_zeros());
         self.charge(comparisons * (1 + max_len as u64 / 64) / 4)
+    }
+}
+
+impl CodedGroups<'_> {
+    /// Writes the rows, group after group, and returns where each group ends: a counting sort, in one pass and without
+    /// a list per group.
+    fn sort_rows(&self, view: ColumnView<'_>, sorted: &mut [u32]) -> Box<[u32; 256]> {
+        let mut sizes = [0; 256];
+        for (group, count) in self.groups.iter().zip(self.counts.iter()) {
+            sizes[*group as usize] += count;
+        }
+        let mut ends = Box::new([0; 256]);
+        let mut total = 0;
+        for (end, size) in ends.iter_mut().zip(sizes) {
+            *end = total;
+            total += size;
+        }
+        let mut add = |row: u32, code: u8| {
+            let end = &mut ends[self.groups[code as usize] as usize];
+            sorted[*end as usize] = row;
+            *end += 1;
+        };
+        match view.rows {
+            None => (0..).zip(self.codes).for_each(|(row, code)| add(row, *code)),
+            Some(rows) => rows.iter().for_each(|row| add(*row, self.codes[*row as usize])),
+        }
+        ends
     }
 }
 
