@@ -192,6 +192,8 @@ const VALUES: &[&str] = &[
     "matchAll(.code, \"5?\")",
     "matchAll(.class, \".\")",
     "split(.code, \"-\")",
+    "split(.code, \"P-\")",
+    "split(.tag, \"😀\")",
     "number(substring(.code, 2))",
     "substring(.code, .number)",
     ".code",
@@ -266,6 +268,7 @@ fn query() -> impl Strategy<Value = String> {
         1 => prop::sample::select(vec![
             "pick(.class, .tag)", "pick(.nested.c)", "pick(.tag, .missing)", "size()", "reverse()", "uniq()", "flatten()",
             "map(.corners) | flatten()", "map(.list) | flatten()", "map(.code) | join(\", \")", "map(.place | .sheet) | flatten()",
+            "map(.code) | join(\"\")", "map(.code) | join(\" and, after it, \")",
             "values()", ".0", ".class", "sort(.tag) | limit(5)", "sort(.number, \"desc\") | limit(3)", "join(\",\")",
             "filter(.class == \"valve\") | size()", "first()", "last()", "any(.number > 30)", "all(.number > 30)",
         ]).prop_map(str::to_owned),

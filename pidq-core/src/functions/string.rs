@@ -75,24 +75,58 @@ fn joined_len(arena: &Arena, cells: &[Cell], separator: &str) -> Option<usize> {
 ///
 /// Hot: a short string is copied as a block of sixteen bytes, without a call, and the next one overwrites the rest.
 fn join_cells(arena: &Arena, cells: &[Cell], separator: &str, out: &mut [u8]) {
-    let mut at = 0;
+    let mut rest = out;
+    let separator = ShortText::new(separator).ok_or(separator);
     for (number, cell) in cells.iter().enumerate() {
         if number > 0 {
-            out[at..at + separator.len()].copy_from_slice(separator.as_bytes());
-            at += separator.len();
+            rest = match &separator {
+                Ok(short) => write_block(rest, &short.block, short.len),
+                Err(long) => write_bytes(rest, long.as_bytes()),
+            };
         }
-        match (arena.short_block(*cell), out[at..].first_chunk_mut()) {
-            (Some((block, len)), Some(space)) => {
-                *space = *block;
-                at += len;
-            }
-            _ => {
-                let text = arena.string(*cell).as_bytes();
-                out[at..at + text.len()].copy_from_slice(text);
-                at += text.len();
-            }
-        }
+        rest = match arena.short_block(*cell) {
+            Some((block, len)) => write_block(rest, block, len),
+            None => write_bytes(rest, arena.string(*cell).as_bytes()),
+        };
     }
+}
+
+/// A string of at most sixteen bytes, as a block.
+struct ShortText {
+    block: [u8; 16],
+    len: usize,
+}
+
+impl ShortText {
+    fn new(text: &str) -> Option<ShortText> {
+        let mut block = [0; 16];
+        block.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(ShortText { block, len: text.len() })
+    }
+}
+
+/// Writes the first `len` bytes of a block, and returns the space after them.
+#[inline]
+fn write_block<'o>(out: &'o mut [u8], block: &[u8; 16], len: usize) -> &'o mut [u8] {
+    match out.first_chunk_mut() {
+        Some(space) => *space = *block,
+        None => write_last(out, &block[..len]),
+    }
+    &mut out[len..]
+}
+
+/// Writes a string before the end of the space. Not inlined: the compiler would combine it with the copy of a whole
+/// block, to a call.
+#[cold]
+#[inline(never)]
+fn write_last(out: &mut [u8], bytes: &[u8]) {
+    out[..bytes.len()].copy_from_slice(bytes);
+}
+
+fn write_bytes<'o>(out: &'o mut [u8], bytes: &[u8]) -> &'o mut [u8] {
+    let (space, rest) = out.split_at_mut(bytes.len());
+    space.copy_from_slice(bytes);
+    rest
 }
 
 fn write_joined(list: Array<'_>, separator: &str, out: &mut LimitedText) -> fmt::Result {
@@ -121,7 +155,11 @@ fn split<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> 
     cx.charge_bytes(separator.len())?;
     match separator {
         "" => units(cx, text),
-        _ => texts(cx, text.split(separator)),
+        // A search for one byte has no setup, which costs more than the search in a tag.
+        _ => match separator.as_bytes() {
+            [byte] => texts(cx, text.split(char::from(*byte))),
+            _ => texts(cx, text.split(separator)),
+        },
     }
 }
 
