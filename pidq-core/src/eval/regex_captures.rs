@@ -1,5 +1,7 @@
 //! Result objects of `match` and `matchAll`, and `match` on the strings of a column.
 
+use std::ops::Range;
+
 use hashbrown::HashSet;
 
 use super::EvalContext;
@@ -139,6 +141,17 @@ pub(super) enum MatchMode {
     All,
 }
 
+/// Number of strings that `match` searches before it writes the objects of the matches.
+const MATCH_BLOCK_SIZE: usize = 64;
+
+/// A match in a block of strings: the position in the block, the string, and the bounds.
+#[derive(Clone, Copy)]
+struct FoundMatch<'a> {
+    at: u8,
+    text: &'a str,
+    bounds: Bounds,
+}
+
 /// All strings of a column are short enough.
 const _: () = assert!(Strings::MAX_LENGTH <= MAX_TEXT_LEN);
 
@@ -170,20 +183,17 @@ impl<'a> ColumnMatches<'a> {
 
 impl<'a> EvalContext<'a> {
     /// Returns the result of a call for the string of each row, and the total number of matches in its lists.
-    ///
-    /// Hot: for a tag, the work around a search costs more than the search.
     pub(super) fn map_matches(
         &mut self,
         view: ColumnView<'a>,
         matches: &ColumnMatches<'a>,
     ) -> Result<(Value<'a>, u64)> {
+        if let MatchMode::First = matches.mode {
+            return Ok((self.first_matches(view, matches)?, 0));
+        }
         let mut total_matches = 0;
         let results = self.try_list_from_fn(view.len(), |cx, at| {
-            let text = matches.texts.get(view.row(at));
-            let result = match matches.mode {
-                MatchMode::First => cx.first_match(matches, text)?,
-                MatchMode::All => cx.all_matches(matches, text)?,
-            };
+            let result = cx.all_matches(matches, matches.texts.get(view.row(at)))?;
             if let Value::Array(list) = result {
                 total_matches += list.len() as u64;
             }
@@ -192,25 +202,65 @@ impl<'a> EvalContext<'a> {
         Ok((results, total_matches))
     }
 
-    /// Returns the object of the first match. Its values and its groups are one allocation.
-    #[inline]
-    fn first_match(&mut self, matches: &ColumnMatches<'a>, text: &'a str) -> Result<Value<'a>> {
-        let (keys, mut bounds) = (matches.keys, NO_BOUNDS);
-        self.charge(matches.regex.search_cost(text.len()))?;
-        if !matches.one_pass.find(text.as_bytes(), 0, &mut bounds) {
-            return Ok(Value::Null);
+    /// Returns the object of the first match in the string of each row, or null.
+    fn first_matches(&mut self, view: ColumnView<'a>, matches: &ColumnMatches<'a>) -> Result<Value<'a>> {
+        let results = self.scratch.alloc_slice_filled(view.len(), Value::Null);
+        let results = results.ok_or_else(|| self.out_of_memory())?;
+        for (block, first) in results.chunks_mut(MATCH_BLOCK_SIZE).zip((0..).step_by(MATCH_BLOCK_SIZE)) {
+            let mut found = [FoundMatch { at: 0, text: "", bounds: NO_BOUNDS }; MATCH_BLOCK_SIZE];
+            let count = self.search_block(view, matches, first..first + block.len(), &mut found)?;
+            self.write_matches(matches, block, &found[..count])?;
         }
-        self.charge(2 * matches.format_cost())?;
-        let width = keys.names.len();
-        let buffer = self.scratch.alloc_slice_filled(width + matches.one_pass.group_count(), Value::Undefined);
-        let (values, groups) = buffer.ok_or_else(|| self.out_of_memory())?.split_at_mut(width);
-        values[0] = matches.matched_text(text, &bounds);
-        if let Some(list) = values.get_mut(1) {
-            matches.write_groups(text, &bounds, groups);
-            *list = Value::Array(Array(Items::Built(groups)));
+        self.list_from_slice(results)
+    }
+
+    /// Searches in the strings at some positions, and returns how many have a match.
+    fn search_block(
+        &mut self,
+        view: ColumnView<'a>,
+        matches: &ColumnMatches<'a>,
+        positions: Range<usize>,
+        found: &mut [FoundMatch<'a>; MATCH_BLOCK_SIZE],
+    ) -> Result<usize> {
+        let (mut count, mut cost) = (0, 0);
+        for (at, position) in positions.enumerate() {
+            let text = matches.texts.get(view.row(position));
+            cost += matches.regex.search_cost(text.len());
+            let entry = &mut found[count];
+            (entry.at, entry.text) = (at as u8, text);
+            count += usize::from(matches.one_pass.find(text.as_bytes(), 0, &mut entry.bounds));
         }
-        let record = self.scratch.alloc(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
-        Ok(record.row(0))
+        self.charge(cost + 2 * matches.format_cost() * count as u64)?;
+        Ok(count)
+    }
+
+    /// Writes the objects of a block of matches.
+    ///
+    /// Hot: the values and the groups of all objects are one allocation, since three per object would cost as much as
+    /// the search in a tag.
+    fn write_matches(
+        &mut self,
+        matches: &ColumnMatches<'a>,
+        block: &mut [Value<'a>],
+        found: &[FoundMatch<'a>],
+    ) -> Result<()> {
+        let (width, group_count) = (matches.keys.names.len(), matches.one_pass.group_count());
+        let buffer = self.scratch.alloc_slice_filled(found.len() * (width + group_count), Value::Undefined);
+        let (values, mut rest) = buffer.ok_or_else(|| self.out_of_memory())?.split_at_mut(found.len() * width);
+        for (entry, values) in found.iter().zip(values.chunks_exact_mut(width)) {
+            values[0] = matches.matched_text(entry.text, &entry.bounds);
+            if let Some(list) = values.get_mut(1) {
+                let (groups, others) = rest.split_at_mut(group_count);
+                matches.write_groups(entry.text, &entry.bounds, groups);
+                *list = Value::Array(Array(Items::Built(groups)));
+                rest = others;
+            }
+        }
+        let record = self.scratch.alloc(Record { keys: matches.keys, values }).ok_or_else(|| self.out_of_memory())?;
+        for (entry, number) in found.iter().zip(0..) {
+            block[usize::from(entry.at)] = record.row(number);
+        }
+        Ok(())
     }
 
     /// Returns the objects of all matches.

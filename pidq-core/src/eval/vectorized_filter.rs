@@ -5,6 +5,7 @@
 
 use super::EvalContext;
 use super::arithmetic::Numeric;
+use super::budget::CHECK_INTERVAL;
 use super::call_stats::Strategy;
 use super::column_view::ColumnView;
 use super::comparison::Comparison;
@@ -399,12 +400,16 @@ impl<'a> EvalContext<'a> {
         let before = self.fuel_used;
         match regex.as_one_pass().filter(|_| texts.is_ascii()) {
             Some(one_pass) => {
-                let mut bounds = NO_BOUNDS;
+                let (mut bounds, mut cost) = (NO_BOUNDS, 0);
                 selection.rows.try_retain_rows(|row| {
                     let text = texts.bytes(row);
-                    self.charge(regex.search_cost(text.len()))?;
+                    cost += regex.search_cost(text.len());
+                    if cost >= CHECK_INTERVAL {
+                        self.charge(std::mem::take(&mut cost))?;
+                    }
                     Ok(one_pass.find(text, 0, &mut bounds))
                 })?;
+                self.charge(cost)?;
             }
             None => selection.rows.try_retain_rows(|row| {
                 let text = texts.get(row);

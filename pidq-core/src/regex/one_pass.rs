@@ -191,11 +191,18 @@ impl OnePass {
     }
 
     /// Finds a match at or after `start` and sets its `bounds`.
-    #[inline]
+    ///
+    /// Hot: most strings of a column begin with another character than an anchored pattern.
+    #[inline(always)]
     pub fn find(&self, text: &[u8], start: usize, bounds: &mut Bounds) -> bool {
-        if self.anchored_start {
-            return start == 0 && self.matches(text, 0, bounds).is_ok();
+        if !self.anchored_start {
+            return self.find_from(text, start, bounds);
         }
+        let can_match = self.may_be_empty || text.first().is_some_and(|byte| self.is_in_run(*byte, FIRST));
+        start == 0 && can_match && self.matches(text, 0, bounds).is_ok()
+    }
+
+    fn find_from(&self, text: &[u8], start: usize, bounds: &mut Bounds) -> bool {
         let mut at = start;
         while at <= text.len() {
             if !self.may_be_empty {
@@ -218,10 +225,8 @@ impl OnePass {
     /// Matches at a position; if there is no match, returns the next position to try.
     ///
     /// Hot: one table lookup and one step per byte.
-    #[inline]
     fn matches(&self, text: &[u8], start: usize, bounds: &mut Bounds) -> Result<(), usize> {
         let mut at = start;
-        let mut next = start + 1;
         for (index, (run, bound)) in self.runs.iter().zip(&mut *bounds).enumerate() {
             *bound = at as u8;
             let end = text.len().min(at + run.max);
@@ -230,15 +235,21 @@ impl OnePass {
                 at += 1;
             }
             if at < min_end {
-                return Err(next);
-            }
-            // If the first run is unbounded, it ends here for each of its possible start positions.
-            if index == 0 && run.max == MAX_TEXT_LEN {
-                next = next.max(at);
+                return Err(self.next_start(start, index, bounds));
             }
         }
-        bounds[self.runs.len()] = at as u8;
-        if self.anchored_end && at < text.len() { Err(next) } else { Ok(()) }
+        let count = self.runs.len();
+        bounds[count] = at as u8;
+        if self.anchored_end && at < text.len() { Err(self.next_start(start, count, bounds)) } else { Ok(()) }
+    }
+
+    /// Returns the next position to try after the runs up to the one at `failed` were read from `start` on. If the first
+    /// run is unbounded, it ends at the same position for each of its possible starts.
+    fn next_start(&self, start: usize, failed: usize, bounds: &Bounds) -> usize {
+        match self.runs.first() {
+            Some(run) if failed > 0 && run.max == MAX_TEXT_LEN => usize::from(bounds[1]).max(start + 1),
+            _ => start + 1,
+        }
     }
 
     /// Returns the range of the overall match.
