@@ -689,7 +689,9 @@ impl Query {
     fn all_warnings(&self, graph: &Graph, cx: &EvalContext<'_>) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
         let mut keys = DocumentKeys { graph, all: OnceCell::new(), search: BoundedSearch::new() };
-        for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
+        let is_suspect = |at: &usize| cx.never_found(*at) || cx.read_only_on_lists(*at);
+        let suspects = self.compiled.properties.iter().enumerate().filter(|(at, _)| is_suspect(at));
+        for (at, (name, span)) in suspects {
             let is_reported = warnings.iter().any(|warning| warning.names_field(name))
                 || self
                     .static_warnings()
