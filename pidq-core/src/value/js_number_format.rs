@@ -49,7 +49,7 @@ impl NumberBuffer {
 /// Buffer of a short decimal, which ends at [`SHORT_LEN`].
 type ShortBuffer = [u8; 2 * SHORT_LEN];
 
-/// Buffer size for a short decimal: a sign, a leading zero, fifteen digits and a point, with some room.
+/// Buffer size for a short decimal: a sign, fifteen digits and a point.
 const SHORT_LEN: usize = 20;
 
 /// Formats a number of at most fifteen digits, up to three of them after the point: the usual case in drawings. It is
@@ -87,28 +87,31 @@ fn short_decimal(value: f64, buffer: &mut ShortBuffer) -> Option<usize> {
 /// Writes digits from the last to the first, with a decimal point before the last `decimals` digits. Returns the start.
 fn write_decimal(digits: u64, decimals: usize, is_negative: bool, buffer: &mut ShortBuffer) -> usize {
     let (mut remaining, mut at) = (digits, SHORT_LEN);
+    let mut write = |byte: u8| {
+        at -= 1;
+        buffer[at] = byte;
+    };
     if decimals > 0 {
         for _ in 0..decimals {
-            at -= 1;
-            buffer[at] = b'0' + (remaining % 10) as u8;
+            write(b'0' + (remaining % 10) as u8);
             remaining /= 10;
         }
-        at -= 1;
-        buffer[at] = b'.';
+        write(b'.');
     }
     // Two digits per division: the next one has to wait for its result.
     while remaining >= 100 {
-        at -= 2;
-        buffer[at..at + 2].copy_from_slice(&DIGIT_PAIRS[(remaining % 100) as usize]);
+        let [tens, ones] = DIGIT_PAIRS[(remaining % 100) as usize];
+        write(ones);
+        write(tens);
         remaining /= 100;
     }
-    // A leading zero is overwritten by the sign, or is before the start.
-    at -= 2;
-    buffer[at..at + 2].copy_from_slice(&DIGIT_PAIRS[remaining as usize]);
-    at += usize::from(remaining < 10);
+    let [tens, ones] = DIGIT_PAIRS[remaining as usize];
+    write(ones);
+    if remaining >= 10 {
+        write(tens);
+    }
     if is_negative {
-        at -= 1;
-        buffer[at] = b'-';
+        write(b'-');
     }
     at
 }
