@@ -91,13 +91,25 @@ pub(crate) struct LoopParts {
     is_only_by_hand: bool,
     /// A function without a sensor may stand for the measurement too, or an item that feeds it may be a sensor.
     may_sense: bool,
+    sheet_ends: SheetEnds,
+    doubts: Doubts,
+}
+
+/// Signals of a loop at the ends of its sheet.
+#[derive(Clone, Copy, Debug, Default)]
+struct SheetEnds {
     /// Signals come from a sheet that is not joined.
-    enters_sheet: bool,
+    enters: bool,
     /// Signals lead to a sheet that is not joined.
-    leaves_sheet: bool,
+    leaves: bool,
+}
+
+/// Reasons for which a drawing does not state what a loop does.
+#[derive(Clone, Copy, Debug, Default)]
+struct Doubts {
     /// A signal between its parts is not there, or may not be.
     has_absent_signal: bool,
-    /// A sensor or a final element has no signal: only its number says that it belongs to the loop.
+    /// A sensor or a final element has no signal: only its number says that it belongs to the loop. Counts for a trip.
     has_part_by_number: bool,
     /// An item of unknown class is on the way to a final element, or a function acts on one in a pipe.
     has_unknown_class: bool,
@@ -111,58 +123,37 @@ pub(crate) struct LoopParts {
     has_unknown_edge: bool,
 }
 
+impl Doubts {
+    /// Returns whether there is one that counts for a loop of any kind.
+    fn is_any(self) -> bool {
+        self.has_absent_signal
+            || self.has_unknown_class
+            || self.has_shut_off_sensor
+            || self.lacks_voters
+            || self.has_other_effect
+            || self.has_unknown_edge
+    }
+}
+
 impl LoopParts {
     /// Finds the parts of the loop at an index.
     pub fn find(drawing: &Drawing<'_>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<LoopParts> {
         let search = Search { drawing, loops, found: &loops.list[at] };
         let Effects { final_elements, passed, leaves_sheet, acts_on_unknown } = search.final_elements(charge)?;
-        let is_function = |node: &NodeId| search.is_instrument(*node) && final_elements.binary_search(node).is_err();
-        let instruments: Vec<NodeId> = search.found.members.iter().copied().filter(is_function).collect();
-        charge(instruments.iter().map(|node| search.degree(*node)).sum())?;
-        let (own_sensors, mut functions): (Vec<NodeId>, Vec<NodeId>) =
-            instruments.iter().partition(|node| search.is_sensor(**node));
-        // One bubble may sense and control.
-        functions.extend(own_sensors.iter().filter(|node| controls(drawing, **node)));
-        functions.sort_unstable();
+        let (own_sensors, mut functions) = search.own_instruments(&final_elements, charge)?;
         let Causes { sensors, sources, enters_sheet, has_unknown_source } =
             search.sensors(own_sensors, &functions, &passed, charge)?;
-        let is_bubble = |node: &NodeId| {
-            drawing.class_has_word(*node, vocabulary::BUBBLES) && instrument_class::may_sense(drawing, *node)
-        };
-        let may_sense = has_unknown_source || functions.iter().any(is_bubble);
-        let sensors = search.without_feedback(sensors, &final_elements, charge)?;
+        let may_sense = has_unknown_source || functions.iter().any(|node| search.is_bubble(*node));
+        let mut sensors = search.without_feedback(sensors, &final_elements, charge)?;
         let by_hand = if sensors.is_empty() { search.hand_switches(&sources, charge)? } else { Vec::new() };
         functions.retain(|node| by_hand.binary_search(node).is_err());
         let is_only_by_hand = !by_hand.is_empty();
-        let sensors = if sensors.is_empty() { by_hand } else { sensors };
+        sensors.extend(by_hand);
+        let others: Vec<NodeId> = passed.iter().chain(&sources).copied().collect();
+        let shared = search.shared(sensors.iter().chain(&final_elements).chain(&others).copied());
         let path = connection::Path { sensors: &sensors, final_elements: &final_elements };
-        let mut between: Vec<NodeId> = functions.iter().chain(&passed).chain(&sources).copied().collect();
-        let others = search.found.members.iter().chain(&passed).chain(&sources).copied();
-        let connection = path.connection(drawing, others, charge)?;
-        let used = sensors.iter().chain(&final_elements).chain(&passed).chain(&sources);
-        let mut shared: Vec<NodeId> = used.copied().filter(|node| search.is_in_other_loop(*node)).collect();
-        shared.sort_unstable();
-        shared.dedup();
-        // An item that only shows what the loop does takes nothing from it.
-        if connection != Connection::None {
-            let dead_ends = path.dead_ends(drawing, &between, charge)?;
-            between.retain(|node| !dead_ends.contains(node));
-        }
-        let has_absent_signal =
-            has_absent_signal(drawing, sensors.iter().chain(&final_elements).chain(&between).copied(), charge)?;
-        // A loop that is not closed is known to be open, whatever has no signal.
-        let has_part_by_number = connection != Connection::None
-            && has_part_without_signal(drawing, sensors.iter().chain(&final_elements).copied(), charge)?;
-        let has_unknown_class =
-            acts_on_unknown || between.iter().any(|node| signals::is_of_unknown_class(drawing, *node));
-        let has_shut_off_sensor = search.is_protective() && has_shut_off(drawing, &sensors, charge)?;
-        let voting = search.found.node.into_iter().chain(between.iter().copied());
-        let lacks_voters = search.is_protective() && voting::lacks_voters(drawing, voting, &sensors, charge)?;
-        let has_other_effect =
-            search.is_protective() && is_any_effect_other(drawing, &between, &final_elements, charge)?;
-        let has_unknown_edge =
-            connection == Connection::None && has_unknown_edge(drawing, &search.found.members, charge)?;
-        Ok(LoopParts {
+        let (connection, between) = search.signals_between(&path, &functions, &others, charge)?;
+        let mut parts = LoopParts {
             sensors,
             functions,
             final_elements,
@@ -171,25 +162,20 @@ impl LoopParts {
             connection,
             is_only_by_hand,
             may_sense,
-            enters_sheet,
-            leaves_sheet,
-            has_absent_signal,
-            has_part_by_number,
-            has_unknown_class,
-            has_shut_off_sensor,
-            lacks_voters,
-            has_other_effect,
-            has_unknown_edge,
-        })
+            sheet_ends: SheetEnds { enters: enters_sheet, leaves: leaves_sheet },
+            doubts: Doubts::default(),
+        };
+        parts.doubts = search.doubts(&parts, acts_on_unknown, charge)?;
+        Ok(parts)
     }
 
     /// Returns the reason for which the loop is not known to be closed; `None` if signals lead from a sensor to a final
     /// element.
     pub fn gap(&self) -> Option<Gap> {
         match (self.sensors.is_empty(), self.final_elements.is_empty()) {
-            (true, true) if self.enters_sheet || self.leaves_sheet => Some(Gap::OffPage),
-            (true, false) if self.enters_sheet => Some(Gap::OffPage),
-            (false, true) if self.leaves_sheet => Some(Gap::OffPage),
+            (true, true) if self.sheet_ends.enters || self.sheet_ends.leaves => Some(Gap::OffPage),
+            (true, false) if self.sheet_ends.enters => Some(Gap::OffPage),
+            (false, true) if self.sheet_ends.leaves => Some(Gap::OffPage),
             (true, true) => Some(Gap::NoSensorAndNoFinalElement),
             (true, false) => Some(Gap::NoSensor),
             (false, true) => Some(Gap::NoFinalElement),
@@ -209,22 +195,19 @@ impl LoopParts {
     }
 
     /// Returns whether the drawing states what the loop does: its sensors, its final elements and what is between them are
-    /// installed and, in a trip, not said not to act, no sensor of one is shut off, its signals are there, the class of each item between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the signals of a trip have a
+    /// installed and, in a trip, not said not to act, no sensor of one is shut off, its signals are there, the class of each item
+    /// between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the
+    /// signals of a trip have a
     /// direction.
     pub fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
         let mut items = self.items();
         let is_trip = protection.is_some();
-        let is_assumed = is_trip && (self.connection == Connection::Assumed || self.has_part_by_number);
+        let is_assumed = is_trip && (self.connection == Connection::Assumed || self.doubts.has_part_by_number);
         let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
         !is_assumed
-            && !self.has_absent_signal
-            && !self.has_shut_off_sensor
-            && !self.lacks_voters
-            && !self.has_other_effect
-            && !self.has_unknown_edge
+            && !self.doubts.is_any()
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
             && (!is_trip || !self.items().any(|node| may_not_act(drawing, *node)))
-            && !self.has_unknown_class
             && !self.final_elements.iter().any(may_move_other)
     }
 
@@ -543,6 +526,69 @@ impl Search<'_, '_> {
             LoopFunction::Measures => false,
             LoopFunction::Unknown => !instrument_class::senses(self.drawing, node),
         }
+    }
+
+    /// Returns the sensors among the members of the loop, and its functions. Ascending. One bubble may sense and control.
+    fn own_instruments(&self, final_elements: &[NodeId], charge: ChargeFn<'_>) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
+        let is_function = |node: &NodeId| self.is_instrument(*node) && final_elements.binary_search(node).is_err();
+        let instruments: Vec<NodeId> = self.found.members.iter().copied().filter(is_function).collect();
+        charge(instruments.iter().map(|node| self.degree(*node)).sum())?;
+        let (sensors, mut functions): (Vec<NodeId>, Vec<NodeId>) =
+            instruments.iter().partition(|node| self.is_sensor(**node));
+        functions.extend(sensors.iter().filter(|node| controls(self.drawing, **node)));
+        functions.sort_unstable();
+        Ok((sensors, functions))
+    }
+
+    /// Returns whether a function is a bubble that may stand for the measurement too.
+    fn is_bubble(&self, node: NodeId) -> bool {
+        self.drawing.class_has_word(node, vocabulary::BUBBLES) && instrument_class::may_sense(self.drawing, node)
+    }
+
+    /// Returns those of some items that are members of other loops only. Ascending.
+    fn shared(&self, items: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
+        let mut shared: Vec<NodeId> = items.filter(|node| self.is_in_other_loop(*node)).collect();
+        shared.sort_unstable();
+        shared.dedup();
+        shared
+    }
+
+    /// Returns how signals lead along a path, and the functions and other items that they pass.
+    fn signals_between(
+        &self,
+        path: &connection::Path<'_>,
+        functions: &[NodeId],
+        others: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<(Connection, Vec<NodeId>)> {
+        let mut between: Vec<NodeId> = functions.iter().chain(others).copied().collect();
+        let items = self.found.members.iter().chain(others).copied();
+        let connection = path.connection(self.drawing, items, charge)?;
+        // An item that only shows what the loop does takes nothing from it.
+        if connection != Connection::None {
+            let dead_ends = path.dead_ends(self.drawing, &between, charge)?;
+            between.retain(|node| !dead_ends.contains(node));
+        }
+        Ok((connection, between))
+    }
+
+    /// Returns the reasons for which the drawing does not state what the loop with some parts does.
+    fn doubts(&self, parts: &LoopParts, acts_on_unknown: bool, charge: ChargeFn<'_>) -> Result<Doubts> {
+        let LoopParts { sensors, final_elements, between, .. } = parts;
+        let (drawing, is_connected) = (self.drawing, parts.connection != Connection::None);
+        let ends = || sensors.iter().chain(final_elements).copied();
+        let voting = self.found.node.into_iter().chain(between.iter().copied());
+        Ok(Doubts {
+            has_absent_signal: has_absent_signal(drawing, parts.items().copied(), charge)?,
+            // A loop that is not closed is known to be open, whatever has no signal.
+            has_part_by_number: is_connected && has_part_without_signal(drawing, ends(), charge)?,
+            has_unknown_class: acts_on_unknown
+                || between.iter().any(|node| signals::is_of_unknown_class(drawing, *node)),
+            has_shut_off_sensor: self.is_protective() && has_shut_off(drawing, sensors, charge)?,
+            lacks_voters: self.is_protective() && voting::lacks_voters(drawing, voting, sensors, charge)?,
+            has_other_effect: self.is_protective() && is_any_effect_other(drawing, between, final_elements, charge)?,
+            has_unknown_edge: !is_connected && has_unknown_edge(drawing, &self.found.members, charge)?,
+        })
     }
 
     /// Returns the final elements that are members or that members act on, and the instruments of other loops between.

@@ -14,9 +14,9 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::relief::protected::{Bodies, EquipmentSide, Protected};
+use crate::pid::relief::PathState;
+use crate::pid::relief::protected::EquipmentSide;
 use crate::pid::relief::sides::SideKind;
-use crate::pid::relief::{PathState, ReliefPath};
 use crate::pid::valve_state::check_valves::opens_from;
 use crate::pid::valve_state::is_locked_open;
 
@@ -229,33 +229,6 @@ impl Isolation<'_, '_> {
             }
         }
         Ok(found)
-    }
-
-    /// Returns the state of the path of a device for the volume: never open if the device protects none of its equipment, as
-    /// `reliefList` says.
-    pub(super) fn state_for_volume(
-        &self,
-        path: &ReliefPath,
-        way: &[NodeId],
-        charge: ChargeFn<'_>,
-    ) -> Result<PathState> {
-        let state = path.state_along(self.drawing, way, charge)?;
-        let mut equipment =
-            self.inside.iter().chain(&self.targets).map(|node| self.drawing.topology.equipment_or_self(*node));
-        let has_equipment = equipment.any(|node| self.drawing.topology.roles[node as usize] == Role::Equipment);
-        if state != PathState::Open || !has_equipment {
-            return Ok(state);
-        }
-        let parts = self.parts;
-        let bodies = |equipment: NodeId, charge: ChargeFn<'_>| {
-            Ok(Bodies { open: parts.open_bodies(self.drawing, equipment, charge)?, same_tag: Vec::new() })
-        };
-        let protected = Protected::find_through(self.drawing, path, &bodies, charge)?;
-        charge((self.inside.len() + self.targets.len() + protected.equipment.len()) as u64)?;
-        let sides: HashSet<NodeId> = protected.equipment.iter().map(|(equipment, _)| *equipment).collect();
-        let mut inside = self.inside.iter().chain(&self.targets);
-        let protects = inside.any(|node| sides.contains(&self.drawing.topology.equipment_or_self(*node)));
-        Ok(if protects { state } else { PathState::Unknown })
     }
 }
 

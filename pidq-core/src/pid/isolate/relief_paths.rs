@@ -5,6 +5,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::Isolation;
 use super::bleeds::neighbors;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -13,8 +14,9 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
 use crate::pid::relief::paths::is_end;
+use crate::pid::relief::protected::{Bodies, Protected};
 use crate::pid::relief::tails::Tails;
-use crate::pid::relief::{ReliefPath, SideWay};
+use crate::pid::relief::{PathState, ReliefPath, SideWay};
 use crate::pid::valve_state::check_valves::has_handwheel;
 
 /// Relief paths of the parts of a drawing that an isolation has reached. A path does not lead through equipment, so only
@@ -114,5 +116,34 @@ impl ReliefPaths {
             }
         }
         vec![device]
+    }
+}
+
+impl Isolation<'_, '_> {
+    /// Returns the state of the path of a device for the volume: never open if the device protects none of its equipment, as
+    /// `reliefList` says.
+    pub(super) fn state_for_volume(
+        &self,
+        path: &ReliefPath,
+        way: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<PathState> {
+        let state = path.state_along(self.drawing, way, charge)?;
+        let mut equipment =
+            self.inside.iter().chain(&self.targets).map(|node| self.drawing.topology.equipment_or_self(*node));
+        let has_equipment = equipment.any(|node| self.drawing.topology.roles[node as usize] == Role::Equipment);
+        if state != PathState::Open || !has_equipment {
+            return Ok(state);
+        }
+        let parts = self.parts;
+        let bodies = |equipment: NodeId, charge: ChargeFn<'_>| {
+            Ok(Bodies { open: parts.open_bodies(self.drawing, equipment, charge)?, same_tag: Vec::new() })
+        };
+        let protected = Protected::find_through(self.drawing, path, &bodies, charge)?;
+        charge((self.inside.len() + self.targets.len() + protected.equipment.len()) as u64)?;
+        let sides: HashSet<NodeId> = protected.equipment.iter().map(|(equipment, _)| *equipment).collect();
+        let mut inside = self.inside.iter().chain(&self.targets);
+        let protects = inside.any(|node| sides.contains(&self.drawing.topology.equipment_or_self(*node)));
+        Ok(if protects { state } else { PathState::Unknown })
     }
 }

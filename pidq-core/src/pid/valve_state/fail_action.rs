@@ -80,7 +80,7 @@ pub(crate) fn fail_action_in_texts(drawing: &Drawing<'_>, node: NodeId) -> Optio
 
 /// Returns the fail position in a clause that is about a failure.
 fn of_clause(words: &[String]) -> Option<FailAction> {
-    let is_about_failure = has_any(&words, vocabulary::FAILURES);
+    let is_about_failure = has_any(words, vocabulary::FAILURES);
     let action = match words {
         [label] if vocabulary::FAIL_LABELS.contains(&label.as_str()) => of_text(label)?,
         words if is_about_failure => of_words(words),
