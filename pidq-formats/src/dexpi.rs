@@ -167,6 +167,12 @@ fn restore_differences(builder: &mut ImportBuilder, objects: &Objects<'_>, plant
     let absent = texts(extension::ABSENT_NODES).into_iter().filter_map(members::json);
     let absent: HashSet<String> = absent.map(|id| id.to_text()).collect();
     builder.nodes.retain(|node| id(node).is_none_or(|id| !absent.contains(&id)));
+    // The ends that were added for lines whose ends the extension states.
+    let is_absent = |id: &String| absent.contains(&Json::text(id).to_text());
+    builder.diagnostics.retain(|diagnostic| {
+        let is_added = matches!(diagnostic.finding, Finding::OpenSignal | Finding::OpenEnd);
+        !(is_added && diagnostic.ids.iter().any(is_absent))
+    });
     let mut places: HashMap<String, usize> = HashMap::new();
     for (index, node) in builder.nodes.iter().enumerate() {
         places.extend(id(node).map(|id| (id, index)));

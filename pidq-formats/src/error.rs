@@ -53,18 +53,30 @@ pub struct Error {
     code: Code,
     message: String,
     line: Option<usize>,
+    file: usize,
 }
 
 impl Error {
     /// Creates an error without a line.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error { code, message: message.into(), line: None }
+        Error { code, message: message.into(), line: None, file: 0 }
     }
 
     /// Sets the line of the input, from 1, if there is none yet.
     pub fn with_line(mut self, line: usize) -> Error {
         self.line.get_or_insert(line);
         self
+    }
+
+    /// Sets the position of the file that the error is about, among the files of the input.
+    pub(crate) fn in_file(mut self, file: usize) -> Error {
+        self.file = file;
+        self
+    }
+
+    /// Returns the position of the file that the error is about, among the files of the input; 0 for a single one.
+    pub fn file(&self) -> usize {
+        self.file
     }
 
     /// Returns the code.

@@ -221,8 +221,13 @@ pub const FORMATS: &[Format] = &[
 type ListLosses = fn(Value<'_>) -> Result<Vec<Diagnostic>>;
 
 /// Formats that leave out parts of a drawing which a reader would expect, with the list of these parts.
-const LOSSES: &[(&str, ListLosses)] =
-    &[("dexpi", dexpi::losses), ("proteus", proteus::losses), ("sfiles", sfiles::losses)];
+const LOSSES: &[(&str, ListLosses)] = &[
+    ("dexpi", dexpi::losses),
+    ("proteus", proteus::losses),
+    ("sfiles", sfiles::losses),
+    ("csv-graph", tables::losses),
+    ("neo4j", tables::losses),
+];
 
 impl Format {
     /// Finds a format by name.
@@ -234,6 +239,11 @@ impl Format {
             let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
             Error::new(Code::UnknownFormat, format!("unknown format `{name}`; known formats: {}", names.join(", ")))
         })
+    }
+
+    /// Returns the names of the formats that can be read.
+    pub fn readable_names() -> Vec<&'static str> {
+        FORMATS.iter().filter(|format| format.read.is_some()).map(|format| format.name).collect()
     }
 
     /// Detects the format of a file by its beginning. Returns `None` for unknown files and for CSV, which has no
@@ -321,7 +331,11 @@ impl Format {
     }
 
     fn unsupported(&self, verb: &str) -> Error {
-        Error::new(Code::UnknownFormat, format!("`{}` cannot be {verb}", self.name))
+        let names = match verb {
+            "read" => format!("; formats that can be: {}", Format::readable_names().join(", ")),
+            _ => String::new(),
+        };
+        Error::new(Code::UnknownFormat, format!("`{}` cannot be {verb}{names}", self.name))
     }
 }
 

@@ -63,10 +63,10 @@ macro_rules! findings {
                 match self { $(Finding::$name => Severity::$severity,)* }
             }
 
-            /// Returns whether something was imported with a change, or is invalid: every warning but one about the drawing as a
-            /// whole.
+            /// Returns whether something was imported with a change, or is invalid: every warning but those about the drawing as
+            /// a whole.
             pub fn is_change(self) -> bool {
-                self.severity() == Severity::Warning && self != Finding::NoKnownClass
+                self.severity() == Severity::Warning && !matches!(self, Finding::NoKnownClass | Finding::NoTag)
             }
 
             /// One line for the manual.
@@ -100,6 +100,10 @@ findings! {
     CellWithoutColumn    "I020" Warning "A row has more cells than the table has columns.";
     NestedGraph          "I021" Warning "Hyperedges, ports and the graphs in them are not read.";
     NoKnownClass         "I022" Warning "No item has a known class; reports that go by class are empty or uncertain.";
+    NoTag                "I023" Warning "No column is a tag; items are found by their id only.";
+    UnreadColumns        "I024" Info "Columns whose names no function knows; their values are kept, and read by queries only.";
+    TagsAsIds            "I025" Info "The table of nodes has no column of ids; the tags are the ids.";
+    RowsBeforeHeadings   "I026" Info "Rows before the headings of a table were skipped.";
     HeadOnRuns           "I030" Warning "Two runs name each other at the same end; they were joined there, in unknown direction.";
     InvalidCoordinates   "I031" Warning "Coordinates are not finite numbers, or an extent is inverted; they were left out.";
     MissingShape         "I040" Info "The shape is not in the file; a symbol of pidq is drawn in its place.";
@@ -107,6 +111,7 @@ findings! {
     NotInFlowsheet       "I045" Info "The flowsheet text does not hold this part of the drawing.";
     OrderDependent       "I046" Warning "The flowsheet has many equal parts; its text may depend on the order of the nodes.";
     NotInDexpi           "I047" Info "The DEXPI file does not hold this part of the drawing, or holds it in another way.";
+    MetadataOmitted      "I048" Info "The tables do not hold the metadata of the drawing.";
     ObjectOmitted        "I050" Warning "An object or a property is not part of the graph.";
 }
 
@@ -142,6 +147,8 @@ pub(crate) struct ImportBuilder {
     pub edges: Vec<Fields>,
     pub metadata: Fields,
     pub diagnostics: Vec<Diagnostic>,
+    /// What to do if no item has a known class.
+    pub class_advice: Option<String>,
 }
 
 impl ImportBuilder {
@@ -195,7 +202,7 @@ impl ImportBuilder {
     }
 
     /// Returns true if there are nodes, and none has a known class. A drawing with names of its own may define its classes.
-    fn lacks_known_classes(&self) -> bool {
+    pub fn lacks_known_classes(&self) -> bool {
         let config = TopologyConfig::default();
         let is_known = |class: &str| config.knows_class(class);
         let has_known = |node: &Fields| {
@@ -213,7 +220,12 @@ impl ImportBuilder {
         // The source may contain the findings of an earlier import.
         let has_diagnostics = self.metadata.get("diagnostics").is_some();
         if !has_diagnostics && self.lacks_known_classes() {
-            self.report(Finding::NoKnownClass, Finding::NoKnownClass.summary(), &[]);
+            let summary = Finding::NoKnownClass.summary();
+            let message = self
+                .class_advice
+                .take()
+                .map_or_else(|| summary.to_owned(), |advice| format!("{}; {advice}", summary.trim_end_matches('.')));
+            self.report(Finding::NoKnownClass, message, &[]);
         }
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.finding);
         let diagnostics: Vec<Json> = self.diagnostics.iter().map(Diagnostic::json).collect();

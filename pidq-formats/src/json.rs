@@ -110,6 +110,11 @@ impl Fields {
         self.0.insert(position, (key.into(), value));
     }
 
+    /// Inserts a value before all others.
+    pub fn insert_first(&mut self, key: &str, value: Json) {
+        self.0.insert(0, (key.into(), value));
+    }
+
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)

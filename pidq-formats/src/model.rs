@@ -314,10 +314,21 @@ impl<'a> Node<'a> {
         self.config.contains_word(list, kind)
     }
 
+    /// Returns the texts and numbers that the node states under the names of a list: as fields or as attributes.
+    pub fn stated(&self, list: &str) -> Vec<String> {
+        self.config.stated_texts(self.fields, list)
+    }
+
     /// Returns true for a word of a closed position.
     pub fn is_closed_value(&self, word: &str) -> bool {
-        let word = word.trim().to_lowercase().replace([' ', '-'], "_");
-        self.config.contains_word("closed_values", &word)
+        self.has_value("closed_values", word)
+    }
+
+    /// Returns true if the configuration lists a word under a name, in any spelling: `normally closed`, `NormallyClosed`.
+    pub fn has_value(&self, list: &str, word: &str) -> bool {
+        let word = word.trim();
+        self.config.contains_word(list, &word.to_lowercase().replace([' ', '-'], "_"))
+            || self.config.contains_word(list, word)
     }
 
     /// Returns the node type.

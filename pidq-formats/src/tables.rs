@@ -6,10 +6,12 @@ use pidq_core::{Object, Value};
 
 use crate::columns::{Columns, rows};
 use crate::error::{Code, Error, Result};
+use crate::import::{Diagnostic, Finding};
 use crate::json::Fields;
 use crate::model::{ENDS, Model, text};
 use crate::other_fields::{OTHER_FIELDS, unread_fields};
 
+mod headings;
 mod neo4j;
 mod read;
 #[cfg(feature = "xlsx")]
@@ -49,6 +51,24 @@ pub fn plain_table_cell(value: Value<'_>) -> String {
 /// Returns the original text of a cell written by [`table_cell`].
 fn unescape_table_cell(text: &str) -> &str {
     text.strip_prefix(FORMULA_GUARD).filter(|rest| is_formula(rest)).unwrap_or(text)
+}
+
+/// Lists the metadata of a drawing, which two tables of nodes and edges do not hold.
+pub fn losses(value: Value<'_>) -> Result<Vec<Diagnostic>> {
+    /// Metadata that an import adds again.
+    const ADDED: [&str; 4] = ["schema_version", "change_version", "diagnostics", "job_id"];
+    let model = Model::from_value(value)?;
+    let names = model.metadata.into_iter().flat_map(|metadata| metadata.iter().map(|(key, _)| key.to_owned()));
+    let names: Vec<String> = names.filter(|key| !ADDED.contains(&key.as_str())).collect();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut message = format!("the metadata is not in the tables: {}", names.join(", "));
+    if names.iter().any(|key| key == "topology") {
+        message += "; the names and roles that `topology` configures do not apply to what is imported from them";
+    }
+    let finding = Finding::MetadataOmitted;
+    Ok(vec![Diagnostic { finding, message, ids: Vec::new(), count: 1 }])
 }
 
 /// Writes a list of objects, one object, or any list as one table; for a drawing, its nodes.

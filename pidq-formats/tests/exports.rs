@@ -296,7 +296,7 @@ fn column_names_of_other_tools_are_recognized() {
         (first("nodes"), first("edges"), renamed)
     };
     let renamed = keys("Id,Label\n01,P\n2,V\n", "Source,Target\n01,2\n");
-    assert_eq!(renamed, (parsed(r#"{"Label":"P","id":"01"}"#), parsed(r#"{"source":"01","target":"2"}"#), 3));
+    assert_eq!(renamed, (parsed(r#"{"tag":"P","id":"01"}"#), parsed(r#"{"source":"01","target":"2"}"#), 4));
     let standard = keys("externalId\n01\n2\n", "u,v\n01,2\n");
     assert_eq!(standard, (parsed(r#"{"externalId":"01"}"#), parsed(r#"{"u":"01","v":"2"}"#), 0));
     let declared = keys("sep=;\r\nid;tag\r\n1;a,b,c\r\n", "sep=|\nfrom|to\n1|1\n");
@@ -319,10 +319,143 @@ fn dangling_ends_round_trip() {
 #[test]
 fn tables_without_ids_or_ends_are_rejected() {
     let pair = Format::find("csv-graph").expect("there is one");
-    for (nodes, edges) in [("tag\nx\n", "from,to\na,b\n"), ("id\nx\n", "a,b\n1,2\n")] {
+    for (nodes, edges) in [("size\nx\n", "from,to\na,b\n"), ("id\nx\n", "a,b\n1,2\n")] {
         let error = pair.import(&[nodes.as_bytes(), edges.as_bytes()]).expect_err("it is refused");
         assert_eq!(error.code(), Code::NotGraph);
     }
+}
+
+/// Imports a pair of tables and returns the graph and the codes of its findings.
+fn import_tables(nodes: &str, edges: &str) -> (Value, Vec<String>) {
+    let graph = import("csv-graph", &[nodes.as_bytes(), edges.as_bytes()]);
+    let findings = graph["pid_graph"]["metadata"]["diagnostics"].as_array().cloned().unwrap_or_default();
+    let codes = findings.iter().map(|finding| finding["code"].as_str().unwrap_or_default().to_owned());
+    let codes = codes.collect();
+    (graph, codes)
+}
+
+#[test]
+fn headings_of_lists_of_engineers_are_read() {
+    const EDGES: &str = "from,to\n1,1\n";
+    for (heading, cell, field, value) in [
+        ("Tag No.", "HV-1", "tag_number", "HV-1"),
+        ("Item Tag", "HV-1", "tag", "HV-1"),
+        ("Label", "HV-1", "tag", "HV-1"),
+        ("Kennzeichen", "HV-1", "tag", "HV-1"),
+        ("Item Type", "Gate valve", "component_class", "Gate valve"),
+        ("Klasse", "Absperrschieber", "component_class", "Absperrschieber"),
+        ("Line No.", "L-1", "line_number", "L-1"),
+        ("Position", "LO", "normal_position", "LO"),
+        ("Position", "23", "Position", "23"),
+        ("Set Pressure (barg)", "10", "set_pressure_barg", "10"),
+    ] {
+        let (graph, _) = import_tables(&format!("id,{heading}\n1,{cell}\n"), EDGES);
+        let found = &graph["pid_graph"]["nodes"][0][field];
+        assert_eq!(found.as_str().map_or_else(|| found.to_string(), str::to_owned), value, "{heading}: {graph}");
+    }
+    let (graph, _) = import_tables("id,Tag\n1,A\n2,B\n", "Von;Nach;Verbindungsart\n1;2;Rohrleitung\n");
+    let edge = &graph["pid_graph"]["edges"][0];
+    assert_eq!((&edge["from"], &edge["to"], &edge["edge_type"]), (&"1".into(), &"2".into(), &"Rohrleitung".into()));
+}
+
+#[test]
+fn a_label_beside_a_tag_stays_a_label() {
+    let (graph, codes) = import_tables("Id,Label,Tag,Class\n1,text,HV-1,gate valve\n", "Source,Target\n1,1\n");
+    let node = &graph["pid_graph"]["nodes"][0];
+    assert_eq!((&node["Label"], &node["tag"]), (&"text".into(), &"HV-1".into()));
+    assert!(!codes.contains(&"I023".to_owned()), "{codes:?}");
+}
+
+#[test]
+fn columns_that_are_missing_or_not_read_are_reported() {
+    const EDGES: &str = "from,to\n1,1\n";
+    for (nodes, expected) in [
+        ("id,tag,class\n1,HV-1,gate valve\n", &[][..]),
+        ("id,class\n1,gate valve\n", &["I023"]),
+        ("id,tag,class,Purchase Order\n1,HV-1,gate valve,4711\n", &["I024"]),
+        ("id,tag,class,Design Pressure,Remarks,x\n1,HV-1,gate valve,10 barg,none,5\n", &[]),
+        ("tag,class\n1,gate valve\n", &["I025"]),
+        ("Valve list\nid,tag,class\n1,HV-1,gate valve\n", &["I026"]),
+        ("id,tag,Bauform\n1,HV-1,gate valve\n", &["I022", "I024"]),
+    ] {
+        let (_, codes) = import_tables(nodes, EDGES);
+        assert_eq!(codes, expected, "{nodes}");
+    }
+    let graph = import("csv-graph", &[b"id,tag,Bauform\n1,HV-1,gate valve\n", EDGES.as_bytes()]).to_string();
+    assert!(graph.contains("the values of the column `Bauform` look like classes"), "{graph}");
+}
+
+#[test]
+fn errors_of_tables_name_the_table_and_its_headings() {
+    let format = Format::find("csv-graph").expect("a format");
+    for (nodes, edges, file, parts) in [
+        ("Nr;Klasse\n1;Ventil\n", "from;to\n1;1\n", 0, ["`id`", "`Klasse`"]),
+        ("tag\nA\nA\n", "from,to\nA,A\n", 0, ["`A`", "twice"]),
+        ("id\nA\n", "Beginn;Schluss\nA;A\n", 1, ["`from`", "`Beginn`, `Schluss`"]),
+    ] {
+        let error = format.import(&[nodes.as_bytes(), edges.as_bytes()]).expect_err("a column is missing");
+        assert_eq!(error.file(), file, "{error}");
+        assert!(parts.iter().all(|part| error.message().contains(part)), "{error}");
+    }
+}
+
+#[test]
+fn exports_without_metadata_say_so() {
+    for format in ["csv-graph", "neo4j"] {
+        let losses = |json: &str| {
+            let graph = Graph::from_json(json).expect("valid JSON");
+            Format::find(format).and_then(|format| format.losses(graph.root())).expect("a graph")
+        };
+        let found = losses(EDGE_CASES);
+        assert_eq!(found.len(), 1, "{format}");
+        assert!(found[0].message.contains("drawing_name, revision"), "{}", found[0].message);
+        assert!(losses(EMPTY).is_empty(), "{format}");
+    }
+}
+
+#[test]
+fn exports_for_other_programs_have_pressures_and_tags_as_properties() {
+    const JSON: &str = r#"{"pid_graph": {"nodes": [
+        {"id": "V", "tag": "V-1", "node_classification": "equipment.vessel", "design_pressure": "85 barg"},
+        {"id": "S", "tag": "PSV-1", "node_classification": "piping_component.safety_valve", "set_pressure": "80 bar(g)"},
+        {"id": "H", "tag": "HV-1", "node_classification": "piping_component.ball_valve", "normal_position": "open",
+         "lock": "locked_open"}],
+      "edges": [{"id": "e1", "edge_type": "physically_connected_to", "from": "V", "to": "H"},
+        {"id": "e2", "edge_type": "physically_connected_to", "from": "H", "to": "S"}],
+      "metadata": {"drawing_name": "D"}}}"#;
+    for (format, parts) in [
+        (
+            "dexpi",
+            &[
+                "\"UpperLimitDesignPressure\"",
+                "\"SetPressureHigh\"",
+                "PressureGaugeUnit.Bar",
+                "\"PipingComponentName\"",
+            ][..],
+        ),
+        (
+            "proteus",
+            &[
+                "Name=\"UpperLimitDesignPressure\" Value=\"85\" Format=\"double\" Units=\"barg\"",
+                "Name=\"SetPressureHigh\" Value=\"80\"",
+                "Name=\"NormalPosition\" Value=\"open\"",
+                "Name=\"LockStatus\" Value=\"locked_open\"",
+            ],
+        ),
+    ] {
+        let text = text(format, JSON);
+        for part in parts {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        check_round_trip(format, JSON, true);
+    }
+    let graph = Graph::from_json(JSON).expect("valid JSON");
+    let losses = Format::find("dexpi").and_then(|format| format.losses(graph.root())).expect("a graph");
+    let messages: Vec<&str> = losses.iter().map(|loss| loss.message.as_str()).collect();
+    for part in ["normal_position, which only", "lock, which only"] {
+        assert!(messages.iter().any(|message| message.starts_with(part)), "{messages:?}");
+    }
+    assert!(!messages.iter().any(|message| message.contains("pressure")), "{messages:?}");
 }
 
 #[test]

@@ -5,28 +5,31 @@ use std::io;
 use std::path::Path;
 
 use pidq::Graph;
-use pidq_formats::{Diagnostic, FORMATS, Format, Import};
+use pidq_formats::{Diagnostic, Format, Import};
 
 use super::compressed;
 use super::failure::{self, Failure, Result};
 use super::input;
 
-/// Imports one drawing in a given or detected format.
-pub fn read(files: &[Vec<u8>], from: Option<&str>, name: &str) -> Result<Import> {
+/// Imports one drawing in a given or detected format. An error names the file that it is about.
+pub fn read(files: &[Vec<u8>], from: Option<&str>, names: &[String]) -> Result<Import> {
+    let name = names.first().map_or("", String::as_str);
     let format = match (from, files.first()) {
         (Some(from), _) => Format::find(from).map_err(format_failure)?,
         (None, first) => first.and_then(|bytes| Format::sniff(bytes)).ok_or_else(|| unknown(first, name))?,
     };
     let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
-    format.import(&files).map_err(|error| Failure::Usage(format!("{name}: {error}")))
+    format.import(&files).map_err(|error| {
+        let name = names.get(error.file()).map_or(name, String::as_str);
+        Failure::Usage(format!("{name}: {error}"))
+    })
 }
 
 fn unknown(first: Option<&Vec<u8>>, name: &str) -> Failure {
     if let Some(text) = first.and_then(|bytes| Format::unreadable(bytes)) {
         return Failure::Usage(format!("{name}: {text}"));
     }
-    let names: Vec<&str> = FORMATS.iter().filter(|format| format.read.is_some()).map(|format| format.name).collect();
-    Failure::Usage(format!("{name}: unknown format; specify it with --from {}", names.join("|")))
+    Failure::Usage(format!("{name}: unknown format; specify it with --from {}", Format::readable_names().join("|")))
 }
 
 /// Converts a format error into a failure.
@@ -53,7 +56,7 @@ pub fn graph(path: &Path) -> Result<Graph> {
     let bytes = compressed::decompress_if_needed(path, input::bytes(path)?)?;
     let name = input::name(path);
     let json = match drawing_format(&bytes) {
-        Some(format) => read(&[bytes], Some(format.name), &name)?.json.into_bytes(),
+        Some(format) => read(&[bytes], Some(format.name), &[name.to_string()])?.json.into_bytes(),
         None => return input::parse(path, bytes),
     };
     Graph::from_json(json).map_err(|error| Failure::Input(error, name.into()))

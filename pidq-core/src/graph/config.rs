@@ -385,6 +385,16 @@ mod tests {
         check("spring_loaded_globe_safety_valve", "relief");
         check("SwingCheckValve", "one_way");
         check("controlvalvesandregulators", "control");
+        // Catalog classes in the namespace of instruments, as some systems write them.
+        for class in ["reliefdevices", "relief_devices", "pressure_relief_devices", "rupturediscs", "safetyvalve"] {
+            check(&format!("instrument.{class}"), "relief");
+        }
+        for (class, role) in [("controlvalvesandregulators", "control"), ("shutdownvalves", "control")] {
+            check(&format!("instrument.{class}"), role);
+        }
+        for class in ["off_lineinstruments", "in_lineinstruments", "relief_device_switch", "safetyvalve_position"] {
+            check(&format!("instrument.{class}"), "instrument");
+        }
         check("control", "control");
         check("BlindFlange", "positive_barrier");
         check("PipeTee", "junction");

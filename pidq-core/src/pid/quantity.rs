@@ -46,7 +46,8 @@ impl Reference {
     }
 }
 
-/// Units of pressure: names without spaces in lower case, and the value in bar as a ratio.
+/// Units of pressure: names without spaces in lower case, and the value in bar as a ratio. Names in full are those of the
+/// enumerations of DEXPI.
 const PRESSURE_UNITS: &[(&[&str], f64, f64)] = &[
     (&["bar", "bars"], 1.0, 1.0),
     (&["mbar", "millibar"], 1.0, 1e3),
@@ -54,8 +55,16 @@ const PRESSURE_UNITS: &[(&[&str], f64, f64)] = &[
     (&["hpa", "hectopascal"], 1.0, 1e3),
     (&["kpa", "kilopascal"], 1.0, 1e2),
     (&["mpa", "megapascal"], 10.0, 1.0),
-    (&["psi", "lbf/in2", "lb/in2"], 44_482_216_152_605.0, 645_160_000_000_000.0),
-    (&["kgf/cm2", "kg/cm2", "at"], 980_665.0, 1e6),
+    (
+        &["psi", "lbf/in2", "lb/in2", "poundforceperinchsquared", "poundforcepersquareinch", "poundpersquareinch"],
+        44_482_216_152_605.0,
+        645_160_000_000_000.0,
+    ),
+    (
+        &["kgf/cm2", "kg/cm2", "at", "kilogramforcepersquarecentimetre", "kilogramforcepersquarecentimeter"],
+        980_665.0,
+        1e6,
+    ),
     (&["atm"], 101_325.0, 1e5),
     (&["torr"], 101_325.0, 76e6),
     // Conventional columns of mercury (13595.1 kg/m³) and water (1000 kg/m³).
@@ -96,7 +105,7 @@ const ATMOSPHERIC: &[&str] =
     &["atm", "atmos", "atmospheric", "atmosphericpressure", "atmosphärisch", "drucklos", "atmosphérique"];
 
 /// Limit in bytes of the name of a unit.
-const MAX_UNIT: usize = 32;
+const MAX_UNIT: usize = 48;
 
 /// Returns the value of a unit of pressure in bar as a ratio, and its zero.
 pub(crate) fn pressure_unit(text: &str) -> Option<(f64, f64, Reference)> {
@@ -445,6 +454,10 @@ mod tests {
         ] {
             assert_eq!(bar(text), Some(expected), "{text}");
         }
+        for text in ["9 PoundForcePerInchSquared(g)", "9 PoundForcePerSquareInchGauge", "9 lbf/in2g"] {
+            assert_eq!(bar(text), bar("9 psig"), "{text}");
+        }
+        assert_eq!(bar("2 KilogramForcePerSquareCentimetreGauge"), bar("2 kg/cm2g"));
         let (psi, _) = bar("14.5037737730209215 psia").expect("a pressure");
         assert!((psi - 1.0).abs() < 1e-15, "{psi}");
     }

@@ -309,6 +309,53 @@ fn rank<'w>(known: &[String], word: &'w str) -> Option<(usize, Option<&'w str>)>
     known.iter().enumerate().find_map(|(at, name)| Some((at, Some(unit(name)?))))
 }
 
+impl TopologyConfig {
+    /// Returns whether a rule reads fields with a name, in any spelling and with a unit at its end: `Set Pressure`,
+    /// `design_pressure_bar`.
+    pub fn reads_field(&self, name: &str) -> bool {
+        let word = plain_name(name);
+        let has_unit = || {
+            let pressures = [Names::SetPressure, Names::DesignPressure, Names::OperatingPressure];
+            let temperatures = [Names::DesignTemperature, Names::OperatingTemperature];
+            pressures.iter().chain(&temperatures).any(|list| rank(self.words_of(*list), &word).is_some())
+        };
+        name.len() <= MAX_CLASS && (self.is_known_name(&word) || has_unit())
+    }
+
+    /// Returns whether a name is one of a list, by its key in JSON, in any spelling and with a unit at its end.
+    pub fn is_name_of(&self, list: &str, name: &str) -> bool {
+        let words: Vec<String> = self.list(list).iter().map(|known| snake_case(known)).collect();
+        name.len() <= MAX_CLASS && rank(&words, &plain_name(name)).is_some()
+    }
+
+    /// Returns the texts and numbers that an item states under the names of a list, by its key in JSON, with their units: as
+    /// fields in any spelling, then as attributes.
+    pub fn stated_texts(&self, item: Object<'_>, list: &str) -> Vec<String> {
+        let words: Vec<String> = self.list(list).iter().map(|name| snake_case(name)).collect();
+        let mut found = Vec::new();
+        for field in fields(item) {
+            let is_short = field.name.len() <= MAX_CLASS && may_be_one_of(&words, field.name);
+            let Some((_, unit)) = is_short.then(|| plain_name(field.name)).and_then(|word| {
+                let (at, unit) = rank(&words, &word)?;
+                Some((at, unit.map(str::to_owned)))
+            }) else {
+                continue;
+            };
+            let stated = field.stated(item, unit.as_deref());
+            let value = match stated.value {
+                Value::String(text) => text.trim().to_owned(),
+                Value::Number(_) | Value::Bool(_) => format!("{:?}", stated.value),
+                _ => continue,
+            };
+            let unit = stated.unit.filter(|_| value.ends_with(|c: char| c.is_ascii_digit()));
+            if !value.is_empty() {
+                found.push(unit.map_or_else(|| value.clone(), |unit| format!("{value} {unit}")));
+            }
+        }
+        found
+    }
+}
+
 /// Returns whether a field or an attribute is called by a word: its own name, or the key of a list of names that
 /// contains it.
 pub(crate) fn is_called(config: &TopologyConfig, field: &str, word: &str) -> bool {

@@ -15,7 +15,7 @@ mod names;
 mod sheet;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pidq_core::{Graph, Object, Value};
 
@@ -62,6 +62,11 @@ fn read_back(document: &mut Document) -> Result<Graph> {
 
 /// Writes a graph with the coordinates of DEXPI.
 fn write_graph(value: Value<'_>) -> Result<String> {
+    write_counting(value).map(|(text, _)| text)
+}
+
+/// Writes a graph, and counts what only the extension states, by its name.
+fn write_counting(value: Value<'_>) -> Result<(String, BTreeMap<String, usize>)> {
     let model = Model::from_value(value)?;
     let names = Names::new(model.metadata);
     let mut document = Document::default();
@@ -76,12 +81,13 @@ fn write_graph(value: Value<'_>) -> Result<String> {
     add_metadata(&mut document, &names, engineering_model, plant, model.metadata);
     let mut items = Items::write(&model, &names, &mut document, plant);
     let places = Places::new(&items);
+    let extension_only = std::mem::take(&mut items.extension_only);
     diagram::add(&mut items, engineering_model, &plant_id, model.metadata, &places.drawn(&model));
     let read = read_back(&mut document)?;
     places.add_members(&mut document, &model, &Model::from_value(read.root())?, engineering_model);
     let read = read_back(&mut document)?;
     differences::add(&mut document, &model, &Model::from_value(read.root())?, plant);
-    document.write()
+    Ok((document.write()?, extension_only))
 }
 
 /// Place of a node or an edge in the document.

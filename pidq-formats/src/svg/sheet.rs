@@ -74,7 +74,9 @@ pub fn draw(options: &DrawOptions, symbols: &NodeSymbols<'_, '_>, source: &Sourc
     if !options.legend().is_empty() {
         view.high.1 += marks::LEGEND_HEIGHT;
     }
-    let palette = Palette::new(options.style, source.sheets.first().and_then(|sheet| sheet.background));
+    let background = source.sheets.first().and_then(|sheet| sheet.background);
+    let lines = pictures.iter().filter(|picture| picture.item.is_some()).flat_map(|picture| &picture.drawn);
+    let palette = Palette::new(options.style, background, lines.map(|drawn| &drawn.paint));
     let flanged = flanged_nozzles(symbols);
     let items = pictures.iter().filter(|picture| picture.item.is_some()).filter_map(Picture::bounds).collect();
     let widening = symbol_marks::widening_reducers(symbols.model, &symbols.symbols);
@@ -210,7 +212,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let [width, height] = [high.0 - x, high.1 - y].map(|size| number((size * PIXELS).round()));
         let [x, y, w, h] = [x, y, high.0 - x, high.1 - y].map(number);
         let title = escape(&super::title(self.options, self.symbols.model));
-        let paper = self.palette.css([255; 3]);
+        let paper = self.palette.paper_css();
         let paper = if self.options.style == Style::Light { "#ffffff" } else { &paper };
         self.write_fmt(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"{x} {y} {w} {h}\" role=\"img\" class=\"pidq\">\n\
@@ -279,7 +281,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
                     at += 1;
                 }
                 Outline::Text(text) => {
-                    self.text(text, &self.palette.css(paint.stroke));
+                    self.text(text, &self.palette.line_css(paint.stroke));
                     at += 1;
                 }
             }
@@ -290,13 +292,13 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         let fill = match paint.fill {
             Fill::None => "none".to_owned(),
             Fill::Solid(color) => self.palette.css(color),
-            Fill::Hatch => format!("{}\" fill-opacity=\".2", self.palette.css(paint.stroke)),
+            Fill::Hatch => format!("{}\" fill-opacity=\".2", self.palette.line_css(paint.stroke)),
         };
         let dash = match paint.dash {
             "" => String::new(),
             dash => format!(" stroke-dasharray=\"{dash}\""),
         };
-        let (stroke, width) = (self.palette.css(paint.stroke), number(paint.width));
+        let (stroke, width) = (self.palette.line_css(paint.stroke), number(paint.width));
         format!(" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{width}\" stroke-linecap=\"round\"{dash}")
     }
 

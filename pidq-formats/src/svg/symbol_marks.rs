@@ -10,7 +10,7 @@ use crate::model::{EdgeRole, Model, Node, text};
 use crate::snake_case::snake_case;
 use crate::symbols::{Placement, Symbol};
 
-/// Locks by words of the normal position.
+/// Locks by words of the normal position or of the lock.
 const LOCKS: &[(&[&str], &str)] = &[
     (&["lo", "locked_open"], "LO"),
     (&["lc", "locked_closed"], "LC"),
@@ -27,8 +27,11 @@ const FAIL_POSITIONS: &[(&[&str], &str)] = &[
 ];
 const FAIL_CODES: &[&str] = &["FO", "FC", "FL", "FI"];
 
-/// Fields with a set pressure.
-const SET_PRESSURES: &[&str] = &["set_pressure", "set_point_pressure", "set_at"];
+/// Words that are in no such row, by the list of the configuration that has them, and the mark of its locks.
+const LOCK_LISTS: &[(&str, &str)] = &[("locked_open_values", "LO"), ("locked_closed_values", "LC")];
+
+/// Further fields with a set pressure.
+const SET_PRESSURES: &[&str] = &["set_point_pressure", "set_at"];
 
 /// Systems of an instrument by words of its class, location or system, and the frames around its bubble.
 pub const FRAMES: &[(&[&str], &str)] = &[
@@ -59,19 +62,51 @@ pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
     if symbol.placement != Placement::Inline {
         return Vec::new();
     }
-    let fail = node.first_text("fail_action").and_then(fail_position).map(str::to_owned);
-    let lock = node.first_text("normal_position").and_then(lock).map(str::to_owned);
-    let set = SET_PRESSURES.iter().find_map(|key| node.fields.get(key)).map(text).filter(|set| !set.is_empty());
-    let set =
-        set.filter(|_| symbol.name.contains("safety_valve") || matches!(symbol.name, "rupture_disc" | "breather"));
+    let fail = node.stated("fail_action").iter().find_map(|text| fail_position(text)).map(str::to_owned);
+    let lock = lock_of(node).map(str::to_owned);
+    let is_relief = symbol.name.contains("safety_valve") || matches!(symbol.name, "rupture_disc" | "breather");
+    let set = if is_relief { set_pressure(node) } else { None };
     fail.into_iter().chain(lock).chain(set.map(|set| format!("SET {set}"))).collect()
 }
 
 /// Returns the body of a symbol in the position that the drawing states: a valve that is normally closed is filled, and a
 /// closed spectacle blind has its plate in the pipe.
 pub fn body_of(node: &Node<'_>, symbol: &Symbol, body: &str) -> String {
-    let is_closed = || node.first_text("normal_position").is_some_and(|word| node.is_closed_value(word));
-    if is_closed() { closed_body(symbol, body) } else { body.to_owned() }
+    let is_stated_closed = |list: &str| node.stated(list).iter().any(|word| node.is_closed_value(word));
+    if is_stated_closed("normal_position") || lock_of(node).is_some_and(|lock| CLOSED_LOCKS.contains(&lock)) {
+        closed_body(symbol, body)
+    } else {
+        body.to_owned()
+    }
+}
+
+/// Marks of the locks of closed valves.
+const CLOSED_LOCKS: &[&str] = &["LC", "CSC"];
+
+/// Words of a lock that do not say in which position.
+const LOCKED_WORDS: &[&str] = &["true", "yes", "y", "1", "locked", "lock", "car_seal", "car_sealed", "sealed", "ja"];
+
+/// Returns the mark of the lock of a valve, by its normal position or its lock. A lock without a position locks the normal
+/// one.
+fn lock_of(node: &Node<'_>) -> Option<&'static str> {
+    let (positions, locks) = (node.stated("normal_position"), node.stated("lock"));
+    let of_list = |word: &String| LOCK_LISTS.iter().find(|(list, _)| node.has_value(list, word)).map(|(_, code)| *code);
+    let named = positions.iter().chain(&locks).find_map(|word| lock(word).or_else(|| of_list(word)));
+    named.or_else(|| {
+        let is_locked = locks.iter().any(|lock| LOCKED_WORDS.contains(&words(lock).as_str()));
+        let of_position = |word: &String| match () {
+            () if node.is_closed_value(word) => Some("LC"),
+            () if node.has_value("open_values", word) => Some("LO"),
+            () => None,
+        };
+        positions.iter().filter(|_| is_locked).find_map(of_position)
+    })
+}
+
+/// Returns the set pressure of a relief device with its unit.
+fn set_pressure(node: &Node<'_>) -> Option<String> {
+    let further = || SET_PRESSURES.iter().find_map(|key| node.fields.get(key)).map(text).filter(|set| !set.is_empty());
+    node.stated("set_pressure").into_iter().next().or_else(further)
 }
 
 /// Symbols with a part that stays white when the valve is closed: the ball, the plug, the actuator.

@@ -386,10 +386,35 @@ fn valves_have_marks_for_their_positions_and_set_pressures() {
     assert!(svg.contains(">FO<") && svg.contains(">LC<"), "{svg}");
     assert!(in_pipe("safety_valve", r#""set_pressure": 16"#).contains(">SET 16<"));
     assert!(!in_pipe("gate_valve", r#""set_pressure": 16"#).contains("SET"));
+    for (class, fields, mark) in [
+        ("gate_valve", r#""lock": "locked_open""#, ">LO<"),
+        ("gate_valve", r#""locking": "CSO""#, ">CSO<"),
+        ("gate_valve", r#""lock": true, "normal_position": "closed""#, ">LC<"),
+        ("gate_valve", r#""attributes": [{"name": "ValvePosition", "value": "LockedOpen"}]"#, ">LO<"),
+        ("gate_valve", r#""Normal Position": "verriegelt_geschlossen""#, ">LC<"),
+        ("control_valve", r#""attributes": [{"name": "FailAction", "value": "FailClose"}]"#, ">FC<"),
+        ("safety_valve", r#""set_pressure": "85 barg""#, ">SET 85 barg<"),
+        ("safety_valve", r#""set_pressure_barg": 85"#, ">SET 85 barg<"),
+        (
+            "safety_valve",
+            r#""attributes": [{"name": "SetPressureHigh", "value": 85, "unit": "barg"}]"#,
+            ">SET 85 barg<",
+        ),
+    ] {
+        let svg = in_pipe(class, fields);
+        assert!(svg.contains(mark), "{fields}: {svg}");
+    }
+    for fields in [r#""lock": "unlocked""#, r#""lock": true"#, r#""attributes": [{"name": "Lock", "value": "no"}]"#] {
+        let svg = in_pipe("gate_valve", fields);
+        assert!(!svg.contains(">LO<") && !svg.contains(">LC<"), "{fields}: {svg}");
+    }
     let body =
         |svg: &str| svg.split_once("data-id=\"v\"").map(|(_, rest)| rest.split("</g>").next().unwrap_or("").to_owned());
     assert!(body(&in_pipe("gate_valve", r#""normal_position": "closed""#)).expect("drawn").contains("class=\"f\""));
     assert!(!body(&in_pipe("gate_valve", r#""normal_position": "open""#)).expect("drawn").contains("class=\"f\""));
+    for closed in [r#""lock": "LC""#, r#""attributes": [{"name": "ValvePosition", "value": "NormallyClosed"}]"#] {
+        assert!(body(&in_pipe("gate_valve", closed)).expect("drawn").contains("class=\"f\""), "{closed}");
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub struct Options {
     files: Vec<PathBuf>,
 
     /// Input format [default: detected from the content]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help = from_help())]
     from: Option<String>,
 
     /// DEXPI 2.0 profile with the symbols of the drawings; can be repeated
@@ -42,6 +42,11 @@ pub struct Options {
     /// Print every finding, including intentionally skipped content
     #[arg(short, long)]
     verbose: bool,
+}
+
+/// Returns the help of the input format with the formats that can be read.
+fn from_help() -> String {
+    format!("Input format: {} [default: detected from the content]", Format::readable_names().join(", "))
 }
 
 /// File extensions imported from a directory. JSON and CSV are excluded: a directory may hold earlier output.
@@ -139,7 +144,8 @@ impl Options {
     fn import(&self, task: &ImportTask) -> Result<Import> {
         let paths = task.files.iter().chain(&self.profile);
         let files: Vec<Vec<u8>> = paths.map(|file| input::bytes(file)).collect::<Result<_>>()?;
-        let imported = read(&files, self.from.as_deref(), &task.name())?;
+        let names: Vec<String> = task.files.iter().map(|file| input::name(file)).collect();
+        let imported = read(&files, self.from.as_deref(), &names)?;
         if task.output == Path::new("-") {
             io::stdout().lock().write_all(imported.json.as_bytes())?;
         } else {

@@ -16,7 +16,8 @@ pub(super) enum Words {
     Driven(&'static [&'static str]),
     /// Like `Last`, for the class of a piping component.
     InPiping(&'static [&'static str]),
-    /// Is one of these, in the namespace of instruments.
+    /// Is one of these, in the namespace of instruments; also without separators and in the plural, as some catalogs write
+    /// their classes: `Reliefdevices`.
     InInstruments(&'static [&'static str]),
     /// Like `Has`, for a class that also has the word `valve`: a hydraulic pump is no valve.
     InValve(&'static [&'static str]),
@@ -178,7 +179,7 @@ impl Words {
             InPiping(words) => class.strip_prefix("piping_component.").is_some_and(|class| are_last(words, class)),
             InInstruments(words) => {
                 let kind = class.strip_prefix("instrument.").or_else(|| class.strip_prefix("instruments."));
-                kind.is_some_and(|kind| words.contains(&kind))
+                kind.is_some_and(|kind| words.iter().any(|word| is_spelling_of(kind, word)))
             }
             HandValve(words) => class.strip_suffix("_valve").is_some_and(|kind| is_hand_valve(words, kind)),
         }
@@ -198,7 +199,9 @@ impl Words {
                 let words = words.join("|").replace('.', r"\.");
                 return format!("({words}).*valve|valve.*({words})");
             }
-            InInstruments(words) => (r"^instruments?\.", words, "$"),
+            InInstruments(words) => {
+                return format!(r"^instruments?\.({})s?$", words.join("|").replace('_', "_?"));
+            }
             InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
             HandValve(words) => {
                 let [any, hand] = [HAND_VALVE_WORDS, HAND_WORDS].map(|words| words.join("|"));
@@ -212,6 +215,15 @@ impl Words {
 fn are_last(words: &[&str], class: &str) -> bool {
     let is_word = |before: &str| before.is_empty() || before.ends_with('_');
     words.iter().any(|word| class.strip_suffix(word).is_some_and(is_word))
+}
+
+/// Returns whether a class is a word, with or without its separators, in the singular or the plural.
+fn is_spelling_of(class: &str, word: &str) -> bool {
+    let rest = word.split('_').enumerate().try_fold(class, |rest, (at, part)| {
+        let rest = if at == 0 { rest } else { rest.strip_prefix('_').unwrap_or(rest) };
+        rest.strip_prefix(part)
+    });
+    matches!(rest, Some("" | "s"))
 }
 
 /// Returns whether a class without `_valve` is one of some types after nothing but words of hand valves.

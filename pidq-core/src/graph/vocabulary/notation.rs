@@ -65,10 +65,11 @@ pub const FLOW: &[&str] = &[
     "refers",
     "recycle",
     "off_page",
+    "rohrleitung",
 ];
 
 /// Kinds of edges from equipment to its nozzles and other parts.
-pub const PARTS: &[&str] = &["physically_has_a", "has_nozzle", "has_terminal"];
+pub const PARTS: &[&str] = &["physically_has_a", "has_nozzle", "has_terminal", "hat_stutzen"];
 
 /// Kinds of edges from a group to its members.
 pub const MEMBERS: &[&str] = &["has_a", "contains", "composition"];

@@ -93,11 +93,16 @@ pub(crate) fn has_stated_inlet(drawing: &Drawing<'_>, device: NodeId) -> bool {
     pipes.any(|pipe| !topology.is_assumed(*pipe))
 }
 
-/// Returns whether only the tag of a valve says that it is a relief device, such as that of `PSV-1` of unknown class.
+/// Returns whether only the tag of a valve says that it is a relief device, such as that of `PSV-1` of unknown class. A
+/// pipe enters and leaves such an item if its class is one of instruments: what senses is at the end of a pipe.
 pub(crate) fn is_device_by_tag(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
-    matches!(topology.roles[node as usize], Role::None | Role::Barrier)
-        && topology.flow_degree(node) > 0
+    let pipes = match topology.roles[node as usize] {
+        Role::None | Role::Barrier => 1,
+        Role::Instrument => 2,
+        _ => return false,
+    };
+    topology.flow_degree(node) >= pipes
         && drawing.tag(node).and_then(Tag::parse).is_some_and(|tag| vocabulary::RELIEF_LETTERS.contains(&&*tag.letters))
 }
 

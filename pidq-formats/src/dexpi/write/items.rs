@@ -1,6 +1,6 @@
 //! Items of a plant as objects, with their data, nodes, pipes, signal lines and references.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pidq_core::{Object, Value};
 
@@ -51,7 +51,7 @@ const TAGS: &[(&str, &str)] = &[
     ("Nozzle", "SubTagName"),
     ("PipingNetworkSystem", "LineNumber"),
     ("PipingNetworkSegment", "SegmentNumber"),
-    ("PipingComponent", "PipingComponentNumber"),
+    ("PipingComponent", "PipingComponentName"),
     ("PipeOffPageConnector", "PipeConnectorNumber"),
     ("ProcessInstrumentationFunction", "ProcessInstrumentationFunctionNumber"),
     ("ProcessSignalGeneratingFunction", "ProcessSignalGeneratingFunctionNumber"),
@@ -70,6 +70,10 @@ const FIELDS: &[(&str, &str)] = &[
     ("insulation", "InsulationType"),
     ("description", "EquipmentDescription"),
 ];
+
+/// Property that states each pressure, by the list of its names.
+const PRESSURES: &[(&str, &str)] =
+    &[("set_pressure", "SetPressureHigh"), ("design_pressure", "UpperLimitDesignPressure")];
 
 /// Property of the components that no property of their owner may have.
 const OTHER_ITEMS: &str = "Items";
@@ -118,6 +122,8 @@ pub struct Items<'m, 'a, 'd> {
     segments: HashMap<Option<usize>, usize>,
     /// Properties that have their only value, by object.
     full: HashSet<(usize, &'static str)>,
+    /// What only the extension states, by its name.
+    pub extension_only: BTreeMap<String, usize>,
 }
 
 impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
@@ -151,9 +157,14 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
             positions: Vec::new(),
             segments: HashMap::new(),
             full: HashSet::new(),
+            extension_only: BTreeMap::new(),
         };
         items.add_objects();
         (0..model.nodes.len()).for_each(|node| items.add_contents(node));
+        let operated = operated(model);
+        for (index, node) in model.nodes.iter().enumerate() {
+            items.count_unstated(node, operated.contains(&index));
+        }
         for (index, edge) in model.edges.iter().enumerate() {
             match edge.role() {
                 _ if elements::is_signal(edge) => items.add_signal(index, edge),
@@ -314,6 +325,7 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         values::add(self.document, object, class, self.names, &attributes);
         self.add_tag(node, object, class, element, &attributes);
         self.add_fields(node, object, class, &attributes);
+        self.add_pressures(node, object, class, &attributes);
         self.add_ports(index, node, object, class);
         self.add_connector_reference(node, object, class);
     }
@@ -343,6 +355,45 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
                 self.document.datum(object, property, "String", &value);
             }
         }
+    }
+
+    /// Adds pressures as the properties that state them, unless the attributes do. One whose unit does not say whether it is
+    /// a gauge or an absolute pressure has no unit in DEXPI.
+    fn add_pressures(&mut self, node: &Node<'_>, object: usize, class: &str, attributes: &[Attribute<'_>]) {
+        let properties = PlantModel::get().properties(class, Kind::Data);
+        for (list, property) in PRESSURES {
+            if attributes.iter().any(|attribute| attribute.name.starts_with(property)) {
+                continue;
+            }
+            let stated = node.stated(list);
+            if !properties.iter().any(|known| known.name == *property && known.target == "quantity") {
+                if !stated.is_empty() {
+                    self.count_extension_only(list);
+                }
+                continue;
+            }
+            let mut found = stated.iter().filter_map(|text| values::pressure(text));
+            match found.next().filter(|(_, unit)| self.names.is_path(unit)) {
+                Some((value, unit)) => values::add_quantity(self.document, object, property, value, Some(unit)),
+                None if !stated.is_empty() => self.count_extension_only(list),
+                None => {}
+            }
+        }
+    }
+
+    /// Counts the values of a node for which no class of DEXPI has a property: positions, locks, and the fail position of a
+    /// valve without an actuator.
+    fn count_unstated(&mut self, node: &Node<'_>, is_operated: bool) {
+        for list in ["normal_position", "lock", "fail_action"] {
+            let is_stated = node.first_text(list).is_some_and(|text| !text.trim().is_empty());
+            if is_stated && !(list == "fail_action" && is_operated) {
+                self.count_extension_only(list);
+            }
+        }
+    }
+
+    fn count_extension_only(&mut self, name: &str) {
+        *self.extension_only.entry(format!("{name}, which only the extension states")).or_default() += 1;
     }
 
     /// Adds the tag as the property of the class that states it, unless the attributes state it or its parts.
@@ -493,8 +544,12 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         ];
         for (end, property, general) in ends {
             let item = self.item(end).filter(|(_, item)| model.is_a(item.class, general));
-            if let Some(target) = item.map(|(_, item)| format!("#{}", item.written_id)) {
-                self.document.reference(object, property, &target);
+            match item.map(|(_, item)| format!("#{}", item.written_id)) {
+                Some(target) => self.document.reference(object, property, &target),
+                None if end.node.is_some_and(|node| !elements::is_open_end(&self.model.nodes[node])) => {
+                    self.count_extension_only("end of a signal at an item that no function moves");
+                }
+                None => {}
             }
         }
         values::add(self.document, object, class, self.names, &values::attributes(edge.fields));
@@ -545,6 +600,12 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         }
         property.is_some()
     }
+}
+
+/// Returns the items that others refer to, as the reference of an actuator does to its valve.
+fn operated(model: &Model<'_>) -> HashSet<usize> {
+    let references = model.edges.iter().filter(|edge| edge.class() == "association.refers_to");
+    references.filter_map(|edge| edge.to.node).collect()
 }
 
 /// End of a reference: object, class and id.

@@ -11,16 +11,18 @@ use crate::model::Model;
 use super::differences::{is_same_edge, key};
 use super::members::is_same;
 
-/// Lists what the document does not hold, or holds in another way.
+/// Lists what the document does not hold, or holds in another way, and what other programs do not find in it.
 ///
 /// # Errors
 /// `PQ6003` for a value without nodes.
 pub fn losses(value: Value<'_>) -> Result<Vec<Diagnostic>> {
     let converted = super::converted(value)?;
-    let written = super::write_graph(converted.as_ref().map_or(value, Graph::root))?;
+    let (written, extension_only) = super::write_counting(converted.as_ref().map_or(value, Graph::root))?;
     let read = super::graph(super::super::read(&[written.as_bytes()])?.json)?;
     let mut builder = ImportBuilder::default();
-    builder.report_counts(Finding::NotInDexpi, &counts(value, converted.as_ref(), read.root())?);
+    let mut found = counts(value, converted.as_ref(), read.root())?;
+    found.extend(extension_only);
+    builder.report_counts(Finding::NotInDexpi, &found);
     Ok(builder.diagnostics)
 }
 

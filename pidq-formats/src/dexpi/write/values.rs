@@ -138,7 +138,33 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn add_quantity(document: &mut Document, object: usize, property: &str, value: &str, unit: Option<&str>) {
+/// Units of pressures in DEXPI, by their usual names without blanks and brackets, in lower case.
+const PRESSURE_UNITS: &[(&[&str], &str)] = &[
+    (&["barg", "barü", "baru"], "Core/PhysicalQuantities.PressureGaugeUnit.Bar"),
+    (&["mbarg", "millibarg"], "Core/PhysicalQuantities.PressureGaugeUnit.Millibar"),
+    (&["kpag", "kilopascalg"], "Core/PhysicalQuantities.PressureGaugeUnit.Kilopascal"),
+    (&["mpag", "megapascalg"], "Core/PhysicalQuantities.PressureGaugeUnit.Megapascal"),
+    (&["pag", "pascalg"], "Core/PhysicalQuantities.PressureGaugeUnit.Pascal"),
+    (&["psig", "lbf/in2g"], "Core/PhysicalQuantities.PressureGaugeUnit.PoundForcePerInchSquared"),
+    (&["bara"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Bar"),
+    (&["mbara", "millibara"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Millibar"),
+    (&["kpaa", "kilopascala"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Kilopascal"),
+    (&["mpaa", "megapascala"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Megapascal"),
+    (&["psia"], "Core/PhysicalQuantities.PressureAbsoluteUnit.PoundForcePerInchSquared"),
+];
+
+/// Returns the value and the unit of a pressure in DEXPI: `85 barg`.
+pub fn pressure(text: &str) -> Option<(&str, &'static str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(text.len());
+    let (value, unit) = (text[..end].trim(), &text[end..]);
+    let unit: String = unit.chars().filter(|c| !matches!(c, ' ' | '(' | ')' | '[' | ']')).collect();
+    let unit = unit.to_lowercase();
+    let row = PRESSURE_UNITS.iter().find(|(names, _)| names.contains(&unit.as_str()));
+    row.filter(|_| is_number(value)).map(|(_, path)| (value, *path))
+}
+
+/// Adds a number with its unit.
+pub fn add_quantity(document: &mut Document, object: usize, property: &str, value: &str, unit: Option<&str>) {
     let data = document.data(object, property);
     match unit {
         Some(unit) => {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use pidq_core::{Object, Value};
 
+use crate::json::is_number;
 use crate::model::{self, Edge, EdgeRole, Endpoint, Model, Node};
 use crate::snake_case::snake_case;
 use crate::xml::Tree;
@@ -313,6 +314,7 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
         self.add_position(element, node.fields, usage);
         self.add_attributes(element, objects(node.fields.get("attributes")));
         self.add_common_attributes(element, node.fields);
+        self.add_stated_values(element, node.fields);
         self.add_ports(element, node.fields);
         self.add_cross_page(element, node.fields);
         for (kind, target) in std::mem::take(&mut self.associations[index]) {
@@ -413,6 +415,39 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
             self.set(attribute, "Name", names[0]);
             self.set(attribute, "Value", &model::text(value));
             self.set(attribute, "Format", if value.as_str().is_some() { "string" } else { "double" });
+        }
+    }
+
+    /// Adds pressures, positions and locks under names that other programs read, unless an attribute has them.
+    fn add_stated_values(&mut self, element: usize, fields: Object<'a>) {
+        const NAMES: &[(&str, &str)] = &[
+            ("set_pressure", "SetPressureHigh"),
+            ("design_pressure", "UpperLimitDesignPressure"),
+            ("normal_position", "NormalPosition"),
+            ("lock", "LockStatus"),
+        ];
+        let config = self.model.config.clone();
+        let mut set = None;
+        for (list, name) in NAMES {
+            let names = || objects(fields.get("attributes")).filter_map(|attribute| attribute.get("name")?.as_str());
+            if names().any(|known| config.is_name_of(list, known)) {
+                continue;
+            }
+            let Some(text) = config.stated_texts(fields, list).into_iter().next() else { continue };
+            let (value, unit) = match text.split_once(' ') {
+                Some((value, unit)) if list.ends_with("pressure") && is_number(value) => (value, Some(unit.trim())),
+                _ => (text.as_str(), None),
+            };
+            let set = *set.get_or_insert_with(|| {
+                let set = self.tree.add(Some(element), "GenericAttributes");
+                self.tree.elements[set].set("Set", "DexpiAttributes");
+                set
+            });
+            let attribute = self.tree.add(Some(set), "GenericAttribute");
+            self.set(attribute, "Name", name);
+            self.set(attribute, "Value", value);
+            self.set(attribute, "Format", if is_number(value) { "double" } else { "string" });
+            self.set_optional(attribute, "Units", unit);
         }
     }
 

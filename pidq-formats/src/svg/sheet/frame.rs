@@ -146,14 +146,14 @@ impl<'a> SheetWriter<'_, '_, 'a> {
     fn rectangle(&mut self, bounds: Bounds, width: f64) {
         let Bounds { low: (x, y), high } = bounds;
         let [w, h, x, y, width] = [high.0 - x, high.1 - y, x, y, width].map(number);
-        let ink = self.palette.css([0; 3]);
+        let ink = self.palette.ink_css();
         self.write_fmt(format_args!(
             "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{width}\"/>"
         ));
     }
 
     fn thin_path(&mut self, data: &str) {
-        let (ink, width) = (self.palette.css([0; 3]), number(THIN_WIDTH));
+        let (ink, width) = (self.palette.ink_css(), number(THIN_WIDTH));
         self.write_fmt(format_args!("<path d=\"{data}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{width}\"/>"));
     }
 }

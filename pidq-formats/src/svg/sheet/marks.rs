@@ -72,7 +72,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         if rows.is_empty() {
             return;
         }
-        let ink = self.palette.css([0; 3]);
+        let ink = self.palette.ink_css();
         let (mut x, y) = (self.view.low.0 + 8.0, self.view.high.1 - LEGEND_HEIGHT / 2.0);
         self.out.push_str("<g class=\"legend\">");
         for (part, text) in rows {

@@ -111,20 +111,46 @@ pub struct Palette {
     is_inverted: bool,
 }
 
+/// Largest level of a line that is as dark as a dark background.
+const DARKEST: u8 = 64;
+
 impl Palette {
-    pub fn new(style: Style, background: Option<Color>) -> Palette {
+    /// Returns the colors for a background of the file and the lines drawn on it. Some systems state a black background and
+    /// draw black lines for white paper: black and white change places only if the lines are not mostly dark.
+    pub fn new<'p>(style: Style, background: Option<Color>, lines: impl Iterator<Item = &'p Paint>) -> Palette {
         let (paper, ink) = style.paper_and_ink();
         let (paper, ink) = (parse(paper).unwrap_or([255; 3]), parse(ink).unwrap_or([0; 3]));
         let is_dark = |color: Color| color.iter().map(|part| u32::from(*part)).sum::<u32>() < 384;
-        let is_drawn_on_dark = background.is_some_and(is_dark);
-        Palette { paper, ink, is_inverted: is_drawn_on_dark }
+        let is_inverted = background.is_some_and(is_dark) && {
+            let (mut dark, mut light) = (0_usize, 0_usize);
+            lines.filter(|paint| !paint.is_hidden).for_each(|paint| match is_dark(paint.stroke) {
+                true => dark += 1,
+                false => light += 1,
+            });
+            light >= dark
+        };
+        Palette { paper, ink, is_inverted }
     }
 
     /// Returns a color as CSS: grays between those of ink and paper, other colors unchanged.
     pub fn css(&self, color: Color) -> String {
-        let (low, high) = (color.iter().min().copied().unwrap_or(0), color.iter().max().copied().unwrap_or(0));
-        let [r, g, b] = if high - low > 24 { color } else { self.gray(low) };
-        format!("#{r:02x}{g:02x}{b:02x}")
+        hex(if is_gray(color) { self.gray(color[0].min(color[1]).min(color[2])) } else { color })
+    }
+
+    /// Returns the color of a line or a text as CSS: one as dark as a dark background has that of the ink.
+    pub fn line_css(&self, color: Color) -> String {
+        let is_lost = self.is_inverted && is_gray(color) && color.iter().all(|part| *part <= DARKEST);
+        if is_lost { hex(self.ink) } else { self.css(color) }
+    }
+
+    /// Returns the color of the ink as CSS.
+    pub fn ink_css(&self) -> String {
+        hex(self.ink)
+    }
+
+    /// Returns the color of the paper as CSS.
+    pub fn paper_css(&self) -> String {
+        hex(self.paper)
     }
 
     fn gray(&self, level: u8) -> Color {
@@ -133,4 +159,13 @@ impl Palette {
             |at: usize| (f64::from(self.ink[at]) * (1.0 - level) + f64::from(self.paper[at]) * level).round() as u8;
         [mix(0), mix(1), mix(2)]
     }
+}
+
+fn is_gray(color: Color) -> bool {
+    let (low, high) = (color.iter().min().copied().unwrap_or(0), color.iter().max().copied().unwrap_or(0));
+    high - low <= 24
+}
+
+fn hex([r, g, b]: Color) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
 }

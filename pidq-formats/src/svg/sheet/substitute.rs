@@ -96,7 +96,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         }
         let (x, y) = usage.placement.apply((0.0, 0.0));
         let style = self.outline_style();
-        let ink = self.palette.css([0; 3]);
+        let ink = self.palette.ink_css();
         let [left, top] = [x, y].map(number);
         self.write_fmt(format_args!(
             "<g transform=\"translate({left} {top})\"><path d=\"M0 0V-12M-8 -10H8\"{style}/>\
@@ -109,7 +109,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
 
     /// Draws a nozzle: a line from the equipment to the connection point, with its flange unless the pipe has one.
     fn nozzle(&mut self, picture: &Picture<'a>, node: usize, usage: &MissingUse<'a>) {
-        let ink = self.palette.css([0; 3]);
+        let ink = self.palette.ink_css();
         let start = usage.placement.apply((0.0, 0.0));
         let end = self.ports(picture, node).first().copied().unwrap_or(start);
         let start = self.outside_circle(picture, node, start, end);
@@ -179,7 +179,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
 
     /// Draws a mark at a place, along the x axis of its shape.
     fn mark_along(&mut self, usage: &MissingUse<'a>, path: &str, is_filled: bool) {
-        let ink = self.palette.css([0; 3]);
+        let ink = self.palette.ink_css();
         let (x, y) = usage.placement.apply((0.0, 0.0));
         let [x, y, angle] = [x, y, direction(usage)].map(number);
         let fill = if is_filled { ink.as_str() } else { "none" };
@@ -205,7 +205,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             return;
         }
         if let (true, 2, Some(radius)) = (is_inline, lines.len(), leader_distance(picture, at)) {
-            let ink = self.palette.css([0; 3]);
+            let ink = self.palette.ink_css();
             let [x, y, r] = [at.0, at.1, radius].map(number);
             self.write_fmt(format_args!(
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\".25\"/>"
@@ -250,7 +250,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
         if text.is_empty() {
             return;
         }
-        let ink = self.palette.css([0; 3]);
+        let ink = self.palette.ink_css();
         let [x, y, angle, dy, size] = [at.0, at.1, angle, height * 0.36, height].map(number);
         self.write_fmt(format_args!(
             "<text transform=\"translate({x} {y}) rotate({angle})\" y=\"{dy}\" font-size=\"{size}\" \

@@ -167,6 +167,25 @@ fn a_drawing_made_on_a_dark_screen_is_black_on_white_paper() {
 }
 
 #[test]
+fn black_lines_on_a_black_background_are_black_on_white_paper() {
+    let dark = UP.replace("\"y_axis\"", "\"background\": \"#000000\", \"y_axis\"");
+    let line =
+        |color: &str, y: u8| format!(r##"{{"type": "polyline", "points": [1, {y}, 3, {y}], "stroke": "{color}"}}"##);
+    let strokes = |colors: &[&str]| {
+        let lines: Vec<String> = colors.iter().zip(1..).map(|(color, y)| line(color, y)).collect();
+        let svg = draw(&sheet(&dark, &lines.join(",")));
+        let strokes = svg.split(" stroke=\"").skip(1).filter_map(|rest| rest.split('"').next().map(str::to_owned));
+        strokes.collect::<Vec<String>>()
+    };
+    let is_black = |stroke: &String| matches!(stroke.as_str(), "#000000" | "#101010");
+    for colors in [&["#000000", "#000000"][..], &["#101010"], &["#ffffff", "#000000", "#ffffff"]] {
+        let found = strokes(colors);
+        assert!(!found.is_empty() && found.iter().all(is_black), "{colors:?}: {found:?}");
+    }
+    assert!(strokes(&["#000000", "#ff0000"]).contains(&"#ff0000".to_owned()));
+}
+
+#[test]
 fn a_missing_shape_is_drawn_between_the_connection_points() {
     let svg = element(r#"{"type": "use", "shape": "MISSING", "at": [20, 20]}"#);
     // The symbol is 20 pixels wide, the points are 20 mm apart.
