@@ -147,7 +147,7 @@ pub(crate) struct ImportBuilder {
     pub edges: Vec<Fields>,
     pub metadata: Fields,
     pub diagnostics: Vec<Diagnostic>,
-    /// What to do if no item has a known class.
+    /// Remedy for a drawing without known classes.
     pub class_advice: Option<String>,
 }
 

@@ -65,7 +65,7 @@ fn write_graph(value: Value<'_>) -> Result<String> {
     write_counting(value).map(|(text, _)| text)
 }
 
-/// Writes a graph, and counts what only the extension states, by its name.
+/// Writes a graph, and counts the values that only the extension states, by name.
 fn write_counting(value: Value<'_>) -> Result<(String, BTreeMap<String, usize>)> {
     let model = Model::from_value(value)?;
     let names = Names::new(model.metadata);

@@ -75,6 +75,10 @@ const FIELDS: &[(&str, &str)] = &[
 const PRESSURES: &[(&str, &str)] =
     &[("set_pressure", "SetPressureHigh"), ("design_pressure", "UpperLimitDesignPressure")];
 
+const CHAMBER: &str = "Plant/ProcessEquipment.Chamber";
+/// Classes of equipment with one side, unless the drawing has chambers for it.
+const ONE_SIDED: &[&str] = &["Plant/ProcessEquipment.Vessel", "Plant/ProcessEquipment.ProcessColumn"];
+
 /// Property of the components that no property of their owner may have.
 const OTHER_ITEMS: &str = "Items";
 const SEGMENT: &str = "Plant/Piping.PipingNetworkSegment";
@@ -122,7 +126,9 @@ pub struct Items<'m, 'a, 'd> {
     segments: HashMap<Option<usize>, usize>,
     /// Properties that have their only value, by object.
     full: HashSet<(usize, &'static str)>,
-    /// What only the extension states, by its name.
+    /// Equipment with chambers in the graph.
+    chambered: HashSet<usize>,
+    /// Counts of the values that only the extension states, by name.
     pub extension_only: BTreeMap<String, usize>,
 }
 
@@ -157,9 +163,13 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
             positions: Vec::new(),
             segments: HashMap::new(),
             full: HashSet::new(),
+            chambered: HashSet::new(),
             extension_only: BTreeMap::new(),
         };
         items.add_objects();
+        let chambers = items.nodes.iter().zip(&items.owners);
+        let chambers = chambers.filter(|(item, _)| item.as_ref().is_some_and(|item| item.class == CHAMBER));
+        items.chambered = chambers.filter_map(|(_, owner)| *owner).collect();
         (0..model.nodes.len()).for_each(|node| items.add_contents(node));
         let operated = operated(model);
         for (index, node) in model.nodes.iter().enumerate() {
@@ -325,7 +335,7 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         values::add(self.document, object, class, self.names, &attributes);
         self.add_tag(node, object, class, element, &attributes);
         self.add_fields(node, object, class, &attributes);
-        self.add_pressures(node, object, class, &attributes);
+        self.add_pressures(index, object, class, &attributes);
         self.add_ports(index, node, object, class);
         self.add_connector_reference(node, object, class);
     }
@@ -359,34 +369,54 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
 
     /// Adds pressures as the properties that state them, unless the attributes do. One whose unit does not say whether it is
     /// a gauge or an absolute pressure has no unit in DEXPI.
-    fn add_pressures(&mut self, node: &Node<'_>, object: usize, class: &str, attributes: &[Attribute<'_>]) {
+    fn add_pressures(&mut self, index: usize, object: usize, class: &str, attributes: &[Attribute<'_>]) {
         let properties = PlantModel::get().properties(class, Kind::Data);
         for (list, property) in PRESSURES {
-            if attributes.iter().any(|attribute| attribute.name.starts_with(property)) {
+            let has_property = properties.iter().any(|known| known.name == *property && known.target == "quantity");
+            if has_property && attributes.iter().any(|attribute| attribute.name.starts_with(property)) {
                 continue;
             }
-            let stated = node.stated(list);
-            if !properties.iter().any(|known| known.name == *property && known.target == "quantity") {
-                if !stated.is_empty() {
-                    self.count_extension_only(list);
+            let stated = self.model.nodes[index].stated(list);
+            let quantity = stated.iter().find_map(|text| values::pressure(text));
+            let quantity = quantity.filter(|(_, unit)| self.names.is_path(unit));
+            let owner = match quantity {
+                Some(_) if has_property => Some(object),
+                Some(_) => self.chamber(index, class, property),
+                None => None,
+            };
+            match quantity.zip(owner) {
+                Some(((value, unit), owner)) => {
+                    values::add_quantity(self.document, owner, property, value, Some(unit));
                 }
-                continue;
-            }
-            let mut found = stated.iter().filter_map(|text| values::pressure(text));
-            match found.next().filter(|(_, unit)| self.names.is_path(unit)) {
-                Some((value, unit)) => values::add_quantity(self.document, object, property, value, Some(unit)),
                 None if !stated.is_empty() => self.count_extension_only(list),
                 None => {}
             }
         }
     }
 
+    /// Adds a chamber to a vessel or a column without one, for a property that only chambers have. Which side of other
+    /// equipment a pressure is of is not known.
+    fn chamber(&mut self, index: usize, class: &str, property: &str) -> Option<usize> {
+        let model = PlantModel::get();
+        let has_one_side =
+            ONE_SIDED.iter().any(|general| model.is_a(class, general)) && !self.chambered.contains(&index);
+        let is_of_chamber = model.properties(CHAMBER, Kind::Data).iter().any(|known| known.name == property);
+        let id = (has_one_side && is_of_chamber).then(|| self.document.generated_id())?;
+        Some(self.document.component(self.nodes[index].as_ref()?.object, "Chambers", CHAMBER, Some(&id)))
+    }
+
     /// Counts the values of a node for which no class of DEXPI has a property: positions, locks, and the fail position of a
-    /// valve without an actuator.
+    /// valve without an actuator. Attributes of a profile, and those of an actuator, are properties.
     fn count_unstated(&mut self, node: &Node<'_>, is_operated: bool) {
+        let attributes = values::attributes(node.fields);
         for list in ["normal_position", "lock", "fail_action"] {
+            let is_property = |attribute: &Attribute<'_>| {
+                self.model.config.is_name_of(list, attribute.name)
+                    && (attribute.uri.is_some() || attribute.name.starts_with("FailAction"))
+            };
             let is_stated = node.first_text(list).is_some_and(|text| !text.trim().is_empty());
-            if is_stated && !(list == "fail_action" && is_operated) {
+            let is_elsewhere = list == "fail_action" && is_operated || attributes.iter().any(is_property);
+            if is_stated && !is_elsewhere {
                 self.count_extension_only(list);
             }
         }
