@@ -26,11 +26,15 @@ fn what_is_behind_a_closed_hand_valve_is_not_in_the_inventory() {
         "D-1 → V-2(closed) → Q-1(node_classification=equipment.vent_mast)",
         "D-1 → V-2(closed) → V-3(actuator=pneumatic) → O-1",
         "D-1 → V-2(locked_closed) → S-1 → J-1 → O-1; J-1 → O-2",
+        "D-1 → V-2(closed) → X-3(service=to closed drain)",
+        "D-1 → V-2(closed) → V-3(closed) → X-3(description=to flare)",
     ] {
         assert_eq!(uncertain(pipes), json!([]), "{pipes}");
     }
     for (pipes, expected) in [
         ("D-1 → V-2 → O-1", json!([["open_end", "O-1"]])),
+        ("D-1 → V-2(closed) → X-3(service=to product tank)", json!([["off_page_connector", "X-3"]])),
+        ("D-1 → V-2 → X-3(service=to closed drain)", json!([["off_page_connector", "X-3"]])),
         ("D-1 → V-2(open) → V-3 → O-1", json!([["open_end", "O-1"]])),
         ("D-1 → V-2 → J-1 → V-3(closed) → O-1; J-1 → O-2", json!([["open_end", "O-2"]])),
         // It may be open, and an actuator opens the other one.

@@ -222,7 +222,7 @@ fn a_second_barrier_is_in_series_with_the_first_past_nothing_that_may_be_open_el
         ("T-1 → V-2 → CK-1 → V-1 → P-1", true),
         // The branch leaves the sheet at a connector, whatever else is connected to it.
         ("T-1 → V-2 → X-1 → V-1 → P-1", false),
-        ("T-1 → V-2 → CV-1 → V-1 → P-1", false),
+        ("T-1 → V-2 → CV-1 → V-1 → P-1", true),
         ("T-1 → V-2 → TW-1 → V-1 → P-1", false),
         ("T-1 → V-2 → RV-1 → V-1 → P-1", false),
         ("T-1 → V-2 → O-1 → V-1 → P-1", false),

@@ -419,7 +419,7 @@ fn walk_nodes<'a>(
 fn reached<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan], dir: Direction) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, args)?;
     let walk_options = call.walk_options(cx, dir, EquipmentPolicy::None)?;
-    let from = call.flow_subject_nodes(cx)?;
+    let from = call.walk_starts(cx)?;
     let limit = call.number(cx, &LIMIT)?;
     let WalkResult { mut nodes, starts, reported, .. } = walk_nodes(cx, &call, &from, &walk_options)?;
     let mut first = starts;
@@ -441,7 +441,7 @@ fn trace<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
     const KEYS: &[&str] = &["node", "depth", "via", "from", "stop", "assumed"];
     let call = GraphCall::new(cx, input, args)?;
     let walk_options = call.walk_options(cx, Direction::Down, EquipmentPolicy::None)?;
-    let from = call.flow_subject_nodes(cx)?;
+    let from = call.walk_starts(cx)?;
     let steps = steps(cx, &call, &from, &walk_options)?;
     let limit = call.number(cx, &LIMIT)?;
     check_rows(cx, steps.len(), limit)?;
@@ -551,7 +551,7 @@ fn expand_nodes<'a>(
 /// Returns the start and target nodes: two arguments, or one and the piped value.
 fn from_to<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>) -> Result<(NodeSelection, NodeSelection)> {
     let (from, to) = if call.arg_count() > 1 { (Some(0), 1) } else { (None, 0) };
-    Ok((call.flow_nodes(cx, from)?, call.flow_nodes(cx, Some(to))?))
+    Ok((call.walk_nodes(cx, from)?, call.walk_nodes(cx, Some(to))?))
 }
 
 /// Returns the subgraph between the nodes of a call, and its target indices.

@@ -19,6 +19,7 @@ use crate::graph::topology::absences::Absences;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::walk::{EquipmentPolicy, Visitor, WalkOptions};
 use crate::pid::isolate::parts::Parts;
+use crate::pid::isolate::targets::items_of_line;
 use crate::pid::valve_state::absences::absences;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::{installation, is_not_installed};
@@ -214,6 +215,33 @@ impl<'a> GraphCall<'a> {
                 Ok(NodeSelection::Several(items))
             }
         }
+    }
+
+    /// Like [`GraphCall::flow_nodes`], for a walk: for a line or a segment, its items.
+    pub fn walk_nodes(&self, cx: &mut EvalContext<'a>, at: Option<usize>) -> Result<NodeSelection> {
+        let selection = self.flow_nodes(cx, at)?;
+        let topology = &self.drawing.topology;
+        let may_be_line =
+            |node: &NodeId| topology.roles[*node as usize] == Role::None && topology.flow_degree(*node) == 0;
+        if self.option("edges").is_some() || !selection.iter().any(may_be_line) {
+            return Ok(selection);
+        }
+        let mut items: Vec<NodeId> = Vec::with_capacity(selection.len());
+        for node in selection.iter().copied() {
+            let of_line = match may_be_line(&node) {
+                true => items_of_line(&self.drawing, node, &mut |units| cx.charge(units))?,
+                false => Vec::new(),
+            };
+            if of_line.is_empty() { items.push(node) } else { items.extend(of_line) }
+        }
+        let mut seen = HashSet::new();
+        items.retain(|item| seen.insert(*item));
+        Ok(NodeSelection::Several(items))
+    }
+
+    /// Returns the items from which a walk starts: the first argument, or the piped value.
+    pub fn walk_starts(&self, cx: &mut EvalContext<'a>) -> Result<NodeSelection> {
+        self.walk_nodes(cx, (self.arg_count() > 0).then_some(0))
     }
 
     /// Returns the item of a node that the flow passes.

@@ -437,7 +437,7 @@ fn call_and_nodes<'a>(
 fn boundary<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let call = GraphCall::new(cx, input, args)?;
     let (inside, stops) = if call.arg_count() > 1 { (Some(0), 1) } else { (None, 0) };
-    let (inside, stops) = (call.flow_nodes(cx, inside)?, call.flow_nodes(cx, Some(stops))?);
+    let (inside, stops) = (call.walk_nodes(cx, inside)?, call.flow_nodes(cx, Some(stops))?);
     let found = sections::boundary(&call.drawing, &inside, &stops, &mut |units| cx.charge(units))?;
     to_value(cx, &call.drawing, found)
 }

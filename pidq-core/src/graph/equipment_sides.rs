@@ -56,11 +56,19 @@ impl Drawing<'_> {
     /// `with internal condenser`, `jacket steam inlet`; or a mark such as `jacket: true`.
     fn is_said_to_have_several_sides(&self, equipment: NodeId) -> bool {
         let read = || {
-            let ports = self.topology.ports.nodes(equipment).iter();
+            let is_at_nozzle = |words: &[&str]| {
+                let mut ports = self.topology.ports.nodes(equipment).iter();
+                ports.any(|port| self.names_second_side(*port, words))
+            };
+            let has_shell = || {
+                is_at_nozzle(&["shell"])
+                    && (!self.class_ends_with_word(equipment, vocabulary::SINGLE_SHELLS) || is_at_nozzle(&["tube"]))
+            };
             let is_storage = self.class_ends_with_word(equipment, vocabulary::STORAGE);
             self.names_second_side(equipment, vocabulary::SECOND_SIDES)
                 || !is_storage && self.names_second_side(equipment, vocabulary::SECOND_WALLS)
-                || ports.into_iter().any(|port| self.names_second_side(*port, vocabulary::SECOND_SIDES_AT_NOZZLES))
+                || is_at_nozzle(vocabulary::SECOND_SIDES_AT_NOZZLES)
+                || has_shell()
         };
         self.topology.memos.is_or_compute(Property::IsSaidTwoSided, equipment, read)
     }

@@ -35,6 +35,12 @@ pub(crate) struct Branch {
     pub items: Vec<NodeId>,
 }
 
+impl Branch {
+    fn ends_at_sheet(&self, drawing: &Drawing<'_>) -> bool {
+        self.at != NONE && drawing.topology.is_sheet_end(self.at)
+    }
+}
+
 /// Returns all branches that reach no equipment, no junction and no other sheet, with their class.
 pub(crate) fn dead_ends(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<DeadEnd>> {
     let branches = branches(drawing, charge)?.into_iter();
@@ -49,7 +55,36 @@ pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Ve
         charge(1)?;
         let is_end = topology.flow_degree(node) == 1 && !topology.has_dangling_pipe(node) && !is_vessel(drawing, node);
         if is_end && !topology.is_sheet_end(node) {
-            found.extend(branch_to(drawing, node, charge)?);
+            found.extend(branch_to(drawing, node, NONE, charge)?);
+        } else if is_common_outlet(drawing, node) {
+            found.extend(branches_to_common_outlet(drawing, node, charge)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns whether several pipes end at an item that is open to the air: an open end, a funnel.
+pub(crate) fn is_common_outlet(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    topology.flow_degree(node) > 1
+        && match topology.roles[node as usize] {
+            Role::OpenEnd => true,
+            Role::None => drawing.class_ends_with_word(node, vocabulary::OPEN_FUNNELS),
+            _ => false,
+        }
+}
+
+/// Returns the branches that end at an outlet of several pipes: not those that lead away from it.
+fn branches_to_common_outlet(drawing: &Drawing<'_>, outlet: NodeId, charge: ChargeFn<'_>) -> Result<Vec<Branch>> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let mut found = Vec::new();
+    for first in neighbors(drawing, outlet, charge)? {
+        charge(table.degree(outlet) as u64)?;
+        let leads_away = |pipe: EdgeId| topology.flow_ends(pipe)[0] == outlet && !topology.is_assumed(pipe);
+        let mut pipes = table.arcs(outlet).filter(|(other, _)| *other == first);
+        if !pipes.any(|(_, pipe)| leads_away(pipe)) {
+            found.extend(branch_to(drawing, outlet, first, charge)?.filter(|branch| !branch.ends_at_sheet(drawing)));
         }
     }
     Ok(found)
@@ -71,22 +106,24 @@ pub(crate) fn is_end_of_vent(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.class_has(stack, vocabulary::VENT_STACKS) && topology.flow_degree(stack) + nozzles().sum::<usize>() == 1
 }
 
-/// Returns the branch that ends at a node. `None` if it is the other end of a dead end that is listed already.
-fn branch_to(drawing: &Drawing<'_>, end: NodeId, charge: ChargeFn<'_>) -> Result<Option<Branch>> {
+/// Returns the branch that ends at a node, by its pipe to `first` if there are several. `None` if it is the other end of a
+/// dead end that is listed already.
+fn branch_to(drawing: &Drawing<'_>, end: NodeId, first: NodeId, charge: ChargeFn<'_>) -> Result<Option<Branch>> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
     let mut items = vec![end];
     let (mut node, mut before) = (end, NONE);
     loop {
         charge(1)?;
-        let Some(next) = table.nodes(node).iter().copied().find(|next| *next != before) else {
+        let is_next = |next: &NodeId| *next != before && (node != end || first == NONE || *next == first);
+        let Some(next) = table.nodes(node).iter().copied().find(is_next) else {
             // A pipe between two ends is listed once, at its first end.
             let is_first = end <= node;
             items.reverse();
             return Ok(is_first.then_some(Branch { at: NONE, items }));
         };
         let is_branching = table.degree(next) > 2 || is_vessel(drawing, next);
-        let is_stop = is_branching || topology.is_sheet_end(next);
+        let is_stop = is_branching || topology.is_sheet_end(next) || is_common_outlet(drawing, next);
         if is_stop || items.len() > topology.node_count() {
             items.reverse();
             return Ok(Some(Branch { at: next, items }));
@@ -108,6 +145,7 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
         () if has_word(|word| word.starts_with("drain")) => "drain",
         // Match entire words: a venturi is not a vent.
         () if has_word(|word| matches!(word, "vent" | "vents" | "venting" | "vented" | "ventilation")) => "vent",
+        () if items.last().is_some_and(|end| opens_to_air(drawing, *end)) => "vent",
         () if is_measured => "instrument_connection",
         () if has_valve && !is_blind => "drain_or_vent",
         () if items.last().is_some_and(|end| is_open(drawing, *end)) => "open",
@@ -132,8 +170,16 @@ fn is_open(drawing: &Drawing<'_>, end: NodeId) -> bool {
     match drawing.topology.roles[end as usize] {
         Role::OpenEnd | Role::OneWay | Role::Junction | Role::SizeBreak => true,
         Role::None => drawing.passage(end) != Some(Passage::End),
+        Role::Relief => opens_to_air(drawing, end),
         _ => drawing.class_ends_with_word(end, vocabulary::AIR_ENDS) || is_end_of_vent(drawing, end),
     }
+}
+
+/// Returns whether an item is a relief device without an outlet pipe that opens to the air where it is: a breather valve.
+pub(crate) fn opens_to_air(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    drawing.topology.roles[end as usize] == Role::Relief
+        && drawing.topology.flow_degree(end) == 1
+        && drawing.class_has(end, vocabulary::ATMOSPHERIC_RELIEF)
 }
 
 /// Returns the service of an item, such as "low point drain".
@@ -333,7 +379,8 @@ pub(crate) fn only_branch(
     const MAX_ITEMS: usize = 10;
     let topology = &drawing.topology;
     let (mut before, mut items) = (before, vec![valve]);
-    while let Some(node) = items.last().copied().filter(|node| !ends_at(*node)) {
+    let is_last = |node: NodeId| ends_at(node) || is_common_outlet(drawing, node);
+    while let Some(node) = items.last().copied().filter(|node| !is_last(*node)) {
         let next = neighbors(drawing, node, charge)?;
         let mut next = next.into_iter().filter(|next| *next != before);
         let only = match (next.next(), next.next()) {

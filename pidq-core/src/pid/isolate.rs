@@ -26,19 +26,19 @@ mod relief_paths;
 mod rows;
 mod starts;
 mod stated_parts;
-mod targets;
+pub(crate) mod targets;
 mod through_equipment;
 
 use std::cell::RefCell;
 
 use hashbrown::{HashMap, HashSet};
 
-use self::bleeds::Behind;
+use self::bleeds::{Behind, BehindSearch};
 use self::parts::Parts;
 use self::relief_lost::Protection;
 use self::relief_paths::ReliefPaths;
 use self::targets::Targets;
-use super::dead_ends::{instrument_legs, is_inline_item};
+use super::dead_ends::{instrument_legs, is_inline_item, opens_to_air};
 use super::tag::Tag;
 use super::valve_state::pipes::pipe_state;
 use super::valve_state::unread_texts::{has_opening, has_unread_text};
@@ -426,9 +426,29 @@ impl<'p, 'a> Isolation<'p, 'a> {
         }
     }
 
-    /// Returns the second barrier in series behind an item. With the option, also a valve that an actuator closes.
+    /// Returns the second barrier in series behind an item, and the bleed before it: one that is closed by hand.
     fn behind(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<Behind> {
-        let mut behind = bleeds::behind(self.drawing, [before, node], self.options.accept_conditional, charge)?;
+        self.search_behind(node, before, false, charge)
+    }
+
+    /// Returns the same for a blind or a spool that is moved. With the option, also a valve that an actuator closes.
+    fn behind_moved(&self, node: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<Behind> {
+        self.search_behind(node, before, self.options.accept_conditional, charge)
+    }
+
+    fn search_behind(
+        &self,
+        node: NodeId,
+        before: NodeId,
+        accepts_actuated: bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<Behind> {
+        let is_closed_too = |other: NodeId| {
+            let barrier = self.barrier_of.get(&other).and_then(|at| self.barriers.get(*at));
+            other != node && barrier.is_some_and(|barrier| !matches!(barrier.kind, "relief" | "one_way"))
+        };
+        let search = BehindSearch { accepts_actuated, is_closed_too: &is_closed_too };
+        let mut behind = bleeds::behind(self.drawing, [before, node], &search, charge)?;
         // Behind another barrier of the volume is the volume again.
         behind.second = behind.second.filter(|second| !self.barrier_of.contains_key(second));
         Ok(behind)
@@ -447,7 +467,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
         if self.drawing.topology.is_sheet_end(node) {
             self.open.push(OpenBranch { step, kind: "off_page_connector", at: node });
         }
-        if degree < pipe_count(self.drawing, node) || degree < 2 && self.continues_undrawn(node, visitor)? {
+        if opens_to_air(self.drawing, node) {
+            self.open.push(OpenBranch { step, kind: "open_end", at: node });
+        } else if degree < pipe_count(self.drawing, node) || degree < 2 && self.continues_undrawn(node, visitor)? {
             self.gaps.push(DataGap { kind: "free_port", at: node, edge: NONE });
             self.open.push(OpenBranch { step, kind: "free_port", at: node });
         } else if degree < 2 {
@@ -612,6 +634,7 @@ pub(crate) fn measures_flow(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_flow_tag = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('F'));
     drawing.topology.roles[node as usize] == Role::Instrument
         && (drawing.class_has(node, vocabulary::FLOW_INSTRUMENTS) || is_flow_tag())
+        && !drawing.class_ends_with_word(node, vocabulary::POSITIONERS)
 }
 
 /// Returns the number of pipes that an item needs for a branch to end at it or pass it as drawn.

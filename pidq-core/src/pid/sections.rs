@@ -15,7 +15,7 @@ pub(crate) mod ways_around;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::dead_ends::is_unused_port;
+use super::dead_ends::{is_common_outlet, is_unused_port};
 use super::instrument_class::parts::instruments_of;
 use super::isolate::connections::possible_pipe_end;
 use super::isolate::parts::{Parts, open_ends};
@@ -29,6 +29,7 @@ use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::connectivity::{UnionFind, articulation_points, strongly_connected};
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::routes;
 use crate::graph::snake_case::snake_case;
@@ -97,13 +98,14 @@ pub(crate) fn boundary<'a>(
 ) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["inside", "boundary", "unused", "leaks"];
     let stop_set: HashSet<NodeId> = stops.iter().copied().collect();
-    let walk_options = walk_options(Direction::Both, EquipmentPolicy::Any);
+    let walk_options = walk_options(Direction::Both, EquipmentPolicy::Zone);
     let parts = Parts::collect(drawing, charge)?;
     let reached = reached_with_parts(drawing, inside, &stop_set, &parts, &walk_options, charge)?;
     let (reached_stops, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| stop_set.contains(*node));
     let used: HashSet<NodeId> = reached_stops.iter().copied().collect();
     let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
     let mut leaks = leaks(drawing, &within, &parts, charge)?;
+    leaks.extend(ports_of_unknown_side(drawing, &within, charge)?);
     leaks.retain(|node| !stop_set.contains(node));
     charge(drawing.topology.dangling.len() as u64)?;
     let seen: HashSet<NodeId> = leaks.iter().copied().collect();
@@ -116,6 +118,30 @@ pub(crate) fn boundary<'a>(
     let may_be_absent = |stop: &NodeId| installation(drawing, *stop) != Installation::Installed;
     leaks.extend(reached_stops.iter().copied().filter(may_be_absent));
     Ok(Datum::Record(KEYS, [within, reached_stops, unused, leaks].map(Datum::Nodes).into()))
+}
+
+/// Returns the ports of equipment inside a boundary that may be on a side that it includes: they state no side, or those inside
+/// do not.
+fn ports_of_unknown_side(drawing: &Drawing<'_>, within: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let topology = &drawing.topology;
+    let inside: HashSet<NodeId> = within.iter().copied().collect();
+    let bodies = within.iter().copied().filter(|node| topology.ports.degree(*node) > 0);
+    let mut found = Vec::new();
+    for body in bodies {
+        let ports = topology.ports.nodes(body);
+        charge(1 + ports.len() as u64)?;
+        let is_outside = |port: &NodeId| topology.flow_degree(*port) > 0 && !inside.contains(port);
+        if !ports.iter().any(is_outside) {
+            continue;
+        }
+        let may_have_several = drawing.may_have_several_sides(body, charge)?;
+        let sides: HashSet<NodeId> =
+            ports.iter().filter(|port| inside.contains(*port)).map(|port| topology.zone(*port)).collect();
+        let may_be_open =
+            |port: &NodeId| sides.iter().any(|side| is_unstated([*side, topology.zone(*port)], may_have_several));
+        found.extend(ports.iter().copied().filter(|port| is_outside(port) && may_be_open(port)));
+    }
+    Ok(found)
 }
 
 /// Returns the equipment at an edge of unknown kind to an item that the drawing lacks: it may be a pipe to other equipment.
@@ -180,6 +206,7 @@ fn leaks(drawing: &Drawing<'_>, within: &[NodeId], parts: &Parts, charge: Charge
         let is_open = role == Role::OpenEnd
             || is_open_flange(drawing, node)
             || drawing.class_has(node, vocabulary::VENT_STACKS)
+            || is_common_outlet(drawing, node)
             || opening(drawing, node) == Opening::Stated
             || topology.is_sheet_end(node)
             || dangling.contains(&node)
@@ -229,9 +256,7 @@ pub(crate) fn bypasses<'a>(drawing: &Drawing<'a>, items: &[NodeId], charge: Char
         dead_ends::branches(drawing, charge)?.into_iter().flat_map(|branch| branch.items).collect();
     let mut rows = Vec::new();
     for item in items {
-        let before = topology.table(EdgeFilter::Flow, Direction::Up).nodes(*item);
-        let after = topology.table(EdgeFilter::Flow, Direction::Down).nodes(*item);
-        let pairs = before.iter().flat_map(|from| after.iter().map(move |to| (*from, *to)));
+        let pairs = neighbors_on_both_sides(topology, *item, charge)?;
         // Several pipes to an item have the same bypasses.
         let mut seen: HashSet<Vec<EdgeId>> = HashSet::new();
         for pair in pairs {
@@ -251,6 +276,25 @@ pub(crate) fn bypasses<'a>(drawing: &Drawing<'a>, items: &[NodeId], charge: Char
     Ok(Datum::Table(KEYS, rows))
 }
 
+/// Returns the items before and behind an item in each combination; for equipment, those at two ports of one side.
+fn neighbors_on_both_sides(topology: &Topology, item: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, NodeId)>> {
+    /// Number of combinations from which on the others of large equipment are left out.
+    const MAX_PAIRS: usize = 64;
+    let bodies = || std::iter::once(item).chain(topology.ports.nodes(item).iter().copied());
+    let at = |dir: Direction| -> Vec<(NodeId, NodeId)> {
+        let table = topology.table(EdgeFilter::Flow, dir);
+        bodies().flat_map(|body| table.nodes(body).iter().map(move |next| (body, *next))).collect()
+    };
+    let (before, after) = (at(Direction::Up), at(Direction::Down));
+    charge((before.len() + after.len()) as u64)?;
+    let is_through =
+        |from: NodeId, to: NodeId| from == item && to == item || from != to && topology.zone(from) == topology.zone(to);
+    let pairs = before.iter().flat_map(|(from, first)| {
+        after.iter().filter(|(to, _)| is_through(*from, *to)).map(move |(_, last)| (*first, *last))
+    });
+    Ok(pairs.take(MAX_PAIRS).collect())
+}
+
 /// Nodes and edges of a path.
 type Path = (Vec<NodeId>, Vec<EdgeId>);
 
@@ -265,6 +309,7 @@ fn bypass_paths(
 ) -> Result<Vec<Path>> {
     let mut avoided = Avoided::default();
     avoided.nodes.insert(item);
+    avoided.nodes.extend(topology.ports.nodes(item));
     let from = next_branch(topology, before, &mut avoided.nodes, dead, charge)?;
     let to = next_branch(topology, after, &mut avoided.nodes, dead, charge)?;
     let mut paths = Vec::new();

@@ -32,6 +32,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
+use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary::{self, Limited, text_limits};
 use crate::value::Value;
 
@@ -66,6 +67,9 @@ pub(crate) fn installation(drawing: &Drawing<'_>, node: NodeId) -> Installation 
 }
 
 fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
+    if is_drawn_blinded(drawing, node) {
+        return Installation::Installed;
+    }
     let by_texts = installation_by_texts(drawing, drawing.node(node)).max(match is_said_closed(drawing, node) {
         true => Installation::Unknown,
         false => Installation::Installed,
@@ -79,6 +83,27 @@ fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
     }
     let by_position = if is_stated_closed(drawing, node) { Installation::Unknown } else { Installation::Installed };
     by_texts.max(by_position).max(installation_of(drawing, drawing.node(node)))
+}
+
+/// Returns whether the pipe of a nozzle leads to a blind flange or a cap only, which is there: `spare nozzle, blinded` says what
+/// the drawing shows.
+fn is_drawn_blinded(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let closes = |other: NodeId| {
+        let is_closure = match topology.roles[other as usize] {
+            Role::PositiveBarrier => true,
+            Role::None => drawing.class_ends_with_word(other, vocabulary::CAPS),
+            _ => false,
+        };
+        is_closure
+            && topology.flow_degree(other) == 1
+            && blind_position(drawing, other) != BlindPosition::Open
+            && installation(drawing, other) == Installation::Installed
+    };
+    let pipes = || topology.table(EdgeFilter::Flow, Direction::Both).arcs(node);
+    topology.roles[node as usize] == Role::Port
+        && topology.flow_degree(node) == 1
+        && pipes().all(|(other, pipe)| closes(other) && pipes::pipe_state(drawing, pipe) == pipes::PipeState::Open)
 }
 
 /// Returns whether the status, the lock or a mark of an item that has no position says that it is closed or blinded, as of a
@@ -442,6 +467,11 @@ fn says_locked(text: &str) -> bool {
 /// the open position: relief and other protection depend on such valves.
 pub(crate) fn is_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.topology.memos.is_or_compute(Property::IsLockedOpen, node, || reads_locked_open(drawing, node))
+}
+
+/// Returns whether the drawing states that a valve is open in operation, locked or not.
+pub(crate) fn is_stated_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    is_in(drawing, position(drawing, node), Names::Open) || is_locked_open(drawing, node)
 }
 
 fn reads_locked_open(drawing: &Drawing<'_>, node: NodeId) -> bool {

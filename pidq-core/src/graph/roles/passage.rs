@@ -29,6 +29,8 @@ const PASSED: &[Words] = &[
     Last(&["header", "detonation_arrester", "spark_arrester", "injection_quill", "muffler", "manifold", "eductor"]),
     Last(&["ystrainer", "tstrainer", "suction_screen", "ubend", "flow_straightener", "flow_conditioner", "diffuser"]),
     Last(&["molecular_seal", "loop_seal", "seal_pot", "water_seal", "liquid_seal", "seal_leg", "barometric_seal"]),
+    Last(&["diaphragm_seal", "chemical_seal", "remote_seal", "swage", "swage_nipple", "swaged_nipple", "snubber"]),
+    Last(&["coriolis_meter", "vortex_meter", "turbine_meter", "positive_displacement_meter", "averaging_pitot"]),
     Has(&["insulation_break", "class_break"]),
     Last(FIXED_CHOKES),
     InPiping(&["filter", "mixer", "heater", "cooler", "separator", "scrubber", "ejector", "cyclone"]),

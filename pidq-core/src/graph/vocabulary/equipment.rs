@@ -337,10 +337,28 @@ pub const SECOND_SIDES_AT_NOZZLES: &[&str] = &[
     "jacket",
     "limpet",
     "mantel",
-    "shell",
+    "shell_side",
+    "shellside",
     "tube_side",
     "tubeside",
     "tube_bundle",
+];
+
+/// Last words in the classes of equipment of one space, whose shell is its wall: `shell manhole`.
+pub const SINGLE_SHELLS: &[&str] = &[
+    "absorber",
+    "accumulator",
+    "column",
+    "drum",
+    "receiver",
+    "scrubber",
+    "separator",
+    "silo",
+    "sphere",
+    "stripper",
+    "tank",
+    "tower",
+    "vessel",
 ];
 
 /// Marks of equipment with such a space, in snake_case.

@@ -114,3 +114,6 @@ pub const CONTROLLED_VARIABLES: &[(char, &str)] = &[
 pub(crate) fn is_controlled_variable(letter: char) -> bool {
     CONTROLLED_VARIABLES.iter().any(|(known, _)| *known == letter)
 }
+
+/// Last words in the classes of instruments that position a valve, whatever their tag is.
+pub const POSITIONERS: &[&str] = &["positioner"];

@@ -62,6 +62,14 @@ pub const OPEN_TO_AIR_PHRASES: &[&str] = &[
     "évent_libre",
 ];
 
+/// Last words in the classes of equipment for one pipe whose other side is in the open air, or in a furnace.
+pub const OUTLET_EQUIPMENT: &[&str] =
+    &["burner", "cowl", "diffuser", "exhaust_head", "rain_cap", "silencer", "vent_head", "vent_tip"];
+
+/// The same, for such equipment that a valve of its own may close.
+pub const CLOSABLE_OUTLETS: &[&str] =
+    &["eye_wash", "eyewash", "fire_monitor", "hydrant", "monitor", "safety_shower", "shower"];
+
 /// Words that such phrases may contain beside their own.
 pub const ARTICLES: &[&str] = &["a", "an", "the", "der", "die", "das", "la", "le"];
 

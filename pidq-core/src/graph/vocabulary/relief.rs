@@ -124,6 +124,10 @@ pub const AIR_ENDS: &[&str] = &[
     "vent_to_atmosphere",
 ];
 
+/// Last words in the classes of items that are open to the air, however many pipes lead to them.
+pub const OPEN_FUNNELS: &[&str] =
+    &["drain_funnel", "drain_hub", "floor_drain", "funnel", "gully", "hub_drain", "open_drain", "trench", "tundish"];
+
 /// Last words in the classes of items at which something is let out of a pipe.
 pub const OUTLETS: &[&str] = &[
     "drain_connection",

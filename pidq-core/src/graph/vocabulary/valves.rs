@@ -192,10 +192,13 @@ pub const INWARD_WORDS: &[&str] = &["flushing", "injection", "pressurisation", "
 /// unless a trip closes them.
 pub const THROTTLING_VALVES: &[&str] = &[
     "back_pressure_valve",
+    "choke",
+    "choke_valve",
     "control",
     "control_valve",
     "controlvalve",
     "fcv",
+    "float_valve",
     "lcv",
     "modulating_valve",
     "pcv",
@@ -376,8 +379,13 @@ pub const HAND_VALVE_TAGS: &[(&[&str], &[&str])] = &[
         &["master", "wing", "swab", "kill", "crown"],
         &["SV", "AV", "AWV", "AMV", "LMV", "MMV", "MV", "WV", "PWV", "KV", "KWV", "NAWV"],
     ),
-    (&["post_indicator_valve"], &["PIV"]),
+    (&["annulus"], &["AV", "AMV", "AWV"]),
+    (&["crossover"], &["XOV"]),
+    (&["post_indicator", "post_indicator_valve"], &["PIV"]),
 ];
+
+/// Parts of the classes of valves with two seats and a bleed between them.
+pub const DOUBLE_BLOCKS: &[&str] = &["double_block_and_bleed", "double_block_bleed"];
 
 /// Parts of the classes and descriptions of valves of several ways of which one is always open.
 pub const CHANGEOVER: &[&str] = &["changeover", "change_over", "transfer_valve", "selector_valve", "switching_valve"];

@@ -16,7 +16,7 @@ use crate::pid::dead_ends::{
 use crate::pid::valve_state::pipes::{PipeState, state_between};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::unread_texts::may_not_close;
-use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation};
+use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation, is_stated_open};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,8 @@ pub(super) struct Behind {
     pub second: Option<NodeId>,
     /// A bleed between the two, one on the sheet first.
     pub bleed: Option<(NodeId, BleedEnd)>,
+    /// A valve that an actuator moves is between the two: it may be shut, and keep a leak of one from the bleed.
+    pub passes_actuated: bool,
 }
 
 impl Behind {
@@ -33,13 +35,21 @@ impl Behind {
     }
 }
 
+/// Search for the second barrier behind a barrier.
+pub(super) struct BehindSearch<'s> {
+    /// A valve that an actuator closes is a second barrier too.
+    pub accepts_actuated: bool,
+    /// Returns whether an item is another barrier that is closed together with the first one.
+    pub is_closed_too: &'s dyn Fn(NodeId) -> bool,
+}
+
 /// Returns the second barrier in series, and the first bleed that branches off before it. What is not there or behind a
-/// pipe that is not there or closed, a valve that may be none, and one behind an item of unknown class is no second barrier; a valve that an actuator closes is one
-/// if `accepts_actuated`.
+/// pipe that is not there or closed, a valve that may be none, and one behind an item of unknown class is no second barrier.
+/// A valve that an actuator moves is passed: the second one closes whatever its position is.
 pub(super) fn behind(
     drawing: &Drawing<'_>,
     [before, barrier]: [NodeId; 2],
-    accepts_actuated: bool,
+    search: &BehindSearch<'_>,
     charge: ChargeFn<'_>,
 ) -> Result<Behind> {
     const MAX_STEPS: usize = 20;
@@ -47,47 +57,117 @@ pub(super) fn behind(
     let (mut node, mut before) = (barrier, before);
     let mut found = Behind::default();
     for _ in 0..MAX_STEPS {
-        let mut all = neighbors(drawing, node, charge)?;
-        all.retain(|next| *next != before);
-        // The second valve of a drain is in series, and none that branches off.
-        let is_in_series = all.len() == 1;
-        let (mut rest, mut bleeds) = (Vec::new(), Vec::new());
-        for next in all {
-            if is_in_series {
-                rest.push(next);
-                continue;
-            }
-            match installed_bleed(drawing, next, node, charge)? {
-                Some(end) => bleeds.push((next, end)),
-                None => rest.push(next),
-            }
-        }
-        if rest.is_empty() {
-            rest.extend(take_line(drawing, node, &mut bleeds, charge)?);
-        }
+        let (rest, bleeds) = ways_on(drawing, [before, node], search, charge)?;
         bleeds.into_iter().for_each(|(valve, end)| found.add_bleed(valve, end));
         let [only] = rest.as_slice() else { return Ok(found) };
         if topology.is_equipment(*only) || state_between(drawing, [node, *only], charge)? != PipeState::Open {
             return Ok(found);
         }
         match topology.roles[*only as usize] {
-            _ if installation(drawing, *only) == Installation::NotInstalled => (before, node) = (node, *only),
+            _ if installation(drawing, *only) == Installation::NotInstalled => {}
             Role::Barrier | Role::PositiveBarrier | Role::Control | Role::Blind
-                if separates(drawing, *only, accepts_actuated, charge)? =>
+                if separates(drawing, *only, search.accepts_actuated, charge)? =>
             {
                 return Ok(Behind { second: Some(*only), ..found });
             }
+            Role::Barrier | Role::Control if separates(drawing, *only, true, charge)? => found.passes_actuated = true,
             Role::Barrier | Role::PositiveBarrier => return Ok(found),
             Role::None if is_closed_cap(drawing, *only) => return Ok(Behind { second: Some(*only), ..found }),
-            Role::OffPage if !topology.is_sheet_end(*only) => (before, node) = (node, *only),
+            Role::OffPage if !topology.is_sheet_end(*only) => {}
             // It may be a vent or lead to another source.
             Role::None if is_unknown(drawing, *only) => return Ok(found),
             _ if has_unknown_branch(drawing, *only, [node, barrier], charge)? => return Ok(found),
             Role::Control | Role::MultiWay | Role::OffPage | Role::OpenEnd | Role::Relief => return Ok(found),
-            _ => (before, node) = (node, *only),
+            _ => {}
         }
+        (before, node) = (node, *only);
     }
     Ok(found)
+}
+
+/// Bleeds that branch off an item, with their ends.
+type Bleeds = Vec<(NodeId, BleedEnd)>;
+
+/// Returns the ways on from an item behind a barrier, and the bleeds that branch off it. A way that ends at another closed
+/// barrier is none.
+fn ways_on(
+    drawing: &Drawing<'_>,
+    [before, node]: [NodeId; 2],
+    search: &BehindSearch<'_>,
+    charge: ChargeFn<'_>,
+) -> Result<(Vec<NodeId>, Bleeds)> {
+    let mut all = neighbors(drawing, node, charge)?;
+    all.retain(|next| *next != before);
+    // The second valve of a drain is in series, and none that branches off.
+    if all.len() == 1 {
+        return Ok((all, Vec::new()));
+    }
+    let (mut rest, mut bleeds, mut has_closed) = (Vec::new(), Vec::new(), false);
+    for next in all {
+        match installed_bleed(drawing, next, node, charge)? {
+            Some(end) if !is_stated_open(drawing, next) || end == BleedEnd::OnSheet => bleeds.push((next, end)),
+            None if ends_at_closed(drawing, [node, next], search, charge)? => has_closed = true,
+            _ => rest.push(next),
+        }
+    }
+    match bleeds.as_slice() {
+        // The common outlet of several ways.
+        [(outlet, _)] if is_only_outlet(drawing, node, *outlet, charge)? => {
+            rest.push(*outlet);
+            bleeds.clear();
+        }
+        [(line, _)] if rest.is_empty() && has_closed => {
+            rest.push(*line);
+            bleeds.clear();
+        }
+        _ if rest.is_empty() => rest.extend(take_line(drawing, node, &mut bleeds, charge)?),
+        _ => {}
+    }
+    Ok((rest, bleeds))
+}
+
+/// Returns whether all pipes of a junction but that to one item state that they lead into it: what flows in by several ways
+/// leaves by this one, which is then no branch for a bleed.
+fn is_only_outlet(drawing: &Drawing<'_>, junction: NodeId, outlet: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let around = neighbors(drawing, junction, charge)?;
+    if around.len() < 3 {
+        return Ok(false);
+    }
+    for next in around.into_iter().filter(|next| *next != outlet) {
+        if !flows_out(drawing, [next, junction], charge)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns whether a way without branches ends at another closed barrier.
+fn ends_at_closed(
+    drawing: &Drawing<'_>,
+    [mut before, mut node]: [NodeId; 2],
+    search: &BehindSearch<'_>,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    const MAX_ITEMS: usize = 10;
+    for _ in 0..MAX_ITEMS {
+        if (search.is_closed_too)(node) {
+            return Ok(true);
+        }
+        let may_leave = drawing.topology.is_equipment(node)
+            || is_unknown(drawing, node)
+            || matches!(
+                drawing.topology.roles[node as usize],
+                Role::Port | Role::OffPage | Role::OpenEnd | Role::Relief
+            )
+            || drawing.topology.has_dangling_pipe(node);
+        let all = neighbors(drawing, node, charge)?;
+        let mut next = all.into_iter().filter(|next| *next != before);
+        match (next.next(), next.next()) {
+            (Some(only), None) if !may_leave => (before, node) = (node, only),
+            _ => return Ok(false),
+        }
+    }
+    Ok(false)
 }
 
 /// Takes the valve in the line itself out of two that look like bleeds: beside a vent on the sheet, that which leads to a

@@ -9,7 +9,7 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::graph::walk::Visitor;
 use crate::pid::ChargeFn;
-use crate::pid::dead_ends::pipe_ends;
+use crate::pid::dead_ends::{is_common_outlet, pipe_ends};
 use crate::pid::relief::devices::may_open_inwards;
 use crate::pid::valve_state::actuation::is_actuated;
 use crate::pid::valve_state::check_valves::has_handwheel;
@@ -176,7 +176,7 @@ impl Isolation<'_, '_> {
             return Ok(false);
         }
         let before = self.node_at(self.steps[step as usize].from);
-        let Some(valve) = self.behind(node, before, &mut |units| visitor.charge(units))?.second else {
+        let Some(valve) = self.behind_moved(node, before, &mut |units| visitor.charge(units))?.second else {
             return Ok(false);
         };
         self.find_relief_paths(valve, visitor)?;
@@ -207,8 +207,15 @@ impl Isolation<'_, '_> {
 
     /// Returns whether a valve is to stay open: it is locked open, or a relief device depends on it.
     fn is_used_last(&self, node: NodeId) -> bool {
-        !is_closed(self.drawing, node)
-            && (is_locked_open(self.drawing, node) || self.relief_paths.borrow().blocks(node))
+        if is_closed(self.drawing, node) {
+            return false;
+        }
+        let relief_paths = self.relief_paths.borrow();
+        if !relief_paths.blocks(node) {
+            return is_locked_open(self.drawing, node);
+        }
+        // What is isolated needs no path: a relief device that is taken out.
+        relief_paths.blocked_by(node).iter().any(|device| !self.targets.contains(device))
     }
 
     fn conditional_effect(&mut self, node: NodeId, step: u32, action: &'static str, is_accepted: bool) -> NodeEffect {
@@ -302,7 +309,10 @@ impl Isolation<'_, '_> {
                 if is_unknown(self.drawing, node) {
                     self.note("unknown_class", node);
                 }
-                NodeEffect::Passes
+                match is_common_outlet(self.drawing, node) {
+                    true => NodeEffect::StaysOpen("open_end", node),
+                    false => NodeEffect::Passes,
+                }
             }
         })
     }

@@ -1,22 +1,24 @@
 //! Isolation as a plan: the order of closing, and the bleed at which each barrier can be proved.
 //!
-//! A candidate list. Sources are closed first; what cuts off a relief device is closed only after the volume has been
-//! drained and vented, and so is what can be moved only in a line without pressure.
+//! A candidate list. Sources are closed first; what has nothing but a relief device behind it is closed only after the volume
+//! has been drained and vented, and so is what can be moved only in a line without pressure.
 
 use hashbrown::HashSet;
 
-use super::bleeds::BleedEnd;
+use super::bleeds::{BleedEnd, neighbors};
 use super::rows::CutOff;
 use super::{Barrier, Isolation, Step, is_unknown};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
+use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
+use crate::pid::dead_ends::is_cap;
 use crate::pid::valve_state::check_valves::{has_handwheel, opens_from};
 use crate::pid::valve_state::{
-    BlindPosition, Installation, blind_position, installation, is_locked_open, is_spool_in_place,
+    BlindPosition, Installation, blind_position, installation, is_closed, is_locked_open, is_spool_in_place,
 };
 use crate::pid::{ChargeFn, Datum};
 
@@ -49,10 +51,10 @@ struct Proof {
     /// Between the two barriers, or in the volume.
     bleed_position: Option<&'static str>,
     cuts_off: Vec<NodeId>,
-    /// It cuts off only relief devices of machines outside of the volume.
-    cuts_off_machines: bool,
+    /// There is nothing behind it but relief devices: nothing flows into the volume while it is open.
+    leads_to_relief_only: bool,
     is_source: bool,
-    /// The barrier is certain, and the drawing shows where its bleed ends. No machine that may be shut is between them.
+    /// The barrier is certain, and the drawing shows where its bleed ends. Nothing that may be shut is between them.
     is_certain: bool,
 }
 
@@ -67,14 +69,18 @@ enum Machines {
 impl Proof {
     /// Returns whether it is closed only after the volume has been drained and vented.
     fn is_late(&self) -> bool {
-        let cuts_off_volume = !self.cuts_off.is_empty() && !self.cuts_off_machines;
-        cuts_off_volume && self.action != "check_closed" || self.opens_line()
+        self.keeps_relief() || self.opens_line()
     }
 
-    /// Returns the place in the order of closing. What takes the relief from a machine that feeds the volume comes behind
-    /// the other valves, but before the volume is drained: the machine feeds it until then.
+    /// Returns whether a relief device needs it, and it may stay open until the volume has been drained and vented.
+    fn keeps_relief(&self) -> bool {
+        self.leads_to_relief_only && self.action != "check_closed"
+    }
+
+    /// Returns the place in the order of closing. What takes the relief from the volume or from a machine that feeds it comes
+    /// behind the other valves, but before the volume is drained if more than relief devices is behind it.
     fn order(&self) -> (bool, bool, bool) {
-        (self.is_late(), self.cuts_off_machines, !self.is_source)
+        (self.is_late(), !self.cuts_off.is_empty(), !self.is_source)
     }
 
     /// Returns whether the line is opened to move the barrier: the second one must be closed before.
@@ -82,9 +88,15 @@ impl Proof {
         matches!(self.action, "swing" | "remove")
     }
 
-    /// Returns whether the second barrier is closed too: for the first one to be moved, or as a part of a double block.
+    /// Returns whether the bleed between two barriers is opened.
+    fn has_bleed_between(&self) -> bool {
+        self.bleed_position == Some("between")
+    }
+
+    /// Returns whether the second barrier is closed too: for the first one to be moved, for a bleed before it to be opened, or
+    /// as a part of a double block.
     fn needs_second(&self) -> bool {
-        self.opens_line() || matches!(self.method, "double_block" | "double_block_bleed")
+        self.opens_line() || self.has_bleed_between() || matches!(self.method, "double_block" | "double_block_bleed")
     }
 }
 
@@ -131,7 +143,11 @@ impl<'a> Isolation<'_, 'a> {
 
     fn proof(&self, barrier: &Barrier, cuts_off: CutOff, bleeds: &[NodeId], charge: ChargeFn<'_>) -> Result<Proof> {
         let Step { node, from, .. } = self.steps[barrier.step as usize];
-        let mut behind = self.behind(node, self.node_at(from), charge)?;
+        let action = self.action(barrier);
+        let is_moved = matches!(action, "swing" | "remove");
+        let before = self.node_at(from);
+        let mut behind =
+            if is_moved { self.behind_moved(node, before, charge)? } else { self.behind(node, before, charge)? };
         // Relief may depend on a valve that is locked open: the plan leaves it so, and proves nothing between the two.
         behind.second = behind.second.filter(|second| !is_locked_open(self.drawing, *second));
         let between = behind.second.and(behind.bleed);
@@ -155,7 +171,7 @@ impl<'a> Isolation<'_, 'a> {
             node,
             kind: barrier.kind,
             method: self.method(barrier, charge)?,
-            action: self.action(barrier),
+            action,
             second: behind.second,
             second_action: if behind.second.is_some_and(|second| self.is_shut(second)) {
                 "check_closed"
@@ -166,11 +182,36 @@ impl<'a> Isolation<'_, 'a> {
             bleed_position,
             is_certain: self.is_barrier_certain(node)
                 && !passes_machine
+                && !(between.is_some() && behind.passes_actuated)
                 && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
+            leads_to_relief_only: !cuts_off.is_of_machines
+                && self.leads_to_relief_only(barrier, &cuts_off.devices, bleeds, charge)?,
             cuts_off: cuts_off.devices,
-            cuts_off_machines: cuts_off.is_of_machines,
             is_source: flow.nodes(node).iter().any(is_inside),
         })
+    }
+
+    /// Returns whether there is nothing but the relief devices that a barrier cuts off on its other side: what they protect may
+    /// be drained while it is open. At an outlet, the device itself is between the volume and the barrier. A device that is
+    /// itself isolated protects nothing.
+    fn leads_to_relief_only(
+        &self,
+        barrier: &Barrier,
+        devices: &[NodeId],
+        bleeds: &[NodeId],
+        charge: ChargeFn<'_>,
+    ) -> Result<bool> {
+        if devices.is_empty() || devices.iter().any(|device| self.targets.contains(device)) {
+            return Ok(false);
+        }
+        let passed = |path: Vec<NodeId>| devices.iter().copied().find(|device| path.contains(device));
+        if let Some(device) = passed(self.path(barrier.step)) {
+            let mut bleeds =
+                self.barriers.iter().filter(|other| bleeds.contains(&self.steps[other.step as usize].node));
+            return Ok(!bleeds.any(|bleed| self.path(bleed.step).contains(&device)));
+        }
+        let node = self.steps[barrier.step as usize].node;
+        leads_to_devices_only(self.drawing, node, |next| self.visited.contains(&next), charge)
     }
 
     /// Returns the nearest bleed in open connection with a barrier inside the volume: not behind a check valve, or
@@ -267,6 +308,43 @@ impl<'a> Isolation<'_, 'a> {
     }
 }
 
+/// Returns whether each way behind a valve ends at a relief device, at a closed valve, at a blind or at an instrument.
+fn leads_to_devices_only(
+    drawing: &Drawing<'_>,
+    valve: NodeId,
+    is_before: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    const MAX_ITEMS: usize = 60;
+    let topology = &drawing.topology;
+    let mut seen: HashSet<NodeId> = [valve].into();
+    let mut queue = vec![valve];
+    let mut at = 0;
+    while let Some(node) = queue.get(at).copied() {
+        at += 1;
+        for next in neighbors(drawing, node, charge)? {
+            if node == valve && is_before(next) || !seen.insert(next) {
+                continue;
+            }
+            let role = topology.roles[next as usize];
+            let is_end = role == Role::Relief
+                || role == Role::PositiveBarrier
+                || is_cap(drawing, next)
+                || role.closes() && is_closed(drawing, next);
+            let may_leave = topology.is_equipment(next)
+                || matches!(role, Role::Port | Role::OffPage | Role::OpenEnd)
+                || is_unknown(drawing, next)
+                || topology.has_dangling_pipe(next);
+            match () {
+                () if is_end => {}
+                () if may_leave || queue.len() == MAX_ITEMS => return Ok(false),
+                () => queue.push(next),
+            }
+        }
+    }
+    Ok(true)
+}
+
 /// A step of the plan.
 struct PlanStep {
     action: &'static str,
@@ -283,28 +361,34 @@ impl PlanStep {
 }
 
 /// Returns the steps: close and lock, open the bleeds, close what comes late, open the bleeds between two valves, prove each
-/// barrier.
+/// barrier. The bleed before the valve behind a blind or a spool is one of the volume until that is moved.
 fn steps(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<PlanStep> {
-    let bleeding = bleeds.iter().map(|bleed| PlanStep::new("open_bleed", *bleed));
+    let between = |is_of_volume: bool| {
+        let proofs = proofs.iter().filter(move |proof| proof.has_bleed_between() && proof.opens_line() == is_of_volume);
+        proofs.filter_map(|proof| proof.bleed)
+    };
     let mut seen = HashSet::new();
-    let between = proofs.iter().filter(|proof| proof.bleed_position == Some("between"));
-    let between = between.filter_map(|proof| proof.bleed).filter(move |bleed| seen.insert(*bleed));
-    let between = between.map(|bleed| PlanStep::new("open_bleed", bleed));
+    let mut bleeding = |valves: &mut dyn Iterator<Item = NodeId>| -> Vec<PlanStep> {
+        valves.filter(|valve| seen.insert(*valve)).map(|valve| PlanStep::new("open_bleed", valve)).collect()
+    };
+    let early = bleeding(&mut bleeds.iter().copied().chain(between(true)));
+    let late = bleeding(&mut between(false));
     // Without a bleed, nothing on the drawing proves a barrier.
     let proved = proofs.iter().filter(|proof| proof.bleed.is_some());
     let proving = proved.map(|proof| PlanStep { at: proof.bleed, ..PlanStep::new("verify", proof.node) });
-    closing(proofs, false).chain(bleeding).chain(closing(proofs, true)).chain(between).chain(proving).collect()
+    closing(proofs, false).chain(early).chain(closing(proofs, true)).chain(late).chain(proving).collect()
 }
 
 /// Returns the steps that close and lock the barriers that are closed early, or late.
 ///
-/// The valves behind blinds and spools that are moved are closed early, and so is the second one of a double block.
+/// The valves behind blinds and spools that are moved are closed early, and so is the second one of a double block, unless a
+/// relief device needs it.
 fn closing(proofs: &[Proof], is_late: bool) -> impl Iterator<Item = PlanStep> + '_ {
     let barriers: HashSet<NodeId> = proofs.iter().map(|proof| proof.node).collect();
     let mut seen = HashSet::new();
     let behind: Vec<PlanStep> = proofs
         .iter()
-        .filter(|proof| !is_late && proof.needs_second())
+        .filter(|proof| proof.keeps_relief() == is_late && proof.needs_second())
         .filter_map(|proof| Some((proof.second?, proof.second_action)))
         .filter(|(second, _)| !barriers.contains(second) && seen.insert(*second))
         .flat_map(|(second, action)| [PlanStep::new(action, second), PlanStep::new("lock", second)])

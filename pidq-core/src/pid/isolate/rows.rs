@@ -2,13 +2,14 @@
 
 use hashbrown::HashSet;
 
-use super::bleeds::{self, BleedEnd, bleed_at, bleed_end};
+use super::bleeds::{BleedEnd, bleed_at, bleed_end};
 use super::relief_lost::Protection;
 use super::{Barrier, DataGap, Isolation, OpenBranch, Step, Uncertainty};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::roles::Role;
+use crate::graph::vocabulary;
 use crate::pid::dead_ends::is_cap;
 use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed};
 use crate::pid::{ChargeFn, Datum};
@@ -246,9 +247,12 @@ impl<'a> Isolation<'_, 'a> {
         if barrier.kind == "positive_barrier" || self.drawing.topology.roles[node as usize] == Role::PositiveBarrier {
             return Ok("positive");
         }
-        let behind = bleeds::behind(self.drawing, [self.node_at(from), node], false, charge)?;
-        let is_second = |second: &NodeId| !self.barrier_of.contains_key(second);
-        Ok(match (behind.second.filter(is_second), behind.bleed, self.bleed_before(from, node, charge)?) {
+        // Two seats and a bleed in one body.
+        if self.drawing.class_has(node, vocabulary::DOUBLE_BLOCKS) {
+            return Ok("double_block_bleed");
+        }
+        let behind = self.behind(node, self.node_at(from), charge)?;
+        Ok(match (behind.second, behind.bleed, self.bleed_before(from, node, charge)?) {
             (Some(_), Some(_), _) => "double_block_bleed",
             (Some(_), None, _) => "double_block",
             // A bleed on the side of the pressure proves nothing.

@@ -57,6 +57,20 @@ pub(super) fn targets(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<
     Ok(found)
 }
 
+/// Returns the items of a line or a segment, or the ends of its pipes if nothing is between them; none of a node that is in a
+/// pipe itself or is no line.
+pub(crate) fn items_of_line(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    let is_line = [Names::LineType, Names::SegmentType].iter().any(|types| drawing.has_type(node, *types));
+    if !is_line || is_in_pipe(drawing, node) {
+        return Ok(Vec::new());
+    }
+    let mut found = Targets::default();
+    let members = Members::collect(drawing, charge)?.all_members(node, charge)?;
+    add_group(drawing, node, &members, &mut found, charge)?;
+    found.items.retain(|item| *item != node);
+    Ok(if found.items.is_empty() { found.ends } else { found.items })
+}
+
 /// Returns whether a node is a chamber of equipment: a part of it that has no pipes and no ports of its own.
 fn is_chamber(drawing: &Drawing<'_>, node: NodeId) -> bool {
     !is_in_pipe(drawing, node)

@@ -11,7 +11,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
-use crate::pid::dead_ends::{is_bleed_valve, neighbors};
+use crate::pid::dead_ends::{is_bleed_valve, is_common_outlet, neighbors};
 
 /// Test whether an item is closed, or the pipe that leads to it from another one; the latter may be [`NONE`].
 pub(super) type ClosedTest = fn(&Drawing<'_>, [NodeId; 2], ChargeFn<'_>) -> Result<bool>;
@@ -260,11 +260,11 @@ pub(crate) fn is_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 /// Returns whether an item is one at which a pipe ends in the open air, by its class: a vent line, a funnel, a hood. In a
-/// pipe that goes on, it is no end.
+/// pipe that goes on, it is no end, unless several pipes lead to an open funnel.
 pub(crate) fn is_air_end(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     topology.roles[node as usize] == Role::None
-        && topology.flow_degree(node) == 1
+        && (topology.flow_degree(node) == 1 || is_common_outlet(drawing, node))
         && [vocabulary::AIR_ENDS, vocabulary::LIKELY_AIR_ENDS]
             .iter()
             .any(|ends| drawing.class_ends_with_word(node, ends))

@@ -302,7 +302,7 @@ fn remove_sheltered(
     ends: &HashMap<NodeId, End>,
     charge: ChargeFn<'_>,
 ) -> Result<()> {
-    const REASONS: [&str; 4] = ["open_end", "free_port", "unknown_class", "possible_esd_valve"];
+    const REASONS: [&str; 5] = ["open_end", "free_port", "unknown_class", "possible_esd_valve", "off_page_connector"];
     charge(sections.iter().map(|section| (section.items.len() + section.uncertainties.len()) as u64).sum())?;
     let is_listed = |section: &&mut Section| {
         section.uncertainties.iter().any(|(reason, _, _)| REASONS.contains(reason))
@@ -317,6 +317,7 @@ fn remove_sheltered(
         let nodes = section.items.iter().chain(&section.equipment).copied();
         parts.add_content(drawing, nodes, charge)?;
         section.uncertainties.retain(|(reason, at, _)| !REASONS.contains(reason) || !parts.is_sheltered(drawing, *at));
+        section.continues.retain(|at| !parts.is_sheltered(drawing, *at));
     }
     Ok(())
 }

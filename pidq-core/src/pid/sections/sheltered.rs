@@ -9,13 +9,13 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
-use crate::pid::dead_ends::is_end_of_vent;
+use crate::pid::dead_ends::{is_end_of_vent, names_bleed};
 use crate::pid::valve_state::drawn_closed::may_be_drawn_closed;
 use crate::pid::valve_state::unread_texts::may_not_close;
 use crate::pid::valve_state::{Installation, contradicts_open, installation};
 
 /// Parts of a drawing that is divided at closed hand valves. One without equipment, an end of a section or an end of the sheet
-/// is sheltered, if the rest of its section has any.
+/// that is none of a drain or a vent is sheltered, if the rest of its section has any.
 pub(super) struct ShelteredParts {
     partition: Partition,
     ends: HashSet<NodeId>,
@@ -50,7 +50,9 @@ impl ShelteredParts {
             let is_body =
                 topology.is_equipment(node) && topology.flow_degree(node) > 0 && !is_end_of_vent(drawing, node);
             let is_at_end = || table.nodes(node).iter().any(|other| self.ends.contains(other));
-            if is_body || topology.is_sheet_end(node) || is_at_end() {
+            // A drain or a vent to a header on another sheet leads to nothing of the section.
+            let continues = topology.is_sheet_end(node) && !names_bleed(drawing, node);
+            if is_body || continues || is_at_end() {
                 self.with_content.insert(self.partition.root_of(drawing, node));
                 self.has_content = true;
             }

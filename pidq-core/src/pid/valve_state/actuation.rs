@@ -185,7 +185,9 @@ fn read_tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
     let has_letters =
         |known: &[&str]| Tag::parse_letters(text).is_some_and(|tag| known.contains(&tag.letters.as_str()));
     let mut own_letters = vocabulary::HAND_VALVE_TAGS.iter();
-    if own_letters.any(|(words, letters)| drawing.class_has_word(node, words) && has_letters(letters)) {
+    let is_called =
+        |words: &[&str]| drawing.class_has_word(node, words) || is_described_as_hand_valve(drawing, node, words);
+    if own_letters.any(|(words, letters)| has_letters(letters) && is_called(words)) {
         return TagLetters::HandValve;
     }
     let by_loop = |tag: Tag| roles::tag_letters_behind(&tag.prefix, &tag.letters);
@@ -194,6 +196,15 @@ fn read_tag_letters(drawing: &Drawing<'_>, node: NodeId) -> TagLetters {
         TagLetters::HandValve if has_letters_of_actuator(text) => TagLetters::Actuated,
         letters => letters,
     }
+}
+
+/// Returns whether a description calls a valve one of the hand valves of some words: `Lower master valve, manual`. An upper
+/// master valve and a production wing valve often have an actuator.
+fn is_described_as_hand_valve(drawing: &Drawing<'_>, node: NodeId, words: &[&str]) -> bool {
+    texts(drawing, node, Names::Description).map(snake_case).any(|text| {
+        let has = |known: &[&str]| known.iter().any(|word| format!("_{text}_").contains(&format!("_{word}_")));
+        has(words) && has(&["valve"]) && (has(&["manual", "hand"]) || !has(&["upper", "production"]))
+    })
 }
 
 /// Returns whether a text stands for a number that is not given yet: `-XXX`, `-?`, ` ###`.

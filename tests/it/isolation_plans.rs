@@ -1,0 +1,199 @@
+//! Plans of isolations: the second barrier behind the first one, the bleeds, and the order of the steps.
+
+use pidq::Graph;
+use serde_json::{Value, json};
+
+use crate::drawing_notation::drawing;
+use crate::graph::evaluate;
+
+fn answer(plant: &str, query: &str) -> Value {
+    let graph = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
+    evaluate(&graph, query, "{}").unwrap_or_else(|error| panic!("{query} on {plant}: {error}"))
+}
+
+/// Returns the steps of a plan without those that lock.
+fn steps(plant: &str, arguments: &str) -> Value {
+    let query = format!(r#"isolationPlan({arguments}).steps | filter(.action != "lock") | map([.action, .node.id])"#);
+    answer(plant, &query)
+}
+
+/// Returns the method, the second barrier and the bleed of a barrier.
+fn proof(plant: &str, arguments: &str, barrier: &str) -> Value {
+    let query = format!(
+        r#"isolationPlan({arguments}).barriers | filter(.node.id == "{barrier}") | map([.method, .second.id, .bleed.id])"#
+    );
+    answer(plant, &query)
+}
+
+#[test]
+fn a_control_valve_between_two_hand_valves_hides_neither() {
+    for (line, expected) in [
+        ("V-2 → CV-1 → V-5 → X-1", json!([["double_block", "V-5", null]])),
+        ("V-2 → SDV-1 → V-5 → X-1", json!([["double_block", "V-5", null]])),
+        ("V-2 → J-1 → CV-1 → V-5 → X-1; J-1 → V-6 → O-1", json!([["double_block_bleed", "V-5", "V-6"]])),
+        ("V-2 → J-1 → CV-1 → V-5 → X-1; J-1 → V-6 → B-1", json!([["double_block_bleed", "V-5", "V-6"]])),
+        // It is no second barrier itself.
+        ("V-2 → CV-1 → X-1", json!([["single", null, null]])),
+        ("V-2 → CV-1 → D-2", json!([["single", null, null]])),
+        ("V-2 → TW-1 → V-5 → X-1", json!([["single", null, null]])),
+        ("V-2 → J-1 → CV-1 → X-1; J-1 → V-6 → O-1", json!([["single", null, null]])),
+    ] {
+        assert_eq!(proof(&format!("D-1 → {line}"), r#""D-1""#, "V-2"), expected, "{line}");
+    }
+    // It may be shut, and keep a leak of the second valve from the bleed.
+    let certain = |line: &str| answer(&format!("D-1 → {line}"), r#"isolationPlan("D-1").barriers | map(.certain)"#);
+    assert_eq!(certain("V-2 → J-1 → CV-1 → V-5 → X-1; J-1 → V-6 → O-1"), json!([false]));
+    assert_eq!(certain("V-2 → J-1 → V-5 → X-1; J-1 → V-6 → O-1"), json!([true]));
+}
+
+#[test]
+fn ways_that_meet_again_have_one_second_valve() {
+    let drains = "X-1 → V-1 → D-1; D-1 → V-2 → J-1; D-1 → V-3 → J-1; J-1 → V-5";
+    for (plant, method) in [
+        (format!("{drains} → D-2"), "double_block"),
+        (format!("{drains} → O-1"), "double_block"),
+        (format!("{drains} → X-2"), "double_block"),
+        // A further way from the junction stays open.
+        (format!("{drains} → D-2; J-1 → D-3"), "single"),
+        (format!("{drains} → D-2; J-1 → V-6 → D-3"), "single"),
+        // A bypass, with an item in one of the ways.
+        ("X-1 → V-1 → D-1 → J-5 → V-2 → S-1 → J-4 → V-5 → D-2; J-5 → V-3 → J-4".to_owned(), "double_block"),
+    ] {
+        for valve in ["V-2", "V-3"] {
+            let found = answer(
+                &plant,
+                &format!(r#"isolate("D-1").barriers | filter(.node.id == "{valve}") | map(.method) | first()"#),
+            );
+            assert_eq!(found, json!(method), "{valve} in {plant}");
+        }
+    }
+}
+
+#[test]
+fn the_common_outlet_of_running_equipment_is_no_bleed() {
+    for (second, outlet) in [
+        ("P-2", "V-9(open) → X-4(service=to slops tank)"),
+        ("P-2", "V-9 → X-4(service=to closed drain header)"),
+        ("P-2", "V-9(closed) → X-4(service=to flare)"),
+        ("D-2", "V-9 → X-4(service=to flare)"),
+        ("P-2", "V-9 → O-1"),
+        ("P-2", "V-9 → E-7(node_classification=equipment.sump)"),
+    ] {
+        let plant = format!("X-1 → V-1 → P-1 → V-2 → J-2 → {outlet}; {second} → V-3 → J-2");
+        assert_eq!(proof(&plant, r#""P-1""#, "V-2"), json!([["single", null, null]]), "{plant}");
+        assert_eq!(steps(&plant, r#""P-1""#), json!([["close", "V-1"], ["close", "V-2"]]), "{plant}");
+    }
+    // A drain between two valves of one line, in both directions.
+    for line in ["D-1 → V-2 → J-2 → V-3 → D-2", "D-2 → V-3 → J-2 → V-2 → D-1"] {
+        let plant = format!("{line}; J-2 → V-9 → X-4(service=to closed drain)");
+        assert_eq!(proof(&plant, r#""D-1""#, "V-2"), json!([["double_block_bleed", "V-3", "V-9"]]), "{plant}");
+        let open = plant.replace("V-9", "V-9(open)");
+        assert_eq!(proof(&open, r#""D-1""#, "V-2"), json!([["single", null, null]]), "{open}");
+    }
+}
+
+#[test]
+fn all_ways_to_a_source_are_closed_before_a_bleed_is_opened() {
+    for source in [
+        "X-1 → J-1 → X-2; J-1 → RV-1 → X-3; J-1 → V-1 → D-1",
+        "D-2 → J-1 → V-1 → D-1; J-1 → RV-1 → X-3",
+        "D-2 → J-1 → RV-1 → X-3; J-1 → V-1 → P-1 → D-1",
+    ] {
+        let plant = format!("{source}; D-1 → V-3 → O-1");
+        let found = steps(&plant, r#""D-1""#);
+        let found = found.as_array().expect("steps");
+        let at = |action: &str| found.iter().position(|step| step[0] == action);
+        if let (Some(close), Some(open)) = (found.iter().rposition(|step| step[0] == "close"), at("open_bleed")) {
+            assert!(close < open, "{found:?} of {plant}");
+        }
+    }
+    let plant = "X-1 → J-1 → X-2; J-1 → RV-1 → X-3; J-1 → V-1 → D-1; D-1 → V-3 → O-1";
+    assert_eq!(steps(plant, r#""D-1""#), json!([["close", "V-1"], ["open_bleed", "V-3"], ["verify", "V-1"]]));
+    // Nothing but the device is behind the valve: it keeps its path until the volume is vented.
+    for inlet in [
+        "D-1 → V-2 → RV-1 → X-3",
+        "D-1 → V-2 → J-2 → RV-1 → X-3; J-2 → V-7(closed) → X-4",
+        "D-1 → V-2 → J-2 → V-7 → RV-1 → X-3; J-2 → V-8 → RV-2 → X-4",
+    ] {
+        let plant = format!("X-1 → V-1 → D-1; {inlet}; D-1 → V-3 → O-1");
+        let found = steps(&plant, r#""D-1""#);
+        assert_eq!(found[0], json!(["close", "V-1"]), "{plant}");
+        assert_eq!(found[1], json!(["open_bleed", "V-3"]), "{plant}");
+        assert_eq!(found[2], json!(["close", "V-2"]), "{plant}");
+    }
+}
+
+#[test]
+fn a_relief_device_that_is_taken_out_keeps_no_path_of_its_own() {
+    let at_line = "X-1 → V-1 → J-1 → V-2 → X-2; J-1 → V-3(cso) → RV-1 → V-4(cso) → X-3";
+    let found = answer(at_line, r#"isolate("RV-1") | [.isolated, .barriers | map(.node.id), .kept_open | map(.id)]"#);
+    assert_eq!(found, json!(["yes", ["V-3", "V-4"], []]));
+    // What the line is isolated for keeps it.
+    let found = answer(at_line, r#"isolate("J-1") | .kept_open | map(.id)"#);
+    assert_ne!(found, json!([]));
+    let with_bleed = "D-1 → V-2(cso) → J-1 → RV-1 → V-3(cso) → X-2; J-1 → V-4 → O-1";
+    assert_eq!(
+        steps(with_bleed, r#""RV-1""#),
+        json!([["close", "V-2"], ["close", "V-3"], ["open_bleed", "V-4"], ["verify", "V-2"], ["verify", "V-3"]])
+    );
+}
+
+#[test]
+fn a_bleed_is_opened_only_between_valves_that_are_closed() {
+    let options = r#""D-1", {acceptConditional: true}"#;
+    for actuated in ["SDV-1", "CV-1", "CV-1(fail_action=open)"] {
+        let plant = format!("X-1 → V-1 → D-1 → V-2 → J-1 → {actuated} → X-2; J-1 → V-3 → B-1");
+        assert_eq!(proof(&plant, options, "V-2"), json!([["single", null, null]]), "{plant}");
+        assert_eq!(steps(&plant, options), json!([["close", "V-1"], ["close", "V-2"]]), "{plant}");
+    }
+    let plant = "X-1 → V-1 → D-1 → V-2 → J-1 → SDV-1 → V-4 → X-2; J-1 → V-3 → B-1";
+    assert_eq!(proof(plant, options, "V-2"), json!([["double_block_bleed", "V-4", "V-3"]]));
+    assert_eq!(
+        steps(plant, options),
+        json!([["close", "V-4"], ["close", "V-1"], ["close", "V-2"], ["open_bleed", "V-3"], ["verify", "V-2"]])
+    );
+    // Behind a blind that is closed already.
+    let plant = "X-1 → V-1 → D-1 → SB-1(closed) → J-1 → V-4 → X-2; J-1 → V-3 → O-1";
+    let found = steps(plant, r#""D-1""#);
+    let at = |step: Value| found.as_array().and_then(|steps| steps.iter().position(|other| *other == step));
+    assert!(at(json!(["open_bleed", "V-3"])).is_none_or(|open| at(json!(["close", "V-4"])) < Some(open)), "{found}");
+}
+
+#[test]
+fn a_volume_is_vented_before_a_blind_or_a_spool_is_moved() {
+    for (item, action) in
+        [("SB-1(open)", "swing"), ("SP-1(node_classification=piping_component.removable_spool)", "remove")]
+    {
+        let plant = format!("X-1 → V-1 → J-1 → {item} → D-1; J-1 → V-3 → O-1");
+        let name = &item[..4];
+        assert_eq!(
+            steps(&plant, r#""D-1", {acceptConditional: true}"#),
+            json!([["close", "V-1"], ["open_bleed", "V-3"], [action, name], ["verify", name]]),
+            "{item}"
+        );
+    }
+}
+
+#[test]
+fn a_valve_with_two_seats_and_a_bleed_is_a_double_block() {
+    for class in ["double_block_and_bleed_valve", "ball_valve"] {
+        let plant = format!("D-1 → V-1(node_classification=piping_component.{class}) → X-1");
+        let method = if class == "ball_valve" { "single" } else { "double_block_bleed" };
+        assert_eq!(answer(&plant, r#"isolate("D-1").barriers | map(.method)"#), json!([method]), "{class}");
+    }
+}
+
+#[test]
+fn equipment_has_bypasses_too() {
+    let around = "D-1 → J-1 → V-1 → E-1.N1; E-1.N2 → V-2 → J-2 → D-2; J-1 → V-3(closed) → J-2";
+    let valves = r#"bypasses("E-1") | map(.valves | map(.id))"#;
+    assert_eq!(answer(around, valves), json!([["V-3"]]));
+    // Around the other side of its wall, and of equipment without nozzles.
+    let sides = around.replace("N1", "N1@tube").replace("N2", "N2@tube") + "; X-8 → E-1.N3@shell; E-1.N4@shell → X-9";
+    assert_eq!(answer(&sides, valves), json!([["V-3"]]));
+    let other_side = around.replace("N1", "N1@tube").replace("N2", "N2@shell");
+    assert_eq!(answer(&other_side, valves), json!([]));
+    let without_nozzles = "D-1 → J-1 → V-1 → E-1 → V-2 → J-2 → D-2; J-1 → V-3(closed) → J-2";
+    assert_eq!(answer(without_nozzles, valves), json!([["V-3"]]));
+    assert_eq!(answer("D-1 → V-1 → E-1.N1; E-1.N2 → V-2 → D-2", valves), json!([]));
+}
