@@ -123,7 +123,9 @@ impl Palette {
         let is_dark = |color: Color| color.iter().map(|part| u32::from(*part)).sum::<u32>() < 384;
         let is_inverted = background.is_some_and(is_dark) && {
             let (mut dark, mut light) = (0_usize, 0_usize);
-            lines.filter(|paint| !paint.is_hidden).for_each(|paint| match is_dark(paint.stroke) {
+            // Lines in other colors are seen on both.
+            let lines = lines.filter(|paint| !paint.is_hidden && is_gray(paint.stroke));
+            lines.for_each(|paint| match is_dark(paint.stroke) {
                 true => dark += 1,
                 false => light += 1,
             });

@@ -183,6 +183,8 @@ fn black_lines_on_a_black_background_are_black_on_white_paper() {
         assert!(!found.is_empty() && found.iter().all(is_black), "{colors:?}: {found:?}");
     }
     assert!(strokes(&["#000000", "#ff0000"]).contains(&"#ff0000".to_owned()));
+    let among_green = strokes(&["#00ff00", "#00ff00", "#00ff00", "#ffffff"]);
+    assert!(!among_green.contains(&"#ffffff".to_owned()), "{among_green:?}");
 }
 
 #[test]
