@@ -459,6 +459,20 @@ fn exports_for_other_programs_have_pressures_and_tags_as_properties() {
 }
 
 #[test]
+fn ends_of_signals_that_the_extension_states_are_no_findings() {
+    const JSON: &str = r#"{"pid_graph": {"nodes": [
+        {"id": "H", "tag": "LV-1", "node_classification": "piping_component.control_valve"},
+        {"id": "I", "tag": "LIC-1", "node_classification": "instrument.level_controller"}],
+      "edges": [{"id": "s1", "edge_type": "signal", "from": "I", "to": "H"}],
+      "metadata": {"drawing_name": "D"}}}"#;
+    let text = text("dexpi", JSON);
+    let graph = import("dexpi", &[text.as_bytes()]);
+    let findings = graph["pid_graph"]["metadata"].to_string();
+    assert!(!findings.contains("I005"), "{findings}");
+    check_round_trip("dexpi", JSON, true);
+}
+
+#[test]
 fn cells_that_look_like_formulas_are_guarded_and_numbers_are_not() {
     let csv = text("csv", r#"[{"t": "=1+1", "n": -5}, {"t": "-P", "n": 1.50}, {"t": "'=x"}, {"t": "a,\"b\"\n"}]"#);
     assert_eq!(csv, "t,n\n'=1+1,-5\n'-P,1.50\n''=x,\n\"a,\"\"b\"\"\n\",\n");
