@@ -316,6 +316,42 @@ const CASES: &[Case] = &[
         ],
     ),
     case(
+        "the logic of two trips, one of them by hand",
+        "P-1A:pump; P-1B:pump; PT-101A ⇢ PSLL-101A ⇢ I-101A:interlock ⇢ P-1A; HS-101B ⇢ I-101B:interlock ⇢ P-1B",
+        &[
+            "P-101 trip: PT-101A | PSLL-101A,I-101A | P-1A | closed",
+            "I-101B trip: HS-101B | I-101B | P-1B | only_by_hand",
+        ],
+    ),
+    case(
+        "push buttons of one number start two trips",
+        "P-1A:pump; P-1B:pump; HS-3A ⇢ UZ-3A:interlock ⇢ P-1A; HS-3B ⇢ UZ-3B:interlock ⇢ P-1B",
+        &["UZ-3A trip?: HS-3A | UZ-3A | P-1A | only_by_hand", "UZ-3B trip?: HS-3B | UZ-3B | P-1B | only_by_hand"],
+    ),
+    case(
+        "switches and logic of two tanks, which also close a common valve",
+        "T-1:tank → XV-1A:control_valve; T-1 → XV-1B:control_valve; T-1 → XV-9:control_valve; \
+            LSHH-1A:instrument.switch ⇢ UZ-1A:interlock ⇢ XV-1A; UZ-1A ⇢ XV-9; \
+            LSHH-1B:instrument.switch ⇢ UZ-1B:interlock ⇢ XV-1B; UZ-1B ⇢ XV-9",
+        &["L-1A trip: LSHH-1A | UZ-1A | XV-1A,XV-9 | closed", "L-1B trip: LSHH-1B | UZ-1B | XV-1B,XV-9 | closed"],
+    ),
+    case(
+        "two channels that act on the same valves are one trip",
+        "T-1:tank → XV-1A:control_valve → XV-1B:control_valve; \
+            LSHH-1A ⇢ UZ-1A:interlock ⇢ XV-1A; UZ-1A ⇢ XV-1B; LSHH-1B ⇢ UZ-1B:interlock ⇢ XV-1A; UZ-1B ⇢ XV-1B",
+        &["L-1 trip: LSHH-1A,LSHH-1B | UZ-1A,UZ-1B | XV-1A,XV-1B | closed"],
+    ),
+    case(
+        "logic with the letter of a position that transmitters feed is not operated by hand",
+        "T-1:tank → XV-1:control_valve; PT-1 ⇢ HZ-1:interlock ⇢ XV-1; PT-2 ⇢ HZ-1",
+        &["H-1 trip: PT-1,PT-2 | HZ-1 | XV-1 | closed"],
+    ),
+    case(
+        "a sequence controller of an on-off valve is no trip",
+        "T-1:tank → XV-1:control_valve; KIC-8:controller ⇢ XV-1",
+        &["K-8 control:  | KIC-8 | XV-1 | open"],
+    ),
+    case(
         "a redundant pair of controllers with a selector is one loop",
         "T-1:tank → PV-1:control_valve; PT-1A ⇢ PIC-1A ⇢ PY-1; PT-1B ⇢ PIC-1B ⇢ PY-1; PY-1 ⇢ PV-1",
         &["P-1 control: PT-1A,PT-1B | PIC-1A,PY-1,PIC-1B | PV-1 | closed"],
@@ -741,11 +777,32 @@ fn an_incomplete_safeguard_is_not_certain() {
 }
 
 #[test]
+fn logic_that_trips_share_is_a_safeguard_only_for_its_further_sensors() {
+    let plant = "T-1:tank → _s:strainer → XV-1:shutdown_valve → T-2:tank; _s ⇢ PT-7 ⇢ PSHH-7 ⇢ UZ-1:interlock ⇢ XV-1";
+    let trips = "hazopNodes() | map(.safeguards | filter(.kind == \"trip\") | map([.item.tag, .certain]))";
+    check(&format!("{plant}; _s ⇢ LSHH-8 ⇢ UZ-1"), trips, r#"[[["PSHH-7",true],["LSHH-8",true]]]"#);
+    // A pressure trip and a flame detector without a switch of its own.
+    check(&format!("{plant}; _s ⇢ BSL-9 ⇢ UZ-1"), trips, r#"[[["PSHH-7",true],["BSL-9",true]]]"#);
+    // Transmitters of several numbers that only the logic reads are one trip.
+    let voted = plant.replace("PT-7 ⇢ PSHH-7", "PT-7") + "; _s ⇢ PT-8 ⇢ UZ-1";
+    // Two limits of one transmitter are two safeguards, two voting switches are one.
+    check(&format!("{plant}; PT-7 ⇢ PSLL-7 ⇢ UZ-1"), trips, r#"[[["PSHH-7",true],["PSLL-7",true]]]"#);
+    let voting = plant.replace("PSHH-7", "PSHH-7A") + "; PT-7 ⇢ PSHH-7B ⇢ UZ-1";
+    check(&voting, trips, r#"[[["PSHH-7A",true]]]"#);
+    check(&voted, "hazopNodes() | map(.safeguards | filter(.loop != null) | map(.item.tag))", r#"[["UZ-1"]]"#);
+}
+
+#[test]
 fn a_pump_at_the_end_of_a_section_may_be_stopped() {
     let plant = "T-1:tank → _s:strainer → P-1:pump → T-2:tank; _s ⇢ LSLL-1 ⇢ P-1";
     let inlet = r#"["LSLL-1","trip","L-1","inside","boundary",true]"#;
     let outlet = r#"["LSLL-1","trip","L-1","outside","boundary",true]"#;
     check(plant, SAFEGUARDS, &format!("[[{inlet}],[{outlet}]]"));
+    for (word, is_certain) in [("canned", true), ("submerged", true), ("derated", false), ("seized", false)] {
+        let described = plant.replace("P-1:pump →", &format!("P-1:pump(description={word}) →"));
+        let expected = if is_certain { "[true]" } else { "[false]" };
+        check(&described, "hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq()", expected);
+    }
     let merged = SAFEGUARDS.replace("hazopNodes()", "hazopNodes({merge: true})");
     check(plant, &merged, r#"[[["LSLL-1","trip","L-1","inside","inside",true]]]"#);
 }

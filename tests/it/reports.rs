@@ -1151,6 +1151,9 @@ fn an_open_vent_protects_a_tank() {
     let protection = |vent: &str, expected: Value| check(&plant(vent), rows, json!([["T-1", expected]]));
     protection("VT-1 reference.open_end", json!([["VT-1", "vent", "open"]]));
     protection("VT-1 vent_hood", json!([["VT-1", "vent", "open"]]));
+    protection("VT-1 equipment.flare_stack", json!([["VT-1", "vent", "open"]]));
+    protection("VT-1 equipment.flare_stack {\"status\": \"future\"}", json!([]));
+    protection("VT-1 equipment.flare_drum", json!([]));
     protection("VT-1 piping_component.blind_flange", json!([]));
     protection("V-1 piping_component.gate_valve\nVT-1 reference.open_end {\"status\": \"removed\"}", json!([]));
 }
@@ -2279,6 +2282,14 @@ fn a_relief_valve_in_a_line_ends_a_section() {
             [["PSV-1", "PSV-3"], ["V-9"], []],
             [["V-3"], ["PSV-3"], [["PSV-3", "boundary"]]]
         ]),
+    );
+    // Nor does a blowdown valve join its line to the header.
+    let blowdown = "T-2 piping_component.pipe_tee\nBDV-1 piping_component.blowdown_valve\nV-1 > T-1\nT-1 > T-2\nT-2 > V-2\nT-2 > BDV-1\nBDV-1 > T-9";
+    let ends = "hazopNodes() | map([(.from | map(.id) | sort()), (.to | map(.id) | sort())])";
+    check(
+        &plant(blowdown),
+        ends,
+        json!([[["V-1"], ["BDV-1", "PSV-1", "V-2"]], [["BDV-1", "PSV-1", "PSV-3"], ["V-9"]], [["V-3"], ["PSV-3"]]]),
     );
     // The device protects the vessel at the other end of the section into which it discharges.
     check(

@@ -94,7 +94,16 @@ pub(crate) fn is_controller(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether the letters or the class of an instrument state that it is operated by hand.
 pub(crate) fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has_letter = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'));
-    is_hand_switch_by_class(drawing, node) || !is_detector(drawing, node) && has_letter()
+    // The interlock `HZ-1` or `HIPPS-1` that a signal feeds is the logic of a trip.
+    let is_logic = || drawing.class_has_word(node, vocabulary::INTERLOCKS) && is_fed_by_signal(drawing, node);
+    is_hand_switch_by_class(drawing, node) || !is_detector(drawing, node) && has_letter() && !is_logic()
+}
+
+/// Returns whether a signal leads to an item.
+fn is_fed_by_signal(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let edges = topology.table(EdgeFilter::All, Direction::Up).edges(node);
+    edges.iter().any(|edge| topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL))
 }
 
 /// Returns whether an instrument is a switch that is operated by hand, by its class.

@@ -84,7 +84,7 @@ pub(crate) struct LoopParts {
     /// Sensors, functions and final elements that are members of other loops only.
     pub shared: Vec<NodeId>,
     /// Functions and other items that signals pass between them.
-    between: Vec<NodeId>,
+    pub between: Vec<NodeId>,
     /// Signals that lead from a sensor to a final element.
     connection: Connection,
     /// The only initiators are hand switches.

@@ -81,7 +81,13 @@ impl Loops {
             for member in found.members.iter().copied().filter(is_moving) {
                 let reached = signals::reached(drawing, member, &passes, charge)?;
                 charge(reached.len() as u64)?;
-                is_trip |= reached.into_iter().any(|node| protection::is_shutdown_valve(drawing, node));
+                // Only the letters `XV` or `UV` of a valve that a controller moves say nothing about a trip.
+                let is_control = instrument_class::is_controller(drawing, member);
+                let is_shutdown = |node: NodeId| {
+                    protection::is_shutdown_valve(drawing, node)
+                        && !(is_control && protection::may_be_control_valve(drawing, node))
+                };
+                is_trip |= reached.into_iter().any(is_shutdown);
             }
             self.list[at].protection = is_trip.then_some(Protection::Unclear);
         }

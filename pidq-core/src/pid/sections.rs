@@ -563,7 +563,7 @@ pub(crate) fn review_sections<'a>(
     let ends_here =
         |node: NodeId| safeguards.internal_relief().contains(&node) || ends_section(drawing, cuts, is_minor, node);
     let mut ends: Vec<bool> = (0..topology.node_count() as u32).map(ends_here).collect();
-    let devices = safeguards.relief_devices();
+    let devices = safeguards.discharging_devices(drawing);
     let is_end = |node: NodeId| ends[node as usize];
     let mut between_all = parts_between(drawing, |node| is_end(node) || devices.binary_search(&node).is_ok(), charge)?;
     for device in relief_boundaries(drawing, &devices, &is_end, &mut between_all, charge)? {

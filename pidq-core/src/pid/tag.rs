@@ -192,6 +192,17 @@ impl Tag {
         self.split().0 == Some('D')
     }
 
+    /// Returns the direction of the limit at which an instrument switches: `LSHH`, `LZLL`.
+    pub fn switched_limit(&self) -> Option<&'static str> {
+        let (modifier, functions) = self.split();
+        let switches = self.measures() && (modifier == Some('Z') || functions.contains(&'S'));
+        match (functions.contains(&'H'), functions.contains(&'L')) {
+            (true, false) if switches => Some("H"),
+            (false, true) if switches => Some("L"),
+            _ => None,
+        }
+    }
+
     /// Returns the same tag with the letter of a difference: the loop of `PDIC-1` for `PV-1`; `None` for letters that are
     /// a word or that have a modifier.
     pub fn with_difference(&self) -> Option<Tag> {

@@ -1,6 +1,6 @@
 //! Associations as edges. They come in pairs, one from each side, which become one edge.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::import::Finding;
 use crate::snake_case::snake_case;
@@ -57,6 +57,46 @@ pub fn add(plant: &mut PlantImport<'_>) {
             _ => {}
         }
     }
+    relate_functions_by_number(plant);
+}
+
+/// Relates each actuating function without such an association to the only actuating system with its number.
+fn relate_functions_by_number(plant: &mut PlantImport<'_>) {
+    let related = items_with_fulfillment(plant);
+    let mut systems: HashMap<&str, Vec<usize>> = HashMap::new();
+    for item in numbered_items(plant, "ActuatingSystem") {
+        systems.entry(&plant.items[item].tag).or_default().push(item);
+    }
+    let pair = |function: usize| match systems.get(plant.items[function].tag.as_str()).map(Vec::as_slice) {
+        Some([system]) if !related.contains(&function) && !related.contains(system) => Some((function, *system)),
+        _ => None,
+    };
+    let pairs: Vec<(usize, usize)> = numbered_items(plant, "ActuatingFunction").filter_map(pair).collect();
+    for (function, system) in pairs {
+        let [from, to] = [function, system].map(|item| plant.items[item].id.clone());
+        plant.relate("associated_with", Some("association.is_fulfilled_by"), &from, &to);
+    }
+}
+
+/// Returns the items with a number that an element of a name describes.
+fn numbered_items<'p>(plant: &'p PlantImport<'_>, name: &'static str) -> impl Iterator<Item = usize> + 'p {
+    let has_number = move |item: &usize| !plant.items[*item].tag.is_empty();
+    (0..plant.items.len()).filter(has_number).filter(move |item| plant.element(*item).name == name)
+}
+
+/// Returns the items at either end of an association that says what fulfills a function, or where it acts.
+fn items_with_fulfillment(plant: &PlantImport<'_>) -> HashSet<usize> {
+    const TYPES: &[&str] = &["is fulfilled by", "fulfills", "is located in", "is the location of"];
+    let mut found = HashSet::new();
+    for (index, element) in plant.tree.elements.iter().enumerate().filter(|(_, element)| element.name == "Association")
+    {
+        let is_known = element.get("Type").is_some_and(|text| TYPES.iter().any(|known| is_type(text, known)));
+        if is_known {
+            found.extend(plant.owner(index));
+            found.extend(element.get("ItemID").and_then(|id| plant.lookup(id)));
+        }
+    }
+    found
 }
 
 /// Reports an association without a node at its start, as of a signal line. The ends of signal lines were read before.

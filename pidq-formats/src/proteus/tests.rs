@@ -527,6 +527,36 @@ fn the_element_of_a_sensor_is_not_a_final_element() {
 }
 
 #[test]
+fn an_actuating_function_is_fulfilled_by_the_system_with_its_number() {
+    let number = |class: &str, tag: &str| {
+        format!(
+            "<GenericAttributes Set='DexpiAttributes'><GenericAttribute Name='{class}NumberAssignmentClass' Value='{tag}'/></GenericAttributes>"
+        )
+    };
+    let system = |id: &str, tag: &str, valve: &str| {
+        let number = number("ActuatingSystem", tag);
+        format!(
+            "<ActuatingSystem ID='{id}'>{number}<ActuatingSystemComponent ID='{id}R' ComponentClass='OperatedValveReference'>\
+            <Association Type='refers to' ItemID='{valve}'/></ActuatingSystemComponent></ActuatingSystem>"
+        )
+    };
+    let related = |tag: &str, others: &str| {
+        let function = number("ActuatingFunction", tag);
+        let valves = "<PipingComponent ID='V' TagName='XV-1' ComponentClass='OperatedValve'/>";
+        let functions = format!(
+            "<ProcessInstrumentationFunction ID='F' TagName='UZ-1'><ActuatingFunction ID='A'>{function}</ActuatingFunction>\
+            </ProcessInstrumentationFunction>{}{others}",
+            system("AS", "XV-1", "V")
+        );
+        let imported = piped(&format!("{TANK}{functions}"), &[("TN", valves, "X")]);
+        edges(&graph(&imported), "is_fulfilled_by").len()
+    };
+    assert_eq!(related("XV-1", ""), 1);
+    assert_eq!(related("XV-2", ""), 0);
+    assert_eq!(related("XV-1", &system("AT", "XV-1", "V")), 0);
+}
+
+#[test]
 fn dangling_references_are_kept_and_reported() {
     let imported = segment("<Connection FromID='GHOST' ToID='L'/>");
     assert!(edges(&graph(&imported), "physically_connected_to").contains("GHOST > L"));

@@ -241,7 +241,7 @@ fn draft_of(body: Vec<u8>, file: &Path, explicit_id: Option<&str>) -> Result<(Gr
         None => body,
         Some(format) => {
             let name = file.display().to_string();
-            let imported = drawing_files::read(&[body], Some(format.name), &name)?;
+            let imported = drawing_files::read(&[body], Some(format.name), std::slice::from_ref(&name))?;
             drawing_files::print_findings(&imported.diagnostics, &name);
             rules.job_id = JobIdPolicy::Replace;
             imported.json.into_bytes()

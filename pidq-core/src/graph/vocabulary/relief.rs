@@ -170,6 +170,9 @@ pub const FLARE_EQUIPMENT: &[&str] = &[
 pub const FLARE_DRUMS: &[&str] =
     &["knock_out", "knockout", "ko_drum", "k_o_drum", "kod", "seal_drum", "blowdown_drum", "blow_down_drum"];
 
+/// Last words in the classes of flares and stacks, which are open to the air.
+pub const OPEN_STACKS: &[&str] = &["flare", "flare_stack", "flare_tip", "vent_stack"];
+
 /// Words in the classes of items that stop a flame, a leak or a reverse flow by themselves, with the kind of safeguard.
 pub const PASSIVE_SAFEGUARDS: &[(&str, &str)] = &[
     ("flame_arrest", "flame_arrester"),

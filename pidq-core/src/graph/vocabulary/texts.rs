@@ -190,12 +190,14 @@ pub const MOVED_WORDS: &[&str] = &[
     "transflow",
 ];
 
-/// Participles of what trips, sensors and shutdown valves do, in lower case.
+/// Participles of what trips, sensors and shutdown valves do, and of how pumps are built, in lower case.
 pub const TRIP_PARTICIPLES: &[&str] = &[
     "activated",
     "alarmed",
+    "canned",
     "configured",
     "controlled",
+    "coupled",
     "deenergised",
     "deenergized",
     "detected",
@@ -210,13 +212,17 @@ pub const TRIP_PARTICIPLES: &[&str] = &[
     "indicated",
     "initiated",
     "latched",
+    "lined",
+    "packaged",
     "reached",
     "started",
     "stopped",
+    "submerged",
     "transmitted",
     "triggered",
     "triplicated",
     "tripped",
+    "unspared",
     "wired",
 ];
 

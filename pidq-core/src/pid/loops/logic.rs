@@ -48,9 +48,9 @@ pub(super) fn unite(
     let with_functions: HashSet<(&Key, &str)> = others.map(|(group, _)| (&group.key, &*group.suffix)).collect();
     for (at, group) in groups.iter().enumerate() {
         let root = search.root(at);
-        // Sensors of no trip stay together.
+        // Sensors and hand switches of no trip stay together.
         let first = match search.parts[root] {
-            Part::Sensors => *sensors.entry((group.key.clone(), group.suffix.clone())).or_insert(root),
+            Part::Sensors | Part::Hand => *sensors.entry((group.key.clone(), group.suffix.clone())).or_insert(root),
             _ => root,
         };
         let place = *places.entry(first).or_insert(united.len());
@@ -79,12 +79,12 @@ pub(super) fn unite(
     Ok(united)
 }
 
-/// Splits groups of sensors, since each may feed another trip.
+/// Splits groups of sensors and of hand switches, since each may feed another trip.
 fn with_single_sensors(drawing: &Drawing<'_>, groups: Vec<Group>, charge: ChargeFn<'_>) -> Result<Vec<Group>> {
     let mut single = Vec::with_capacity(groups.len());
     for group in groups {
         charge(1 + group.items.len() as u64)?;
-        if part(drawing, &group) != Part::Sensors {
+        if !matches!(part(drawing, &group), Part::Sensors | Part::Hand) {
             single.push(group);
             continue;
         }

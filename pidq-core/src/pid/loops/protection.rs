@@ -89,6 +89,12 @@ pub(crate) fn is_shutdown_valve(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.topology.roles[node as usize].closes() && stated.is_some_and(|stated| stated != Protection::Unclear)
 }
 
+/// Returns whether only the letters of the tag of a valve say that it may be one of a trip. A controller may move it too: `UV`
+/// is the usual tag of an anti-surge valve.
+pub(crate) fn may_be_control_valve(drawing: &Drawing<'_>, valve: NodeId) -> bool {
+    emergency_valve(drawing, valve) == Some((EmergencyValve::Possible, "tag"))
+}
+
 /// Returns whether a field or an attribute states a safety instrumented function: `sil: 2`, `sis: true`.
 fn states_safety(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     if drawing.node_field(node, Names::Safety).is_some_and(is_stated) {

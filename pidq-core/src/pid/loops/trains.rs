@@ -2,8 +2,8 @@
 //! `PIC-101B`.
 //!
 //! A suffix also distinguishes the voting transmitters, the converters and the valves of one loop. It stands for a train
-//! only if two suffixes have a controller, or a display or switch with a sensor, and no signal unites them. So do the
-//! directions of the limits of switches: `LSHH-1` closes the feed, `LSLL-1` stops the pump.
+//! only if two suffixes have a controller, a display or switch with a sensor, or the switch or logic of a trip, and no
+//! signal unites them. So do the directions of the limits of switches: `LSHH-1` closes the feed, `LSLL-1` stops the pump.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -28,11 +28,11 @@ pub(super) fn split(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -
 /// Splits a trip by the directions of the limits at which it switches, if no signal unites them.
 pub(super) fn split_by_limits(drawing: &Drawing<'_>, group: Group, charge: ChargeFn<'_>) -> Result<Vec<Group>> {
     charge(group.items.len() as u64)?;
-    let first = |limit: &str| group.items.iter().find(|item| limit_of(item) == Some(limit));
+    let first = |limit: &str| group.items.iter().find(|item| item.tag.switched_limit() == Some(limit));
     let limits: Vec<(String, NodeId)> =
         ["H", "L"].into_iter().filter_map(|limit| Some((limit.into(), first(limit)?.node))).collect();
     let suffix = group.suffix.clone();
-    let mut parts = split_by(drawing, group, &limits, limit_of, charge)?;
+    let mut parts = split_by(drawing, group, &limits, |item| item.tag.switched_limit(), charge)?;
     parts.iter_mut().for_each(|part| part.suffix.clone_from(&suffix));
     Ok(parts)
 }
@@ -40,17 +40,6 @@ pub(super) fn split_by_limits(drawing: &Drawing<'_>, group: Group, charge: Charg
 /// Returns the suffix of a tag, if it names one train.
 fn own_suffix(item: &Item) -> Option<&str> {
     Some(&*item.tag.suffix).filter(|suffix| names_one_train(suffix))
-}
-
-/// Returns the direction of the limit at which an instrument switches: `LSHH`, `LZLL`.
-fn limit_of(item: &Item) -> Option<&'static str> {
-    let (modifier, functions) = item.tag.split();
-    let switches = item.tag.measures() && (modifier == Some('Z') || functions.contains(&'S'));
-    match (functions.contains(&'H'), functions.contains(&'L')) {
-        (true, false) if switches => Some("H"),
-        (false, true) if switches => Some("L"),
-        _ => None,
-    }
 }
 
 /// Splits a group by the labels of its instruments, each with its first instrument, if no signal unites them.
@@ -90,8 +79,8 @@ fn split_by(
     Ok(parts)
 }
 
-/// Returns the suffixes with a controller, with a display or a switch next to another instrument, or with a switch that
-/// has a signal to something; each with its first instrument.
+/// Returns the suffixes with a controller, with a display or a switch next to another instrument, or with a switch or the
+/// logic of a trip that has a signal to something; each with its first instrument.
 fn suffixes_of_trains(drawing: &Drawing<'_>, items: &[Item], charge: ChargeFn<'_>) -> Result<Vec<(String, NodeId)>> {
     let mut by_suffix: Vec<(&str, Vec<&Item>)> = Vec::new();
     let mut positions: HashMap<&str, usize> = HashMap::new();
@@ -109,8 +98,9 @@ fn suffixes_of_trains(drawing: &Drawing<'_>, items: &[Item], charge: ChargeFn<'_
             let functions = item.tag.split().1;
             let is_bubble = functions.iter().any(|letter| "ACIKRS".contains(*letter))
                 && instrument_class::stage(drawing, item.node) != Stage::Sensor;
+            let may_trip = is_bubble || functions.contains(&'S') || is_logic(drawing, item);
             let acts = item.protection.is_some() && !signals::successors(drawing, item.node, charge)?.is_empty();
-            if functions.contains(&'C') || is_bubble && (has_several || acts) {
+            if functions.contains(&'C') || is_bubble && has_several || may_trip && acts {
                 found.push((suffix.into(), items[0].node));
                 break;
             }
@@ -119,22 +109,30 @@ fn suffixes_of_trains(drawing: &Drawing<'_>, items: &[Item], charge: ChargeFn<'_
     Ok(found)
 }
 
+/// Returns whether an instrument is the logic of a trip, such as `I-1A` or `UZ-1A`, and no relay or actuator behind it.
+fn is_logic(drawing: &Drawing<'_>, item: &Item) -> bool {
+    item.tag.split().1.iter().all(|letter| *letter == 'Z')
+        && instrument_class::stage(drawing, item.node) == Stage::Logic
+        && !instrument_class::acts_by_class(drawing, item.node)
+}
+
 /// Returns whether a suffix names one train: not `A/B`.
 fn names_one_train(suffix: &str) -> bool {
     !suffix.is_empty() && suffix.chars().all(|c| c.is_alphanumeric() || c == '-')
 }
 
 /// Unites the instruments of a group with the same label, and those whose signals lead to each other or to the same
-/// item. Sensors unite nothing: several trains may share one.
-fn connected(
+/// item; trips that also act on different items share this item and are two. Transmitters unite nothing: several trains
+/// may share one.
+fn connected<'g>(
     drawing: &Drawing<'_>,
-    group: &Group,
-    label: fn(&Item) -> Option<&str>,
+    group: &'g Group,
+    label: fn(&'g Item) -> Option<&'g str>,
     charge: ChargeFn<'_>,
 ) -> Result<Sets> {
     let mut sets = Sets::new();
     let members: HashSet<NodeId> = group.items.iter().map(|item| item.node).collect();
-    let mut first: HashMap<&str, NodeId> = HashMap::new();
+    let mut labels: HashMap<&str, Label> = HashMap::new();
     let is_own = |node: NodeId| members.contains(&node) || drawing.tag(node).is_none();
     let passes = |node: NodeId| {
         signals::role(drawing, node) == Role::Instrument
@@ -144,20 +142,68 @@ fn connected(
     };
     for item in &group.items {
         charge(1)?;
-        if let Some(label) = label(item) {
-            let first = *first.entry(label).or_insert(item.node);
-            sets.unite(first, item.node);
+        let mut of_label = label(item).map(|label| labels.entry(label).or_insert_with(|| Label::new(item.node)));
+        if let Some(label) = &of_label {
+            sets.unite(label.first, item.node);
         }
-        if instrument_class::stage(drawing, item.node) == Stage::Sensor {
+        let switches = group.key.is_protective && item.tag.split().1.contains(&'S');
+        if instrument_class::stage(drawing, item.node) == Stage::Sensor && !switches {
             continue;
         }
         for node in signals::reached(drawing, item.node, &passes, charge)? {
-            if passes(node) || signals::is_target(drawing, node) {
-                sets.unite(item.node, node);
+            let is_target = signals::is_target(drawing, node);
+            match &mut of_label {
+                Some(label) if group.key.is_protective && !members.contains(&node) => {
+                    label.add(node, is_target, passes(node));
+                }
+                _ if passes(node) || is_target => sets.unite(item.node, node),
+                _ => {}
             }
         }
     }
+    unite_same_effects(labels, &mut sets);
     Ok(sets)
+}
+
+/// Instruments with a label, and what their signals lead to.
+struct Label {
+    first: NodeId,
+    targets: Vec<NodeId>,
+    instruments: Vec<NodeId>,
+}
+
+impl Label {
+    fn new(first: NodeId) -> Label {
+        Label { first, targets: Vec::new(), instruments: Vec::new() }
+    }
+
+    fn add(&mut self, node: NodeId, is_target: bool, is_instrument: bool) {
+        match (is_target, is_instrument) {
+            (true, _) => self.targets.push(node),
+            (false, true) => self.instruments.push(node),
+            (false, false) => {}
+        }
+    }
+
+    /// Returns the items that the instruments act on, or else the logic that they lead to.
+    fn effects(self) -> Vec<NodeId> {
+        let mut effects = if self.targets.is_empty() { self.instruments } else { self.targets };
+        effects.sort_unstable();
+        effects.dedup();
+        effects
+    }
+}
+
+/// Unites the labels that act on the same items.
+fn unite_same_effects(labels: HashMap<&str, Label>, sets: &mut Sets) {
+    let mut first_by_effects: HashMap<Vec<NodeId>, NodeId> = HashMap::new();
+    for label in labels.into_values() {
+        let first = label.first;
+        let effects = label.effects();
+        if !effects.is_empty() {
+            sets.unite(*first_by_effects.entry(effects).or_insert(first), first);
+        }
+    }
 }
 
 /// Returns the indices of the trains of an instrument; `None` for the rest of the group.

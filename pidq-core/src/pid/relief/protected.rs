@@ -11,6 +11,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::{ChargeFn, lists};
 
@@ -327,7 +328,7 @@ pub(crate) fn enters_pump(drawing: &Drawing<'_>, node: NodeId, pipe: EdgeId) -> 
         && drawing.raises_pressure(topology.equipment_or_self(node))
 }
 
-/// Returns the end at which a side of equipment is open to the atmosphere, past nothing that closes.
+/// Returns the end, or the flare or stack, at which a side of equipment is open to the atmosphere, past nothing that closes.
 pub(crate) fn open_vent(drawing: &Drawing<'_>, side: EquipmentSide, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
@@ -342,6 +343,11 @@ pub(crate) fn open_vent(drawing: &Drawing<'_>, side: EquipmentSide, charge: Char
         let is_open_end = role == Role::OpenEnd || is_air_end(drawing, node);
         if is_open_end && !is_synthetic(drawing, node) && is_there(drawing, node) {
             return Ok(Some(node));
+        }
+        let equipment = topology.equipment_or_self(node);
+        let is_stack = topology.is_equipment(node) && drawing.class_ends_with_word(equipment, vocabulary::OPEN_STACKS);
+        if at >= start_count && is_stack && is_there(drawing, equipment) && is_there(drawing, node) {
+            return Ok(Some(equipment));
         }
         let open_pipes = table.arcs(node).filter(|(_, pipe)| pipe_state(drawing, *pipe) == PipeState::Open);
         let cause = item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?;

@@ -12,7 +12,6 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
-use crate::graph::trip_words::EmergencyValve;
 use crate::graph::vocabulary;
 use crate::pid::instrument_class::parts::instrument_of;
 use crate::pid::instrument_class::{self, air_lines};
@@ -299,8 +298,7 @@ impl<'d, 'a> Report<'d, 'a> {
     /// Returns whether only the letters of the tag of a valve say that it may be one of a trip. A controller may move it too: `UV`
     /// is the usual tag of an anti-surge valve.
     fn is_possible_trip_valve(&self, valve: NodeId) -> bool {
-        let possible = || protection::emergency_valve(self.drawing, valve) == Some((EmergencyValve::Possible, "tag"));
-        self.trip_reasons[valve as usize] == Some("tag") && possible()
+        self.trip_reasons[valve as usize] == Some("tag") && protection::may_be_control_valve(self.drawing, valve)
     }
 
     /// Returns the nodes that the signals of a node lead to, the parts of an instrument, and the valve of an actuator.

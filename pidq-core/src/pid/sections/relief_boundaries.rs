@@ -1,6 +1,7 @@
-//! Relief devices that end sections of a review: those in a line that goes on, and those at a header of several devices.
+//! Relief devices and blowdown valves that end sections of a review: those in a line that goes on, and those at a header of
+//! several devices.
 //!
-//! Behind a relief device, another pressure holds. A device between one side of equipment and its own outlet is a part of one
+//! Behind a device, another pressure holds. A device between one side of equipment and its own outlet is a part of one
 //! section, as a section of its inlet alone says nothing.
 
 use hashbrown::{HashMap, HashSet};
@@ -12,8 +13,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::ChargeFn;
 
-/// Returns the relief devices that end sections. `parts` are the parts of the piping between the ends, which all relief devices
-/// are.
+/// Returns the devices that end sections. `parts` are the parts of the piping between the ends, which all devices are.
 pub(super) fn relief_boundaries(
     drawing: &Drawing<'_>,
     devices: &[NodeId],
@@ -50,7 +50,7 @@ pub(super) fn relief_boundaries(
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum End {
     Item(NodeId),
-    /// Relief devices between the same two parts: a device and its spare are one.
+    /// Devices between the same two parts: a device and its spare are one.
     Device([u32; 2]),
 }
 

@@ -10,6 +10,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::graph::vocabulary;
+use crate::pid::instrument_class::parts::{instrument_of, instruments_of};
 use crate::pid::isolate::equipment_bodies::EquipmentBodies;
 use crate::pid::loop_parts::{self, LoopParts};
 use crate::pid::loops::{Loop, Loops, protection};
@@ -50,7 +51,7 @@ pub(super) struct Safeguards {
 }
 
 /// A trip or a safety instrumented function.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Trip {
     name: String,
     /// Its node, else its first function, one that is not operated by hand first, else its first member.
@@ -93,6 +94,70 @@ impl Trip {
             acts_on,
         }))
     }
+
+    /// Returns the trip at the other limit of the same variable, if one loop switches at both: they guard against different
+    /// deviations.
+    fn at_other_limit(&self, drawing: &Drawing<'_>, parts: &LoopParts, charge: ChargeFn<'_>) -> Result<Option<Trip>> {
+        let limit = |node: NodeId| drawing.tag(node).and_then(Tag::parse_letters).and_then(|tag| tag.switched_limit());
+        let Some(own) = limit(self.item) else { return Ok(None) };
+        let functions = parts.instruments_of_functions(drawing, charge)?;
+        let other = functions.into_iter().find(|node| limit(*node).is_some_and(|limit| limit != own));
+        charge(self.acts_on.len() as u64)?;
+        Ok(other.map(|item| Trip { item, is_certain: self.is_certain && is_installed(drawing, item), ..self.clone() }))
+    }
+
+    /// Returns the trip of some of its sensors; the instrument stands for it if there is one.
+    fn with_sensors(mut self, drawing: &Drawing<'_>, sensors: Vec<NodeId>, charge: ChargeFn<'_>) -> Result<Trip> {
+        self.sensing_points = loop_parts::sensing_points(drawing, &sensors, charge)?;
+        charge((sensors.len() + self.sensing_points.len()) as u64)?;
+        if let [instrument] = instruments_of(drawing, &sensors, charge)?[..] {
+            self.item = instrument;
+        }
+        self.sensors = sensors;
+        Ok(self)
+    }
+}
+
+/// Returns, for logic that other trips pass, its sensors that are in none of them; `None` for other trips.
+fn further_sensors(
+    drawing: &Drawing<'_>,
+    paths: &[(&Loop, LoopParts)],
+    charge: ChargeFn<'_>,
+) -> Result<Vec<Option<Vec<NodeId>>>> {
+    let mut by_logic: HashMap<NodeId, Vec<usize>> = HashMap::new();
+    let mut instruments: Vec<HashSet<NodeId>> = Vec::with_capacity(paths.len());
+    for (at, (_, logic)) in paths.iter().enumerate() {
+        charge(1 + logic.functions.len() as u64)?;
+        logic.functions.iter().for_each(|node| by_logic.entry(*node).or_default().push(at));
+        instruments.push(instruments_of(drawing, &logic.sensors, charge)?.into_iter().collect());
+    }
+    let mut further: Vec<Option<Vec<NodeId>>> = vec![None; paths.len()];
+    for (at, (_, trip)) in paths.iter().enumerate().filter(|(_, (_, trip))| trip.is_closed()) {
+        charge(1 + trip.between.len() as u64)?;
+        let mut shared: Vec<usize> =
+            trip.between.iter().filter_map(|node| by_logic.get(node)).flatten().copied().collect();
+        shared.sort_unstable();
+        shared.dedup();
+        for other in shared.into_iter().filter(|other| *other != at) {
+            let (_, logic) = &paths[other];
+            charge((logic.sensors.len() + trip.final_elements.len()) as u64)?;
+            let moved: HashSet<&NodeId> = trip.final_elements.iter().collect();
+            let is_part = instruments[at].is_subset(&instruments[other])
+                && logic.final_elements.iter().all(|node| moved.contains(node))
+                && (instruments[at].len(), trip.between.len(), at)
+                    < (instruments[other].len(), logic.between.len(), other);
+            if !is_part {
+                continue;
+            }
+            let mut left = Vec::new();
+            for sensor in further[other].as_ref().unwrap_or(&logic.sensors) {
+                let is_own = instruments[at].contains(&instrument_of(drawing, *sensor, charge)?);
+                left.extend((!is_own).then_some(*sensor));
+            }
+            further[other] = Some(left);
+        }
+    }
+    Ok(further)
 }
 
 /// Items of a section: its pipes, the items between its ends, those at its ends, and the instruments that sense in it.
@@ -126,17 +191,28 @@ impl Safeguards {
         Ok(safeguards)
     }
 
-    /// Adds the trips, one for each path from its sensors to its final elements.
+    /// Adds the trips, one for each path from its sensors to its final elements, and logic that several trips share only
+    /// for its further sensors.
     fn add_trips(&mut self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<()> {
         let loops = Loops::find(drawing, charge)?;
-        let mut paths = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut paths: Vec<(&Loop, LoopParts)> = Vec::new();
         for (at, found) in loops.list.iter().enumerate().filter(|(_, found)| found.protection.is_some()) {
             let parts = LoopParts::find(drawing, &loops, at, charge)?;
-            if parts.is_closed() && !paths.insert(parts.path(drawing, charge)?) {
-                continue;
+            if !parts.is_closed() || seen.insert(parts.path(drawing, charge)?) {
+                paths.push((found, parts));
             }
-            if let Some(trip) = Trip::new(drawing, found, &parts, charge)? {
-                self.add(trip);
+        }
+        let further = further_sensors(drawing, &paths, charge)?;
+        for ((found, parts), further) in paths.iter().zip(further) {
+            let is_other_trip = further.as_ref().is_some_and(Vec::is_empty);
+            if let Some(trip) = Trip::new(drawing, found, parts, charge)?.filter(|_| !is_other_trip) {
+                let other = trip.at_other_limit(drawing, parts, charge)?;
+                self.add(match further {
+                    Some(sensors) => trip.with_sensors(drawing, sensors, charge)?,
+                    None => trip,
+                });
+                other.into_iter().for_each(|other| self.add(other));
             }
         }
         Ok(())
@@ -183,11 +259,10 @@ impl Safeguards {
         Ok(())
     }
 
-    /// Returns the relief devices, in document order.
-    pub fn relief_devices(&self) -> Vec<NodeId> {
-        let mut devices: Vec<NodeId> = self.relief.keys().copied().collect();
-        devices.sort_unstable();
-        devices
+    /// Returns the relief devices and the blowdown valves, in document order: behind them, another pressure holds.
+    pub fn discharging_devices(&self, drawing: &Drawing<'_>) -> Vec<NodeId> {
+        let nodes = 0..drawing.topology.node_count() as u32;
+        nodes.filter(|node| self.relief.contains_key(node) || is_blowdown_valve(drawing, *node)).collect()
     }
 
     /// Returns the relief devices between the outlet and the suction of a machine.
