@@ -195,7 +195,7 @@ fn the_valves_of_a_well_are_hand_valves_by_their_description() {
 }
 
 #[test]
-fn fittings_and_meters_in_a_pipe_are_known() {
+fn fittings_and_flow_instruments_in_a_pipe_are_known() {
     for class in
         ["diaphragm_seal", "chemical_seal", "swage", "snubber", "coriolis_meter", "vortex_meter", "averaging_pitot"]
     {

@@ -789,7 +789,7 @@ fn logic_that_trips_share_is_a_safeguard_only_for_its_further_sensors() {
     check(&format!("{plant}; PT-7 ⇢ PSLL-7 ⇢ UZ-1"), trips, r#"[[["PSHH-7",true],["PSLL-7",true]]]"#);
     let voting = plant.replace("PSHH-7", "PSHH-7A") + "; PT-7 ⇢ PSHH-7B ⇢ UZ-1";
     check(&voting, trips, r#"[[["PSHH-7A",true]]]"#);
-    check(&voted, "hazopNodes() | map(.safeguards | filter(.loop != null) | map(.item.tag))", r#"[["UZ-1"]]"#);
+    check(&voted, "hazopNodes() | map(.safeguards | filter(.senses != null) | map(.item.tag))", r#"[["UZ-1"]]"#);
 }
 
 #[test]

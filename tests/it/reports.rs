@@ -1151,9 +1151,9 @@ fn an_open_vent_protects_a_tank() {
     let protection = |vent: &str, expected: Value| check(&plant(vent), rows, json!([["T-1", expected]]));
     protection("VT-1 reference.open_end", json!([["VT-1", "vent", "open"]]));
     protection("VT-1 vent_hood", json!([["VT-1", "vent", "open"]]));
-    protection("VT-1 equipment.flare_stack", json!([["VT-1", "vent", "open"]]));
-    protection("VT-1 equipment.flare_stack {\"status\": \"future\"}", json!([]));
-    protection("VT-1 equipment.flare_drum", json!([]));
+    protection("VT-1 equipment.flare_stack {\"design_pressure\": \"0.02 barg\"}", json!([["VT-1", "vent", "open"]]));
+    protection("VT-1 equipment.flare_stack {\"status\": \"future\", \"design_pressure\": \"0.02 barg\"}", json!([]));
+    protection("VT-1 equipment.flare_drum {\"design_pressure\": \"0.02 barg\"}", json!([]));
     protection("VT-1 piping_component.blind_flange", json!([]));
     protection("V-1 piping_component.gate_valve\nVT-1 reference.open_end {\"status\": \"removed\"}", json!([]));
 }

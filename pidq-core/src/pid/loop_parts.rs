@@ -92,7 +92,7 @@ pub(crate) struct LoopParts {
     /// A function without a sensor may stand for the measurement too, or an item that feeds it may be a sensor.
     may_sense: bool,
     sheet_ends: SheetEnds,
-    doubts: Doubts,
+    uncertainties: Uncertainties,
 }
 
 /// Signals of a loop at the ends of its sheet.
@@ -106,7 +106,7 @@ struct SheetEnds {
 
 /// Reasons for which a drawing does not state what a loop does.
 #[derive(Clone, Copy, Debug, Default)]
-struct Doubts {
+struct Uncertainties {
     /// A signal between its parts is not there, or may not be.
     has_absent_signal: bool,
     /// A sensor or a final element has no signal: only its number says that it belongs to the loop. Counts for a trip.
@@ -123,7 +123,7 @@ struct Doubts {
     has_unknown_edge: bool,
 }
 
-impl Doubts {
+impl Uncertainties {
     /// Returns whether there is one that counts for a loop of any kind.
     fn is_any(self) -> bool {
         self.has_absent_signal
@@ -163,9 +163,9 @@ impl LoopParts {
             is_only_by_hand,
             may_sense,
             sheet_ends: SheetEnds { enters: enters_sheet, leaves: leaves_sheet },
-            doubts: Doubts::default(),
+            uncertainties: Uncertainties::default(),
         };
-        parts.doubts = search.doubts(&parts, acts_on_unknown, charge)?;
+        parts.uncertainties = search.uncertainties(&parts, acts_on_unknown, charge)?;
         Ok(parts)
     }
 
@@ -202,10 +202,10 @@ impl LoopParts {
     pub fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
         let mut items = self.items();
         let is_trip = protection.is_some();
-        let is_assumed = is_trip && (self.connection == Connection::Assumed || self.doubts.has_part_by_number);
+        let is_assumed = is_trip && (self.connection == Connection::Assumed || self.uncertainties.has_part_by_number);
         let may_move_other = |node: &NodeId| air_lines::possible_valve(drawing, *node).is_some();
         !is_assumed
-            && !self.doubts.is_any()
+            && !self.uncertainties.is_any()
             && items.all(|node| valve_state::installation(drawing, *node) == Installation::Installed)
             && (!is_trip || !self.items().any(|node| may_not_act(drawing, *node)))
             && !self.final_elements.iter().any(may_move_other)
@@ -573,12 +573,12 @@ impl Search<'_, '_> {
     }
 
     /// Returns the reasons for which the drawing does not state what the loop with some parts does.
-    fn doubts(&self, parts: &LoopParts, acts_on_unknown: bool, charge: ChargeFn<'_>) -> Result<Doubts> {
+    fn uncertainties(&self, parts: &LoopParts, acts_on_unknown: bool, charge: ChargeFn<'_>) -> Result<Uncertainties> {
         let LoopParts { sensors, final_elements, between, .. } = parts;
         let (drawing, is_connected) = (self.drawing, parts.connection != Connection::None);
         let ends = || sensors.iter().chain(final_elements).copied();
         let voting = self.found.node.into_iter().chain(between.iter().copied());
-        Ok(Doubts {
+        Ok(Uncertainties {
             has_absent_signal: has_absent_signal(drawing, parts.items().copied(), charge)?,
             // A loop that is not closed is known to be open, whatever has no signal.
             has_part_by_number: is_connected && has_part_without_signal(drawing, ends(), charge)?,

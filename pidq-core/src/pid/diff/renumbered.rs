@@ -11,7 +11,7 @@ use crate::pid::ChargeFn;
 use crate::value::compare::is_equal;
 
 /// Returns whether ids of the old revision belong to other items in the new one. Where an item with a tag has another id, and one
-/// of both ids is that of another item, either the ids or the tags were exchanged: more fields and neighbours of the items agree
+/// of both ids is that of another item, either the ids or the tags were exchanged: more fields and adjacent items agree
 /// by tags, or by ids. Without a majority the ids count.
 pub(super) fn are_ids_renumbered(old: &Drawing<'_>, new: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<bool> {
     charge((old.topology.node_count() + new.topology.node_count()) as u64)?;
@@ -50,9 +50,9 @@ fn agreement(
         count += usize::from(other.map_or(Ok(false), |(_, other)| is_equal(*value, *other, &mut *charge))?);
     }
     for direction in [Direction::Up, Direction::Down] {
-        let before = neighbour_tags(old, before, direction);
+        let before = adjacent_tags(old, before, direction);
         charge(1 + before.len() as u64)?;
-        count += usize::from(!before.is_empty() && before == neighbour_tags(new, after, direction));
+        count += usize::from(!before.is_empty() && before == adjacent_tags(new, after, direction));
     }
     Ok(count)
 }
@@ -76,9 +76,9 @@ fn compared<'a>(drawing: &Drawing<'a>, node: NodeId) -> Fields<'a> {
 }
 
 /// Returns the tags of the items before or after an item in the flow, sorted.
-fn neighbour_tags<'a>(drawing: &Drawing<'a>, node: NodeId, direction: Direction) -> Vec<&'a str> {
-    let neighbours = drawing.topology.table(EdgeFilter::Flow, direction).nodes(node);
-    let mut tags: Vec<&str> = neighbours.iter().filter_map(|node| drawing.tag(*node)).collect();
+fn adjacent_tags<'a>(drawing: &Drawing<'a>, node: NodeId, direction: Direction) -> Vec<&'a str> {
+    let adjacent = drawing.topology.table(EdgeFilter::Flow, direction).nodes(node);
+    let mut tags: Vec<&str> = adjacent.iter().filter_map(|node| drawing.tag(*node)).collect();
     tags.sort_unstable();
     tags
 }
