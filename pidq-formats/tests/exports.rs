@@ -391,7 +391,7 @@ fn errors_of_tables_name_the_table_and_its_headings() {
     for (nodes, edges, file, parts) in [
         ("Nr;Klasse\n1;Ventil\n", "from;to\n1;1\n", 0, ["`id`", "`Klasse`"]),
         ("tag\nA\nA\n", "from,to\nA,A\n", 0, ["`A`", "twice"]),
-        ("id\nA\n", "Beginn;Schluss\nA;A\n", 1, ["`from`", "`Beginn`, `Schluss`"]),
+        ("id\nA\n", "Start;Schluss\nA;A\n", 1, ["`from`", "`Start`, `Schluss`"]),
     ] {
         let error = format.import(&[nodes.as_bytes(), edges.as_bytes()]).expect_err("a column is missing");
         assert_eq!(error.file(), file, "{error}");
