@@ -56,7 +56,9 @@ fn equipment_with_one_pipe_that_blows_out_is_open() {
         let plant = format!("X-1 → V-1 → D-1 → E-9(node_classification=equipment.{class})");
         answer(&plant, r#"[(isolate("D-1", {scope: "grow"}).isolated), (boundary("D-1", ["V-1"]).leaks | map(.id))]"#)
     };
-    for class in ["silencer", "exhaust_silencer", "vent_silencer", "steam_silencer", "exhaust_head", "vent_head"] {
+    let outlets = ["silencer", "exhaust_silencer", "vent_silencer", "exhaust_head", "vent_head", "muffler"];
+    for class in outlets.into_iter().chain(["flame_arrester", "end_of_line_flame_arrester", "bird_screen", "gooseneck"])
+    {
         assert_eq!(judged(class), json!(["no", ["E-9"]]), "{class}");
     }
     for class in ["hydrant", "safety_shower"] {

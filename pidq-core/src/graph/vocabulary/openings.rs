@@ -63,8 +63,26 @@ pub const OPEN_TO_AIR_PHRASES: &[&str] = &[
 ];
 
 /// Last words in the classes of equipment for one pipe whose other side is in the open air, or in a furnace.
-pub const OUTLET_EQUIPMENT: &[&str] =
-    &["burner", "cowl", "diffuser", "exhaust_head", "rain_cap", "silencer", "vent_head", "vent_tip"];
+pub const OUTLET_EQUIPMENT: &[&str] = &[
+    "bird_screen",
+    "burner",
+    "cowl",
+    "detonation_arrester",
+    "detonation_arrestor",
+    "diffuser",
+    "exhaust_head",
+    "flame_arrester",
+    "flame_arrestor",
+    "goose_neck",
+    "gooseneck",
+    "muffler",
+    "rain_cap",
+    "rain_hat",
+    "silencer",
+    "vent_head",
+    "vent_tip",
+    "weather_cap",
+];
 
 /// The same, for such equipment that a valve of its own may close.
 pub const CLOSABLE_OUTLETS: &[&str] =
