@@ -346,12 +346,16 @@ impl Plant {
         self.way(device, side).is_some_and(|way| !self.has_end(device, side.0, &way, Some(valve)))
     }
 
-    /// Returns whether a valve is to stay open: it is locked open, or a relief device loses a side without it.
-    fn is_used_last(&self, valve: usize) -> bool {
-        let blocks = |side: &(usize, (usize, Side))| self.blocks(valve, *side);
-        self.is_hand_valve(valve)
-            && self.kinds[valve] != ClosedValve
-            && (self.kinds[valve] == LockedValve || self.relief_sides().iter().any(blocks))
+    /// Returns whether a valve is to stay open: a relief device other than the target loses a side without it, or it is locked
+    /// open for none.
+    fn is_used_last(&self, valve: usize, target: usize) -> bool {
+        let sides = self.relief_sides();
+        let mut devices = sides.iter().filter(|side| self.blocks(valve, **side)).map(|(device, _)| *device).peekable();
+        let is_kept = match devices.peek() {
+            Some(_) => devices.any(|device| device != target),
+            None => self.kinds[valve] == LockedValve,
+        };
+        self.is_hand_valve(valve) && self.kinds[valve] != ClosedValve && is_kept
     }
 
     /// Returns whether a relief device outside of a volume loses a side without a valve.
@@ -479,7 +483,7 @@ fn step(
                 found.inside.insert(node);
             }
         }
-        _ if plant.is_hand_valve(node) && (!plant.is_used_last(node) || used_last.contains(&node)) => {
+        _ if plant.is_hand_valve(node) && (!plant.is_used_last(node, target) || used_last.contains(&node)) => {
             found.barriers.insert(node);
         }
         _ => {
@@ -655,8 +659,9 @@ proptest! {
         // On a side without an end, the drawing does not show what the device protects.
         let has_ends = plant.relief_sides().iter().all(|(device, side)| plant.way(*device, *side).is_some());
         prop_assume!(has_ends);
-        let kept_open: BTreeSet<usize> = (0..plant.kinds.len()).filter(|node| plant.is_used_last(*node)).collect();
         for target in 0..plant.kinds.len() {
+            let kept_open: BTreeSet<usize> =
+                (0..plant.kinds.len()).filter(|node| plant.is_used_last(*node, target)).collect();
             for pass in [Pass::None, Pass::Zone, Pass::Any] {
                 let found = isolated_by_engine(&graph, target, pass);
                 let used: BTreeSet<usize> =

@@ -151,9 +151,35 @@ fn a_bleed_is_opened_only_between_valves_that_are_closed() {
     );
     // Behind a blind that is closed already.
     let plant = "X-1 → V-1 → D-1 → SB-1(closed) → J-1 → V-4 → X-2; J-1 → V-3 → O-1";
-    let found = steps(plant, r#""D-1""#);
-    let at = |step: Value| found.as_array().and_then(|steps| steps.iter().position(|other| *other == step));
-    assert!(at(json!(["open_bleed", "V-3"])).is_none_or(|open| at(json!(["close", "V-4"])) < Some(open)), "{found}");
+    assert_eq!(
+        steps(plant, r#""D-1""#),
+        json!([
+            ["close", "V-4"],
+            ["close", "V-1"],
+            ["check_closed", "SB-1"],
+            ["open_bleed", "V-3"],
+            ["verify", "SB-1"]
+        ])
+    );
+    // At the outlet of a relief device, both valves are closed late, and the bleed between them is opened behind.
+    let plant = "X-1 → V-1 → D-1 → RV-1 → V-2 → J-1 → V-4 → X-2; J-1 → V-3 → O-1";
+    assert_eq!(
+        steps(plant, r#""D-1""#),
+        json!([["close", "V-1"], ["close", "V-4"], ["close", "V-2"], ["open_bleed", "V-3"], ["verify", "V-2"]])
+    );
+    // A side that is free and the outlet of the relief device of another vessel lead on: nothing is opened before.
+    for behind in ["D-1 → V-2 → J-1 → RV-1 → X-3; D-2 → RV-2 → J-1", "D-1 → V-2 → J-1 → RV-1 → X-3; J-1 → V-9"]
+    {
+        let plant = format!("X-1 → V-1 → D-1; {behind}; D-1 → V-3 → O-1");
+        let found = steps(&plant, r#""D-1""#);
+        let at = |action: &str, item: &str| {
+            found.as_array().and_then(|steps| steps.iter().position(|step| *step == json!([action, item])))
+        };
+        assert!(
+            matches!((at("close", "V-2"), at("open_bleed", "V-3")), (Some(close), Some(open)) if close < open),
+            "{found}"
+        );
+    }
 }
 
 #[test]

@@ -63,7 +63,8 @@ pub(crate) fn branches(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Ve
     Ok(found)
 }
 
-/// Returns whether several pipes end at an item that is open to the air: an open end, a funnel.
+/// Returns whether several pipes meet at an item that is open to the air: an open end, or a funnel, whose own drain may be one of
+/// them.
 pub(crate) fn is_common_outlet(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     topology.flow_degree(node) > 1

@@ -2,7 +2,7 @@
 //!
 //! Nodes are paired by identity: a persistent id, else the id, else tag and class if unique on both sides, else the tag
 //! of a nozzle behind that of its equipment; nodes without any of these if they are identical, or by their connections if the
-//! ids of the other nodes were renewed. If ids were given to other nodes, tags count before them. Nothing else is guessed.
+//! ids of the other nodes were renewed. Ids that were given to other nodes do not count. Nothing else is guessed.
 
 mod contexts;
 mod renumbered;

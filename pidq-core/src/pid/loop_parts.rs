@@ -194,11 +194,8 @@ impl LoopParts {
         }
     }
 
-    /// Returns whether the drawing states what the loop does: its sensors, its final elements and what is between them are
-    /// installed and, in a trip, not said not to act, no sensor of one is shut off, its signals are there, the class of each item
-    /// between is known, no pipe of a solenoid valve among the latter may be the air to the valve that really closes, and the
-    /// signals of a trip have a
-    /// direction.
+    /// Returns whether the drawing states what the loop does: no uncertainty counts for it, and all its items are installed and, in
+    /// a trip, act.
     pub fn are_stated(&self, drawing: &Drawing<'_>, protection: Option<Protection>) -> bool {
         let mut items = self.items();
         let is_trip = protection.is_some();

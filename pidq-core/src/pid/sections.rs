@@ -286,7 +286,7 @@ fn neighbors_on_both_sides(topology: &Topology, item: NodeId, charge: ChargeFn<'
         bodies().flat_map(|body| table.nodes(body).iter().map(move |next| (body, *next))).collect()
     };
     let (before, after) = (at(Direction::Up), at(Direction::Down));
-    charge((before.len() + after.len()) as u64)?;
+    charge((before.len() * after.len()) as u64)?;
     let is_through =
         |from: NodeId, to: NodeId| from == item && to == item || from != to && topology.zone(from) == topology.zone(to);
     let pairs = before.iter().flat_map(|(from, first)| {
@@ -563,7 +563,7 @@ pub(crate) fn review_sections<'a>(
     let ends_here =
         |node: NodeId| safeguards.internal_relief().contains(&node) || ends_section(drawing, cuts, is_minor, node);
     let mut ends: Vec<bool> = (0..topology.node_count() as u32).map(ends_here).collect();
-    let devices = safeguards.discharging_devices(drawing);
+    let devices = safeguards.discharging_devices(drawing, charge)?;
     let is_end = |node: NodeId| ends[node as usize];
     let mut between_all = parts_between(drawing, |node| is_end(node) || devices.binary_search(&node).is_ok(), charge)?;
     for device in relief_boundaries(drawing, &devices, &is_end, &mut between_all, charge)? {

@@ -154,9 +154,10 @@ fn report_columns(nodes: &Rows, edges: &Rows, builder: &mut ImportBuilder) {
 /// Names the column whose values look like classes, for a table without known classes.
 fn class_advice(nodes: &Rows) -> Option<String> {
     const CHECKED: usize = 2000;
+    const COLUMNS: usize = 64;
     let config = TopologyConfig::default();
     let mut known: BTreeMap<&str, bool> = BTreeMap::new();
-    let counts = nodes.keys.iter().map(|key| {
+    let counts = nodes.keys.iter().take(COLUMNS).map(|key| {
         let values = nodes.fields.iter().take(CHECKED).filter_map(|node| match node.get(key) {
             Some(Json::String(text)) => Some(text.as_str()),
             _ => None,
@@ -259,7 +260,7 @@ fn table(bytes: &[u8], table: &Table, builder: &mut ImportBuilder) -> Result<Row
     Ok(Rows { fields, headings, keys })
 }
 
-/// Returns the number of rows before the headings: lists begin with a title. None if no row has the headings of the table.
+/// Returns the number of rows before the headings: lists begin with a title. 0 if no row has the headings of the table.
 fn rows_before_headings(records: &[csv::StringRecord], table: &Table) -> usize {
     const MAX_ROWS: usize = 20;
     let marks = (table.marks)();

@@ -70,7 +70,12 @@ pub(super) fn behind(
             {
                 return Ok(Behind { second: Some(*only), ..found });
             }
-            Role::Barrier | Role::Control if separates(drawing, *only, true, charge)? => found.passes_actuated = true,
+            Role::Barrier | Role::Control
+                if separates(drawing, *only, true, charge)?
+                    && !has_unknown_branch(drawing, *only, [node, barrier], charge)? =>
+            {
+                found.passes_actuated = true;
+            }
             Role::Barrier | Role::PositiveBarrier => return Ok(found),
             Role::None if is_closed_cap(drawing, *only) => return Ok(Behind { second: Some(*only), ..found }),
             Role::OffPage if !topology.is_sheet_end(*only) => {}
@@ -206,7 +211,12 @@ fn is_closed_cap(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 /// Returns whether an edge of unknown kind, which may be a pipe, leads from an item to others than two known ones.
-fn has_unknown_branch(drawing: &Drawing<'_>, node: NodeId, known: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+pub(super) fn has_unknown_branch(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    known: [NodeId; 2],
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
     let has_unknown = drawing.topology.all_flags.contains(EdgeFlags::UNKNOWN);
     Ok(has_unknown && !unknown_connections(drawing, node, &known.into(), charge)?.is_empty())
 }

@@ -205,7 +205,8 @@ impl Isolation<'_, '_> {
         }
     }
 
-    /// Returns whether a valve is to stay open: it is locked open, or a relief device depends on it.
+    /// Returns whether a valve is to stay open: a relief device that is not isolated itself depends on it, or it is locked open and
+    /// none does.
     fn is_used_last(&self, node: NodeId) -> bool {
         if is_closed(self.drawing, node) {
             return false;

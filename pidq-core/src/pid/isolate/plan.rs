@@ -5,7 +5,7 @@
 
 use hashbrown::HashSet;
 
-use super::bleeds::{BleedEnd, neighbors};
+use super::bleeds::{BleedEnd, has_unknown_branch, neighbors};
 use super::rows::CutOff;
 use super::{Barrier, Isolation, Step, is_unknown};
 use crate::error::Result;
@@ -211,7 +211,7 @@ impl<'a> Isolation<'_, 'a> {
             return Ok(!bleeds.any(|bleed| self.path(bleed.step).contains(&device)));
         }
         let node = self.steps[barrier.step as usize].node;
-        leads_to_devices_only(self.drawing, node, |next| self.visited.contains(&next), charge)
+        leads_to_devices_only(self.drawing, node, devices, |next| self.visited.contains(&next), charge)
     }
 
     /// Returns the nearest bleed in open connection with a barrier inside the volume: not behind a check valve, or
@@ -308,10 +308,12 @@ impl<'a> Isolation<'_, 'a> {
     }
 }
 
-/// Returns whether each way behind a valve ends at a relief device, at a closed valve, at a blind or at an instrument.
+/// Returns whether each way behind a valve ends at one of the relief devices that it cuts off, at a closed valve, at a blind or
+/// at an instrument.
 fn leads_to_devices_only(
     drawing: &Drawing<'_>,
     valve: NodeId,
+    devices: &[NodeId],
     is_before: impl Fn(NodeId) -> bool,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
@@ -327,19 +329,24 @@ fn leads_to_devices_only(
                 continue;
             }
             let role = topology.roles[next as usize];
-            let is_end = role == Role::Relief
+            let is_end = devices.contains(&next)
                 || role == Role::PositiveBarrier
                 || is_cap(drawing, next)
-                || role.closes() && is_closed(drawing, next);
+                || role.closes() && is_closed(drawing, next)
+                || role == Role::Instrument && topology.flow_degree(next) == 1;
+            if is_end {
+                continue;
+            }
+            // The outlet of the relief device of others, and a side that is free, lead on too.
             let may_leave = topology.is_equipment(next)
-                || matches!(role, Role::Port | Role::OffPage | Role::OpenEnd)
+                || matches!(role, Role::Port | Role::OffPage | Role::OpenEnd | Role::Relief)
+                || topology.flow_degree(next) < 2
                 || is_unknown(drawing, next)
                 || topology.has_dangling_pipe(next);
-            match () {
-                () if is_end => {}
-                () if may_leave || queue.len() == MAX_ITEMS => return Ok(false),
-                () => queue.push(next),
+            if may_leave || queue.len() == MAX_ITEMS || has_unknown_branch(drawing, next, [node, valve], charge)? {
+                return Ok(false);
             }
+            queue.push(next);
         }
     }
     Ok(true)
@@ -363,42 +370,61 @@ impl PlanStep {
 /// Returns the steps: close and lock, open the bleeds, close what comes late, open the bleeds between two valves, prove each
 /// barrier. The bleed before the valve behind a blind or a spool is one of the volume until that is moved.
 fn steps(proofs: &[Proof], bleeds: &[NodeId]) -> Vec<PlanStep> {
-    let between = |is_of_volume: bool| {
-        let proofs = proofs.iter().filter(move |proof| proof.has_bleed_between() && proof.opens_line() == is_of_volume);
-        proofs.filter_map(|proof| proof.bleed)
+    let between = |is_of_volume: bool, keeps_relief: Option<bool>| {
+        let is_selected = move |proof: &&Proof| {
+            proof.has_bleed_between()
+                && proof.opens_line() == is_of_volume
+                && keeps_relief.is_none_or(|keeps| keeps == proof.keeps_relief())
+        };
+        proofs.iter().filter(is_selected).filter_map(|proof| proof.bleed)
     };
     let mut seen = HashSet::new();
     let mut bleeding = |valves: &mut dyn Iterator<Item = NodeId>| -> Vec<PlanStep> {
         valves.filter(|valve| seen.insert(*valve)).map(|valve| PlanStep::new("open_bleed", valve)).collect()
     };
-    let early = bleeding(&mut bleeds.iter().copied().chain(between(true)));
-    let late = bleeding(&mut between(false));
+    let early = bleeding(&mut bleeds.iter().copied().chain(between(true, Some(false))));
+    let before_moving = bleeding(&mut between(true, Some(true)));
+    let late = bleeding(&mut between(false, None));
     // Without a bleed, nothing on the drawing proves a barrier.
     let proved = proofs.iter().filter(|proof| proof.bleed.is_some());
     let proving = proved.map(|proof| PlanStep { at: proof.bleed, ..PlanStep::new("verify", proof.node) });
-    closing(proofs, false).chain(early).chain(closing(proofs, true)).chain(late).chain(proving).collect()
+    let first = closing(proofs, false).chain(early);
+    let then = seconds(proofs, &Proof::keeps_relief).into_iter().chain(before_moving).chain(own(proofs, true));
+    first.chain(then).chain(late).chain(proving).collect()
+}
+
+/// Returns the steps that close and lock the barriers that are closed early, or late: the second valves first, since a blind or
+/// a spool is moved between two closed valves, but those of a barrier that cuts off a relief device behind all others.
+fn closing(proofs: &[Proof], is_late: bool) -> impl Iterator<Item = PlanStep> + '_ {
+    let is_of_relief = move |proof: &Proof| !is_late && !proof.cuts_off.is_empty() && !proof.opens_line();
+    let is_first = move |proof: &Proof| proof.keeps_relief() == is_late && !is_of_relief(proof);
+    let is_last = move |proof: &Proof| proof.keeps_relief() == is_late && is_of_relief(proof);
+    seconds(proofs, &is_first).into_iter().chain(own(proofs, is_late)).chain(seconds(proofs, &is_last))
+}
+
+/// Returns the steps that close and lock the second valves of some barriers.
+fn seconds(proofs: &[Proof], is_selected: &dyn Fn(&Proof) -> bool) -> Vec<PlanStep> {
+    let barriers: HashSet<NodeId> = proofs.iter().map(|proof| proof.node).collect();
+    let mut seen = HashSet::new();
+    proofs
+        .iter()
+        .filter(|proof| is_selected(proof) && proof.needs_second())
+        .filter_map(|proof| Some((proof, proof.second?)))
+        .filter(|(_, second)| !barriers.contains(second) && seen.insert(*second))
+        .flat_map(|(proof, second)| {
+            let cuts_off = proof.cuts_off.clone();
+            [PlanStep { cuts_off, ..PlanStep::new(proof.second_action, second) }, PlanStep::new("lock", second)]
+        })
+        .collect()
 }
 
 /// Returns the steps that close and lock the barriers that are closed early, or late.
-///
-/// The valves behind blinds and spools that are moved are closed early, and so is the second one of a double block, unless a
-/// relief device needs it.
-fn closing(proofs: &[Proof], is_late: bool) -> impl Iterator<Item = PlanStep> + '_ {
-    let barriers: HashSet<NodeId> = proofs.iter().map(|proof| proof.node).collect();
-    let mut seen = HashSet::new();
-    let behind: Vec<PlanStep> = proofs
-        .iter()
-        .filter(|proof| proof.keeps_relief() == is_late && proof.needs_second())
-        .filter_map(|proof| Some((proof.second?, proof.second_action)))
-        .filter(|(second, _)| !barriers.contains(second) && seen.insert(*second))
-        .flat_map(|(second, action)| [PlanStep::new(action, second), PlanStep::new("lock", second)])
-        .collect();
-    let own = proofs.iter().filter(move |proof| proof.is_late() == is_late).flat_map(|proof| {
+fn own(proofs: &[Proof], is_late: bool) -> impl Iterator<Item = PlanStep> + '_ {
+    proofs.iter().filter(move |proof| proof.is_late() == is_late).flat_map(|proof| {
         let close = PlanStep { cuts_off: proof.cuts_off.clone(), ..PlanStep::new(proof.action, proof.node) };
         let lock = (proof.action != "rely_on").then(|| PlanStep::new("lock", proof.node));
         [Some(close), lock].into_iter().flatten()
-    });
-    behind.into_iter().chain(own)
+    })
 }
 
 /// Returns the steps as numbered rows.

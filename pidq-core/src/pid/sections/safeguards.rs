@@ -260,9 +260,10 @@ impl Safeguards {
     }
 
     /// Returns the relief devices and the blowdown valves, in document order: behind them, another pressure holds.
-    pub fn discharging_devices(&self, drawing: &Drawing<'_>) -> Vec<NodeId> {
+    pub fn discharging_devices(&self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+        charge(drawing.topology.node_count() as u64)?;
         let nodes = 0..drawing.topology.node_count() as u32;
-        nodes.filter(|node| self.relief.contains_key(node) || is_blowdown_valve(drawing, *node)).collect()
+        Ok(nodes.filter(|node| self.relief.contains_key(node) || is_blowdown_valve(drawing, *node)).collect())
     }
 
     /// Returns the relief devices between the outlet and the suction of a machine.
