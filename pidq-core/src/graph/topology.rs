@@ -405,6 +405,12 @@ impl Topology {
         self.table(EdgeFilter::Flow, Direction::Both).degree(node)
     }
 
+    /// Returns the number of flow edge ends at equipment and its ports.
+    pub fn flow_degree_with_ports(&self, equipment: NodeId) -> usize {
+        let ports = self.ports.nodes(equipment).iter();
+        self.flow_degree(equipment) + ports.map(|port| self.flow_degree(*port)).sum::<usize>()
+    }
+
     /// Returns whether a node is an off-page connector whose continuation is not in the drawing. On joined sheets, a
     /// connector leads to its partner; several pipes of one sheet that meet at a connector all leave the sheet there.
     pub fn is_sheet_end(&self, node: NodeId) -> bool {

@@ -103,8 +103,7 @@ fn is_vessel(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn is_end_of_vent(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     let stack = topology.equipment_or_self(node);
-    let nozzles = || topology.ports.nodes(stack).iter().map(|nozzle| topology.flow_degree(*nozzle));
-    drawing.class_has(stack, vocabulary::VENT_STACKS) && topology.flow_degree(stack) + nozzles().sum::<usize>() == 1
+    drawing.class_has(stack, vocabulary::VENT_STACKS) && topology.flow_degree_with_ports(stack) == 1
 }
 
 /// Returns the branch that ends at a node, by its pipe to `first` if there are several. `None` if it is the other end of a

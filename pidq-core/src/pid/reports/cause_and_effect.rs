@@ -295,8 +295,7 @@ impl<'d, 'a> Report<'d, 'a> {
             || self.drawing.class_has(node, vocabulary::VALVE_REFERENCES)
     }
 
-    /// Returns whether only the letters of the tag of a valve say that it may be one of a trip. A controller may move it too: `UV`
-    /// is the usual tag of an anti-surge valve.
+    /// Returns whether a valve is part of a trip by its tag only, and may be one of a controller.
     fn is_possible_trip_valve(&self, valve: NodeId) -> bool {
         self.trip_reasons[valve as usize] == Some("tag") && protection::may_be_control_valve(self.drawing, valve)
     }

@@ -34,8 +34,9 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
             .iter()
             .any(|clause| has_any(clause, vocabulary::CLOSED_TOP_WORDS) && !any_limits(clause, Limited::OpenTop))
     };
-    let is_outlet =
-        |words: &[&str]| drawing.class_ends_with_word(equipment, words) && pipe_count(drawing, equipment) == 1;
+    let is_outlet = |words: &[&str]| {
+        drawing.class_ends_with_word(equipment, words) && drawing.topology.flow_degree_with_ports(equipment) == 1
+    };
     let by_class = match drawing.is_relief_end(equipment) || is_outlet(vocabulary::OUTLET_EQUIPMENT) {
         true if own_texts().any(is_closed) => Opening::Possible,
         true => Opening::Stated,
@@ -50,13 +51,6 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
     let fields = fields.filter(|(name, _)| name.len() <= MAX_CLASS);
     let of_fields = fields.map(|(name, stated)| by_field(name, stated.value)).max().unwrap_or(Opening::NotStated);
     by_class.max(of_texts).max(of_fields)
-}
-
-/// Returns the number of pipes of equipment.
-fn pipe_count(drawing: &Drawing<'_>, equipment: NodeId) -> usize {
-    let topology = &drawing.topology;
-    let nozzles = topology.ports.nodes(equipment).iter();
-    topology.flow_degree(equipment) + nozzles.map(|nozzle| topology.flow_degree(*nozzle)).sum::<usize>()
 }
 
 /// Returns what a text says. A clause about a relief device says nothing about the equipment.
