@@ -16,25 +16,6 @@ step() {
     durations+=("$(printf '%5d s  %s' "$((SECONDS - started))" "$*")")
 }
 
-# start_step COMMAND...: runs a step that mostly waits beside the following steps; `finish_step` prints its output.
-start_step() {
-    background_name=$* background_started=$SECONDS background_log=$(mktemp)
-    "$@" >"$background_log" 2>&1 &
-    background=$!
-    trap 'kill "$background" 2>/dev/null || true' EXIT
-}
-
-finish_step() {
-    local status=0
-    wait "$background" || status=$?
-    trap - EXIT
-    printf '\n== %s\n' "$background_name"
-    cat "$background_log"
-    rm "$background_log"
-    durations+=("$(printf '%5d s  %s (beside others)' "$((SECONDS - background_started))" "$background_name")")
-    [ "$status" = 0 ] || exit "$status"
-}
-
 # ensure COMMAND PACKAGE...: installs Debian packages if possible, else prints a message.
 ensure() {
     local command=$1
@@ -160,8 +141,6 @@ step cargo test --locked --workspace --features full
 # The following tests use the programs of the tests; a build of other packages would have other features.
 built=${CARGO_TARGET_DIR:-$PWD/target}/debug
 export PIDQ_PROGRAM=$built/pidq PIDQ_SERVER=$built/pidq-server
-# Tests a running service with real and hostile clients, in short form; `make test-long` runs the long form.
-start_step tests/harness/run.sh
 if command -v npm >/dev/null && command -v chromium >/dev/null; then
     step scripts/dashboard.sh test
 fi
@@ -182,7 +161,8 @@ step examples
 step scripts/docs.sh check
 # Image, Compose, Helm chart and systemd units.
 step scripts/deploy_test.sh
-finish_step
+# Tests a running service with real and hostile clients, in short form; `make test-long` runs the long form.
+step tests/harness/run.sh
 # Short fuzzing beyond the corpora, which the tests have replayed.
 step scripts/fuzz.sh 10
 
