@@ -172,7 +172,7 @@ const BUILT_IN: &[BuiltInRule] = &[
         "flame arrester, excess flow valve or backflow preventer changed",
     ),
     (&["restriction"], CHANGED, BORES, "high", "bore of a restriction changed"),
-    (&["restriction"], &["added", "removed", "rewired"], &[], "high", "restriction added, removed or moved"),
+    (&["restriction"], ADDED_OR_REMOVED, &[], "high", "restriction added or removed"),
     (&["bypass"], ADDED, &[], "high", "way around a safeguard added"),
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
     (&[], CHANGED, POSITION_FIELDS, "high", "position or lock changed"),
