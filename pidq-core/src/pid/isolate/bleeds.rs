@@ -116,12 +116,8 @@ fn ways_on(
         }
     }
     match bleeds.as_slice() {
-        // The common outlet of several ways.
-        [(outlet, _)] if is_only_outlet(drawing, node, *outlet, charge)? => {
-            rest.push(*outlet);
-            bleeds.clear();
-        }
-        [(line, _)] if rest.is_empty() && has_closed => {
+        // The common outlet of several ways, or the only way on beside those that are closed.
+        [(line, _)] if is_only_outlet(drawing, node, *line, charge)? || rest.is_empty() && has_closed => {
             rest.push(*line);
             bleeds.clear();
         }
