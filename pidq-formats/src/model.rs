@@ -14,6 +14,10 @@ pub use pidq_core::vocabulary::ENDPOINTS as ENDS;
 
 use crate::error::{Code, Error, Result};
 
+/// Names under which Proteus and DEXPI state pressures, by the list of their names here.
+pub const PRESSURE_PROPERTIES: &[(&str, &str)] =
+    &[("set_pressure", "SetPressureHigh"), ("design_pressure", "UpperLimitDesignPressure")];
+
 /// Graph to be exported.
 pub struct Model<'a> {
     pub nodes: Vec<Node<'a>>,

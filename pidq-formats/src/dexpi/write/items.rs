@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pidq_core::{Object, Value};
 
-use crate::model::{Edge, EdgeRole, Endpoint, Model, Node, json};
+use crate::model::{Edge, EdgeRole, Endpoint, Model, Node, PRESSURE_PROPERTIES, json};
 
 use super::super::extension;
 use super::super::objects::last_name;
@@ -70,10 +70,6 @@ const FIELDS: &[(&str, &str)] = &[
     ("insulation", "InsulationType"),
     ("description", "EquipmentDescription"),
 ];
-
-/// Property that states each pressure, by the list of its names.
-const PRESSURES: &[(&str, &str)] =
-    &[("set_pressure", "SetPressureHigh"), ("design_pressure", "UpperLimitDesignPressure")];
 
 const CHAMBER: &str = "Plant/ProcessEquipment.Chamber";
 /// Classes of equipment with one side, unless the drawing has chambers for it.
@@ -371,7 +367,7 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
     /// a gauge or an absolute pressure has no unit in DEXPI.
     fn add_pressures(&mut self, index: usize, object: usize, class: &str, attributes: &[Attribute<'_>]) {
         let properties = PlantModel::get().properties(class, Kind::Data);
-        for (list, property) in PRESSURES {
+        for (list, property) in PRESSURE_PROPERTIES {
             let has_property = properties.iter().any(|known| known.name == *property && known.target == "quantity");
             if has_property && attributes.iter().any(|attribute| attribute.name.starts_with(property)) {
                 continue;

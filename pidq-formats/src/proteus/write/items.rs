@@ -420,15 +420,10 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
 
     /// Adds pressures, positions and locks under names that other programs read, unless an attribute has them.
     fn add_stated_values(&mut self, element: usize, fields: Object<'a>) {
-        const NAMES: &[(&str, &str)] = &[
-            ("set_pressure", "SetPressureHigh"),
-            ("design_pressure", "UpperLimitDesignPressure"),
-            ("normal_position", "NormalPosition"),
-            ("lock", "LockStatus"),
-        ];
+        const STATES: &[(&str, &str)] = &[("normal_position", "NormalPosition"), ("lock", "LockStatus")];
         let config = self.model.config.clone();
         let mut set = None;
-        for (list, name) in NAMES {
+        for (list, name) in model::PRESSURE_PROPERTIES.iter().chain(STATES) {
             let names = || objects(fields.get("attributes")).filter_map(|attribute| attribute.get("name")?.as_str());
             if names().any(|known| config.is_name_of(list, known)) {
                 continue;
