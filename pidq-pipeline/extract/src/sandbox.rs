@@ -5,8 +5,8 @@
 //! that the child processes only the trusted request, and afterwards it cannot raise a limit.
 //!
 //! Programs of others, such as those of text recognition, are started by the child: they inherit its limits and belong to its
-//! process group. Where the system has filters for system calls, a child can open no network connections; without them, it starts
-//! no program.
+//! process group. Where the system has filters for system calls, a child can open no network connections and create no files;
+//! without them, it starts no program.
 //!
 //! [`ReaderPool`] reuses a child for documents of one owner, such as a classification of a pipeline.
 
@@ -504,7 +504,7 @@ fn serve() -> io::Result<()> {
     let mut next = ipc::read_stream(io::stdin().lock()).map(Some)?;
     if let Some((request, _)) = &next {
         set_limits(request)?;
-        let filter = system_calls::deny_network_and_processes(request.task.has_converter());
+        let filter = system_calls::deny_system_calls(request.task.has_converter());
         // The readers of this program are limited by other means too.
         if let Err(error) = filter
             && request.task.has_programs()

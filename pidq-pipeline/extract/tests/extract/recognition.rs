@@ -311,6 +311,9 @@ fn a_program_writes_no_files_and_has_no_network() {
          cat >/dev/null
          (trap '' XFSZ; echo text >{target}) 2>/dev/null
          [ -s {target} ] && report wrote
+         (cache=$(mktemp {target}-XXXXXX) && echo text >\"$cache\") 2>/dev/null
+         [ $? -gt 128 ] && report killed
+         ls {target}-* >/dev/null 2>&1 && report created
          bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' 2>/dev/null && report connected
          [ \"$(ulimit -v)\" = unlimited ] && report memory
          env | grep -q CARGO && report environment
