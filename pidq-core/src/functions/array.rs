@@ -250,11 +250,25 @@ pub(super) fn collect<'a>(cx: &mut EvalContext<'a>, values: impl Iterator<Item =
     Ok(())
 }
 
+/// Positions in descending order down to 0: the end of it is the order of a stored list that is reversed.
+static DESCENDING: [u32; 4096] = {
+    let mut rows = [0; 4096];
+    let mut at = 0;
+    while at < rows.len() {
+        rows[at] = (rows.len() - 1 - at) as u32;
+        at += 1;
+    }
+    rows
+};
+
 fn reverse<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let count = array.len();
     cx.charge(count as u64)?;
     match array.0 {
+        Items::Stored(arena, base) if count <= DESCENDING.len() => {
+            cx.select_scratch_rows(arena, base, &DESCENDING[DESCENDING.len() - count..])
+        }
         Items::Stored(arena, base) => {
             // In 32 bits: the loop handles twice as many rows per instruction.
             let last = (count as u32).saturating_sub(1);
