@@ -179,7 +179,7 @@ pub fn main() -> ExitCode {
 
 /// Parses the arguments after the program name.
 fn parse(arguments: &[OsString]) -> clap::error::Result<Command> {
-    if let Some(command) = parse_query_command(arguments) {
+    if let Some(command) = parse_short_command(arguments) {
         return Ok(command);
     }
     let name = OsString::from("pidq");
@@ -194,17 +194,34 @@ fn parsed(command: &clap::error::Result<Command>) -> Parsed {
     }
 }
 
-/// Parses the command if it is a valid `query` command. Parsing only its options is much faster than building all
-/// subcommands, which matters to scripts that query thousands of small drawings. Errors are reported by the full
-/// parser.
-fn parse_query_command(arguments: &[OsString]) -> Option<Command> {
+/// Commands that scripts run thousands of times on small drawings.
+const SHORT_COMMANDS: &[(&str, fn(&[OsString]) -> Option<Command>)] = &[
+    ("query", |arguments| parse_options(arguments).map(Command::Query)),
+    ("fmt", |arguments| parse_options(arguments).map(Command::Fmt)),
+    ("check", |arguments| parse_options(arguments).map(Command::Check)),
+    ("explain", |arguments| parse_options(arguments).map(Command::Explain)),
+    ("functions", |arguments| parse_options(arguments).map(Command::Functions)),
+    ("import", |arguments| parse_options(arguments).map(Command::Import)),
+    ("export", |arguments| parse_options(arguments).map(Command::Export)),
+    ("draw", |arguments| parse_options(arguments).map(Command::Draw)),
+    ("list", |arguments| parse_options(arguments).map(Command::List)),
+    ("validate", |arguments| parse_options(arguments).map(Command::Validate)),
+    ("diff", |arguments| parse_options(arguments).map(Command::Diff)),
+    ("join", |arguments| parse_options(arguments).map(Command::Join)),
+];
+
+/// Parses the command if it is one of [`SHORT_COMMANDS`] and valid. Parsing only its options is much faster than building all
+/// subcommands. Errors are reported by the full parser.
+fn parse_short_command(arguments: &[OsString]) -> Option<Command> {
     let (name, arguments) = arguments.split_first()?;
-    if name != "query" {
-        return None;
-    }
-    let parser = query::Options::augment_args(clap::Command::new("query").no_binary_name(true));
-    let matches = parser.try_get_matches_from(arguments).ok()?;
-    query::Options::from_arg_matches(&matches).ok().map(Command::Query)
+    let (_, parse) = SHORT_COMMANDS.iter().find(|(known, _)| name == known)?;
+    parse(arguments)
+}
+
+/// Parses the options of a command, without its name.
+fn parse_options<T: Args>(arguments: &[OsString]) -> Option<T> {
+    let parser = T::augment_args(clap::Command::new("pidq").no_binary_name(true));
+    T::from_arg_matches(&parser.try_get_matches_from(arguments).ok()?).ok()
 }
 
 fn run(command: Command) -> Result {
@@ -319,6 +336,22 @@ fn suggest_query_command(word: &str) {
 #[cfg(all(test, feature = "dashboard"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_command_parses_as_by_the_full_parser() {
+        let cli = Cli::command();
+        for (name, parse) in SHORT_COMMANDS {
+            let known = cli.find_subcommand(name).unwrap_or_else(|| panic!("{name} is no command"));
+            let required = known.get_positionals().filter(|argument| argument.is_required_set()).count();
+            let arguments = vec![OsString::from("a.json"); required];
+            let found = parse(&arguments).unwrap_or_else(|| panic!("{name} does not parse"));
+            let named = [OsString::from("pidq"), OsString::from(name)];
+            let expected =
+                Cli::try_parse_from(named.iter().chain(&arguments)).expect("the command line is valid").command;
+            assert_eq!(std::mem::discriminant(&found), std::mem::discriminant(&expected), "{name}");
+            assert!(parse(&[OsString::from("--help")]).is_none(), "{name}: the full parser prints the help");
+        }
+    }
 
     #[test]
     fn the_service_commands_exist_in_a_full_build() {
