@@ -70,6 +70,7 @@ mod rust_api;
 mod service;
 #[cfg(feature = "dashboard")]
 mod settings;
+mod state_phrases;
 mod stated_states;
 mod synthetic_plant;
 mod up;

@@ -412,7 +412,6 @@ fn words_that_a_valve_is_not_there_are_read_in_its_label_and_description() {
             "replaced gasket",
             "two-way",
             "flange drilled to PN16",
-            "handwheel removed",
             "old tag HV-2 deleted",
             "isolation valve for future tie-in",
             "to be installed by contractor",

@@ -16,6 +16,7 @@ mod other_statements;
 pub(crate) mod out_of_action;
 pub(crate) mod phrases;
 pub(crate) mod pipes;
+pub(crate) mod state_phrases;
 pub(crate) mod trip_effects;
 pub(crate) mod unknown_edges;
 mod unread_fields;

@@ -23,7 +23,7 @@ use crate::pid::valve_state::check_valves::has_handwheel;
 use crate::pid::valve_state::closed_texts::{may_not_stay_open, says_closed};
 use crate::pid::valve_state::out_of_action::is_out_of_action;
 use crate::pid::valve_state::pipes::{self, PipeState};
-use crate::pid::valve_state::unread_texts::{has_doubtful_text, has_unread_note};
+use crate::pid::valve_state::unread_texts::{has_doubtful_text, has_unread_note, says_faulty};
 use crate::pid::valve_state::way_count::{Ways, ways};
 use crate::pid::valve_state::{self, BlindPosition, Installation, Spool, blind_position, has_several_ways};
 use crate::pid::{ChargeFn, joints};
@@ -373,9 +373,11 @@ pub(super) fn item_cause(
     }
     let by_id = || has_shared_id(drawing, node).then_some(Cause::SharedId);
     let by_text = || {
-        let is_doubtful =
-            role == Role::OffPage && (is_out_of_action(drawing, node) || has_doubtful_text(drawing, node));
-        is_doubtful.then_some(Cause::UnknownStatus)
+        let may_be_closed = match role {
+            Role::OffPage => is_out_of_action(drawing, node) || has_doubtful_text(drawing, node),
+            _ => role == Role::OpenEnd && says_faulty(drawing, node),
+        };
+        may_be_closed.then_some(Cause::UnknownStatus)
     };
     let by_status = installation_cause(valve_state::installation(drawing, node));
     Ok(by_status.or_else(by_id).or_else(by_text).or(cause))

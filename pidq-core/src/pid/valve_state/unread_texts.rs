@@ -6,7 +6,8 @@
 
 use super::cause_texts::without_causes;
 use super::phrases::{self, TextKind};
-use super::unread_fields::{has_field_of_absence, has_unread_field};
+use super::state_phrases::has_state_phrase;
+use super::unread_fields::{has_field_of_absence, has_unlisted_text, has_unread_field};
 use super::{Installation, may_not_be_tight, texts};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
@@ -14,7 +15,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::roles::{self, Role};
 use crate::graph::topology::{Direction, EdgeFilter};
-use crate::graph::vocabulary::{self, has_any};
+use crate::graph::vocabulary::{self, StatedOf, has_any};
 use crate::pid::stated_values::{plain_name, stated_fields};
 
 /// Returns whether a text of a valve or a blind may say that it does not close, in words that no rule understands.
@@ -31,6 +32,7 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         texts.any(|(text, kind)| is_unread(drawing, text, kind) || closes_end && names_opening(text))
             || has_unread_type(drawing, node)
             || has_unread_field(drawing, node)
+            || says_faulty(drawing, node)
             || has_unread_note(drawing, node)
     };
     drawing.topology.memos.is_or_compute(Property::HasUnreadText, node, read)
@@ -52,9 +54,34 @@ pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let is_doubtful = |text: &str| is_doubtful_text(text) && is_doubtful_text(&without_causes(drawing, node, text));
         own.filter(|text| !is_class(drawing, node, text)).any(is_doubtful)
             || has_field_of_absence(drawing, node)
+            || says_faulty(drawing, node)
             || note_texts(drawing, node).any(may_be_against)
     };
     drawing.topology.memos.is_or_compute(Property::HasDoubtfulText, node, read)
+}
+
+/// Returns whether a text of an item has a phrase that speaks against its state: `passes`, `test overdue`. The tag is read if
+/// it has several words, and so is each short text in a field under a name in no list.
+pub(crate) fn says_faulty(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let Some(kind) = stated_kind(drawing.topology.roles[node as usize]) else { return false };
+    let of = |names: Names| texts(drawing, node, names);
+    let titles = of(Names::Tag).filter(|tag| tag.contains(' '));
+    let own = [Names::Description, Names::Remarks, Names::ComponentName, Names::Status, Names::Service];
+    own.into_iter().flat_map(of).chain(titles).any(|text| has_state_phrase(text, kind))
+        || note_texts(drawing, node).any(|text| has_state_phrase(text, kind))
+        || has_unlisted_text(drawing, node, |text| has_state_phrase(text, kind))
+}
+
+/// Returns the kind of the phrases that speak against the state of an item, by its role.
+fn stated_kind(role: Role) -> Option<StatedOf> {
+    match role {
+        Role::Barrier | Role::Control | Role::MultiWay => Some(StatedOf::Valve),
+        Role::Blind | Role::PositiveBarrier => Some(StatedOf::Blind),
+        Role::Relief => Some(StatedOf::Relief),
+        Role::OneWay => Some(StatedOf::CheckValve),
+        Role::OpenEnd => Some(StatedOf::Exit),
+        _ => None,
+    }
 }
 
 /// Returns whether a text is a class of an item, such as `FiredHeater`: its words are read as those of a class. A label, which

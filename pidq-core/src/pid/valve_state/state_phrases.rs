@@ -1,0 +1,84 @@
+//! Phrases in texts of an item that speak against its state: `passes`, `handwheel missing`, `test overdue`.
+
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+
+use super::phrases::clauses;
+use crate::graph::vocabulary::{self, StatedOf, has_any};
+
+/// Phrases by their first word: the words behind it, and the kinds of items.
+type Rows = HashMap<&'static str, Vec<(Vec<&'static str>, &'static [StatedOf])>>;
+
+static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+    let mut rows = Rows::new();
+    for (kinds, phrases) in vocabulary::STATE_PHRASES {
+        for phrase in *phrases {
+            let mut words = phrase.split(' ');
+            if let Some(first) = words.next() {
+                rows.entry(first).or_default().push((words.collect(), kinds));
+            }
+        }
+    }
+    rows
+});
+
+/// Returns whether a text of an item of a kind has a phrase that speaks against its state, and no word that denies it.
+pub(crate) fn has_state_phrase(text: &str, kind: StatedOf) -> bool {
+    clauses(text).iter().any(|clause| has_phrase(clause, kind) || kind == StatedOf::Valve && is_leakage_class(clause))
+}
+
+fn has_phrase(clause: &[String], kind: StatedOf) -> bool {
+    let begins = |at: usize| {
+        let rows = ROWS.get(clause[at].as_str()).map_or(&[][..], Vec::as_slice);
+        rows.iter().any(|(words, kinds)| {
+            let rest = &clause[at + 1..];
+            kinds.contains(&kind)
+                && rest.len() >= words.len()
+                && rest.iter().zip(words).all(|(word, known)| word == known)
+        })
+    };
+    let is_denied = |at: usize| has_any(&clause[at.saturating_sub(2)..at], vocabulary::STATE_DENIALS);
+    (0..clause.len()).any(|at| begins(at) && !is_denied(at))
+}
+
+/// Returns whether a clause states a leakage class that is not tight: `leakage class IV`.
+fn is_leakage_class(clause: &[String]) -> bool {
+    let Some(at) = clause.iter().position(|word| vocabulary::LEAKAGE_WORDS.contains(&word.as_str())) else {
+        return false;
+    };
+    let level =
+        clause[at..].iter().skip_while(|word| !["class", "rate", "klasse", "classe"].contains(&&***word)).nth(1);
+    let level = level.or_else(|| clause[..at].last());
+    level.is_some_and(|level| vocabulary::LEAKING_LEVELS.contains(&level.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_is_written_as_it_is_read() {
+        for phrase in vocabulary::STATE_PHRASES.iter().flat_map(|(_, phrases)| *phrases) {
+            assert_eq!(clauses(phrase).concat().join(" "), *phrase);
+        }
+    }
+
+    #[test]
+    fn a_denied_phrase_says_nothing() {
+        for (text, expected) in [
+            ("seat passes", true),
+            ("does not let by", false),
+            ("no leak by", false),
+            ("leakage class II", true),
+            ("shutoff class VI", false),
+            ("FCI 70-2 class III", true),
+            ("handwheel missing", true),
+            ("gate valve with handwheel", false),
+            ("leak test connection", false),
+        ] {
+            assert_eq!(has_state_phrase(text, StatedOf::Valve), expected, "{text}");
+        }
+        assert!(!has_state_phrase("handwheel missing", StatedOf::Blind));
+    }
+}
