@@ -1,7 +1,9 @@
 //! Instrument tags, parsed letter by letter according to ISA-5.1, and what they state about protection.
 //!
 //! References: ANSI/ISA-5.1-2009, table of identification letters; IEC 62424 (DIN EN 62424), letters of process control
-//! functions, which replaced DIN 19227.
+//! functions, which replaced DIN 19227. Tags of power plants (KKS) have letters of their own.
+
+mod kks;
 
 use regex::Regex;
 
@@ -123,6 +125,10 @@ pub(crate) struct Tag {
     pub letters: String,
     pub number: String,
     pub suffix: String,
+    /// Signs of limits behind the letters, as in DIN 19227: `LSA++`.
+    limits: String,
+    /// The letters are those of a component in KKS.
+    is_kks: bool,
 }
 
 impl Tag {
@@ -137,13 +143,18 @@ impl Tag {
             && functions.len() <= MAX_LETTERS
             && letters.len() <= MAX_LETTERS + MAX_LIMITS
             && letters.bytes().all(|byte| byte.is_ascii_uppercase());
-        Tag::parse(text).or_else(|| is_letters.then(|| Tag { letters: letters.into(), ..Tag::default() }))
+        let limits = limit_signs(&text[letters.len()..]);
+        let tag = || Tag { letters: letters.into(), limits: limits.into(), ..Tag::default() };
+        Tag::parse(text).or_else(|| is_letters.then(tag))
     }
 
     /// Parses a tag such as `20-FIC-101A` or `20FIC101A`: area prefix, letters, a number, and a suffix that
     /// distinguishes equal tags. `None` without letters or a number.
     pub fn parse(text: &str) -> Option<Tag> {
         let text = text.trim();
+        if let Some(tag) = kks::parse(text) {
+            return Some(tag);
+        }
         letter_offsets(text)
             .into_iter()
             .find_map(|at| Tag::parts(text[..at].trim_end_matches(is_separator), &text[at..]))
@@ -157,6 +168,7 @@ impl Tag {
         if !(1..=MAX_LETTERS).contains(&letters.len()) {
             return None;
         }
+        let limits = limit_signs(rest);
         let rest = rest.trim_start_matches(is_limit_or_separator);
         let (number, suffix) = rest.split_at(number_length(rest));
         (!number.is_empty()).then(|| Tag {
@@ -164,6 +176,8 @@ impl Tag {
             letters: letters.to_ascii_uppercase(),
             number: number.into(),
             suffix: suffix.trim_start_matches(is_separator).into(),
+            limits: limits.into(),
+            is_kks: false,
         })
     }
 
@@ -196,7 +210,11 @@ impl Tag {
     pub fn switched_limit(&self) -> Option<&'static str> {
         let (modifier, functions) = self.split();
         let switches = self.measures() && (modifier == Some('Z') || functions.contains(&'S'));
-        match (functions.contains(&'H'), functions.contains(&'L')) {
+        let has_sign = |sign: &str| self.limits.contains(sign);
+        let (is_above, is_both) = (has_sign("+"), has_sign("\u{b1}"));
+        let is_below = has_sign("--") || is_above && has_sign("-");
+        let has = |letter: char, has_sign: bool| functions.contains(&letter) || has_sign || is_both;
+        match (has('H', is_above), has('L', is_below)) {
             (true, false) if switches => Some("H"),
             (false, true) if switches => Some("L"),
             _ => None,
@@ -220,16 +238,25 @@ impl Tag {
     /// Returns whether the first letter is that of a measured variable: not by hand, several variables, unclassified,
     /// an event or time, or the `I` of an interlock.
     pub fn measures(&self) -> bool {
+        if self.is_kks {
+            return kks::variable(&self.letters).is_some_and(|variable| !["hand", "time"].contains(&variable));
+        }
         self.word().is_none() && self.letters != "I" && !self.letters.starts_with(['H', 'U', 'X', 'Y', 'K'])
     }
 
     /// Returns whether the variable is a position, by its first letter: `Z` in ISA-5.1, `G` in IEC 62424.
     pub fn is_position(&self) -> bool {
+        if self.is_kks {
+            return kks::variable(&self.letters) == Some("position");
+        }
         self.word().is_none() && self.letters.starts_with(['Z', 'G'])
     }
 
     /// Returns the row of letters that are a word.
     fn word(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        if self.is_kks {
+            return kks::component(&self.letters).map(|(letters, meaning)| (letters, letters, meaning));
+        }
         let codes = vocabulary::SHUTDOWN_CODES.iter().map(|(code, meaning)| (*code, *code, *meaning));
         WORDS.iter().copied().chain(codes).find(|(word, ..)| *word == self.letters)
     }
@@ -240,13 +267,17 @@ impl Tag {
     /// `Z` as the only letter after the first is unclear: safety switching in IEC 62424, any drive or final element in
     /// ISA-5.1. So is `Z` after a variable that has axes.
     pub fn protection(&self) -> Option<Protection> {
+        if self.is_kks {
+            return None;
+        }
         if let Some((word, ..)) = self.word() {
             return Some(if word.starts_with("SI") || word == "HIPPS" { Protection::Safety } else { Protection::Trip });
         }
         let (modifier, functions) = self.split();
         let first = self.letters.chars().next()?;
         let has_axes = modifier == Some('Z') && AXIS_VARIABLES.contains(first);
-        let is_second_limit = functions.windows(2).any(|pair| matches!(pair, ['H', 'H'] | ['L', 'L']));
+        let is_second_limit = functions.windows(2).any(|pair| matches!(pair, ['H', 'H'] | ['L', 'L']))
+            || ["++", "--"].iter().any(|signs| self.limits.contains(signs));
         match () {
             () if has_axes || functions == ['Z'] => Some(Protection::Unclear),
             () if modifier == Some('Z') || functions.contains(&'Z') => Some(Protection::Safety),
@@ -259,6 +290,9 @@ impl Tag {
     /// Returns the modifier and the functions after the first letter. Letters that are a word have only the function of
     /// a valve, if they are one.
     pub fn split(&self) -> (Option<char>, Vec<char>) {
+        if self.is_kks {
+            return (None, Vec::new());
+        }
         if let Some((word, ..)) = self.word() {
             return (None, word.chars().filter(|letter| *letter == 'V').collect());
         }
@@ -303,6 +337,7 @@ impl TagScheme {
             letters: part("letters").to_ascii_uppercase(),
             number: part("number").into(),
             suffix: part("suffix").into(),
+            ..Tag::default()
         })
     }
 }
@@ -329,6 +364,12 @@ fn is_separator(c: char) -> bool {
 /// IEC 62424 and DIN 19227 mark the limits of a function with a sign: `LZA- 101`, `PZA+ 101`.
 fn is_limit_or_separator(c: char) -> bool {
     is_separator(c) || matches!(c, '+' | '\u{b1}')
+}
+
+/// Returns the signs of limits at the start of a string. A single hyphen is a separator.
+fn limit_signs(text: &str) -> &str {
+    let end = text.find(|c: char| !matches!(c, '+' | '-' | '/' | ' ' | '\u{b1}')).unwrap_or(text.len());
+    text[..end].trim()
 }
 
 /// Returns the offsets at which the letters of a tag may start: after all area prefixes, then after fewer; each
@@ -398,6 +439,9 @@ pub(crate) fn to_datum<'a>(tag: Option<Tag>) -> Datum<'a> {
 
 /// Measured variable of the first letter; `None` for letters that are a word.
 pub(crate) fn variable(tag: &Tag) -> Option<&'static str> {
+    if tag.is_kks {
+        return kks::variable(&tag.letters);
+    }
     if tag.word().is_some() {
         return None;
     }
@@ -432,6 +476,54 @@ mod tests {
         check("ti 5", "|T||I|5|");
         check("PIRCAHL 7", "|P||IRCAHL|7|");
         check("FT\u{2013}101", "|F||T|101|");
+    }
+
+    #[test]
+    fn the_switch_of_a_time_schedule_is_a_sequence_controller() {
+        check("KS-101", "|K||S|101|");
+        let tag = Tag::parse("KS-101").expect("a tag");
+        assert_eq!((super::variable(&tag), tag.measures(), tag.protection()), (Some("time, schedule"), false, None));
+    }
+
+    #[test]
+    fn signs_behind_the_letters_are_limits() {
+        let read = |text: &str| Tag::parse_letters(text).map(|tag| (tag.switched_limit(), tag.protection()));
+        for (text, expected) in [
+            ("LSA++ 101", (Some("H"), Some(Protection::Trip))),
+            ("LSA++", (Some("H"), Some(Protection::Trip))),
+            ("LSA--101", (Some("L"), Some(Protection::Trip))),
+            ("LSA+ 101", (Some("H"), None)),
+            ("LSA+/- 101", (None, None)),
+            ("LSA\u{b1} 101", (None, None)),
+            ("LSA-101", (None, None)),
+            ("PDICA+ 101", (None, None)),
+            ("PDICA++", (None, None)),
+            ("LSHH-101", (Some("H"), Some(Protection::Trip))),
+            ("LZA++ 101", (Some("H"), Some(Protection::Safety))),
+        ] {
+            assert_eq!(read(text), Some(expected), "{text}");
+        }
+        check("LSA++ 101", "|L||SA|101|");
+        check("PDICA+101", "|P|D|ICA|101|");
+    }
+
+    #[test]
+    fn tags_of_power_plants_have_letters_of_their_own() {
+        let read = |text: &str| {
+            let tag = Tag::parse(text).expect("a tag");
+            (tag.loop_id(), super::variable(&tag), tag.measures())
+        };
+        check("10LAB10CP001", "10LAB10|C|||001|");
+        check("=1LAB10 CP001-B01", "1LAB10|C|||001|B01");
+        check("10LAB10-CP001", "10LAB10|C|||001|");
+        assert_eq!(read("10LAB10CP001"), ("10LAB10-CP-001".into(), Some("pressure"), true));
+        assert_eq!(read("10LAB10CT501A"), ("10LAB10-CT-501".into(), Some("temperature"), true));
+        assert_eq!(read("10LAB10AA001"), ("10LAB10-AA-001".into(), None, false));
+        assert_eq!(read("LAB10CG001").1, Some("position"));
+        // Not KKS: other counts of letters and digits.
+        check("10LAB10C001", "10|L||AB|10|C001");
+        check("20FIC10", "20|F||IC|10|");
+        check("10PSV101", "10|P|S|V|101|");
     }
 
     #[test]
