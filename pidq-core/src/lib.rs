@@ -34,7 +34,7 @@
 //!
 //! | of | items |
 //! |---|---|
-//! | documents | [`Graph`], [`ProjectedDocument`], [`TopologyConfig`], [`vocabulary`] |
+//! | documents | [`Graph`], [`ProjectedDocument`], [`TopologyConfig`], [`vocabulary`], [`fail_mark`], [`pressure_unit_name`] |
 //! | their nodes and edges | [`NodeId`], [`EdgeId`], [`Edge`] |
 //! | queries | [`Query`], [`BoundQuery`], [`Scratch`], [`RunResult`], [`OutputChunk`] |
 //! | their cost | [`QueryPlan`], [`PlanStep`], [`RunProfile`], [`ProfileStep`] |
@@ -94,6 +94,8 @@ pub use pid::data_quality::{GraphWarning, ItemRef};
 pub use pid::diff::DiffOptions;
 pub use pid::join::JoinBy;
 pub use pid::json_results::{diff, graph_warnings, join_sheets};
+pub use pid::quantity::pressure_unit_name;
+pub use pid::valve_state::fail_action::fail_mark;
 pub use query::{
     BoundQuery, Dialect, PlanStep, ProfileStep, ProjectedDocument, Query, QueryPlan, RunProfile, RunResult,
 };

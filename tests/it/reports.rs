@@ -860,6 +860,12 @@ fn a_change_of_design_pressure_is_an_interface() {
     check(&plant("2 barg", "16 barg"), INTERFACES, json!([["V-1", "barrier", "to", 14, true, []]]));
     check(&plant("1600 kPag", "2 barg"), INTERFACES, json!([["V-1", "barrier", "from", 14, true, []]]));
     check(&plant("16 barg", "1.6 MPag"), INTERFACES, json!([]));
+    // The same pressure, rounded in another unit.
+    for (low, high) in [("16 barg", "232 psig"), ("150 psig", "10.3 barg")] {
+        check(&plant(low, high), INTERFACES, json!([]));
+        check(&plant(high, low), INTERFACES, json!([]));
+    }
+    check(&plant("15.9 barg", "16 barg"), "pressureInterfaces().interfaces | map(.high)", json!(["to"]));
     check(
         &plant("16 bar", "2 bar"),
         INTERFACES,
@@ -1019,7 +1025,12 @@ fn a_text_about_another_set_pressure_or_another_case_makes_a_relief_device_no_ce
         check(&plant(valve, fields), row, other_case.clone());
     }
     check(&plant("piping_component.thermal_relief_valve", ""), row, other_case);
-    for fields in [r#", "remarks": "set @ 12 barg""#, r#", "description": "set at 174 psig""#] {
+    for fields in [
+        r#", "remarks": "set @ 12 barg""#,
+        r#", "description": "set at 174 psig""#,
+        r#", "remarks": "reset to 8 barg""#,
+        r#", "remarks": "cold set 9.6 barg, set 12 barg""#,
+    ] {
         check(&plant(valve, fields), row, json!([[], [null]]));
     }
     for fields in [
@@ -1030,6 +1041,10 @@ fn a_text_about_another_set_pressure_or_another_case_makes_a_relief_device_no_ce
         r#", "sizing_case": "control valve failure""#,
         r#", "description": "fire case and blowby""#,
         r#", "remarks": "set of 2 valves""#,
+        r#", "remarks": "CDTP 7.6 barg""#,
+        r#", "remarks": "cold set pressure 7.6 barg""#,
+        r#", "remarks": "reset pressure 9 barg""#,
+        r#", "remarks": "cold differential test pressure 7.6 barg""#,
     ] {
         check(&plant(valve, fields), row, json!([[], [true]]));
     }
@@ -1702,6 +1717,32 @@ fn an_instrument_index_has_set_points_and_alarm_limits_as_stated() {
         TI-3 instrument.indicator {"attributes": {"alarm_high": 90, "alarm_hh": 95, "alarm_low": null, "alarm_ll": ""}, "unit": "100"}
         LI-4 instrument.indicator
         P-1 loop {"set_point": 8, "unit": "bar g"}
+#[test]
+fn a_pressure_in_another_unit_ends_no_circuit() {
+    let plant = |first: &str, second: &str| {
+        let pipe = |pressure: &str| {
+            format!(
+                r#"{{"fluid_code": "W", "piping_class": "A", "material": "CS", "design_temperature": "60 °C", "design_pressure": "{pressure}"}}"#
+            )
+        };
+        format!(
+            "V-1 piping_component.gate_valve\nV-2 piping_component.gate_valve\nV-3 piping_component.gate_valve\n\
+             V-1 > V-2 {}\nV-2 > V-3 {}",
+            pipe(first),
+            pipe(second)
+        )
+    };
+    for (first, second, count) in [
+        ("16 barg", "232 psig", 1),
+        ("232 psig", "16 barg", 1),
+        ("16 barg", "1600 kPag", 1),
+        ("16 barg", "15.95 barg", 2),
+        ("16 barg", "16 bara", 2),
+    ] {
+        check(&plant(first, second), "corrosionCircuits() | size()", json!(count));
+    }
+}
+
         PT-1 in P-1
         PIC-1 in P-1
         PV-1 in P-1

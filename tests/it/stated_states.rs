@@ -576,14 +576,14 @@ fn positions_are_read_with_dots_slashes_and_brackets() {
         let query = r#"isolate("P-1").barriers | map([.closed, .action]) | first()"#;
         answer_of(&plant(&json!({"normal_position": value, "id": "V-1"})), query)
     };
-    for text in ["N.C.", "n.c", "N/C", "(NC)", "L.C.", "C.S.C."] {
+    for text in ["N.C.", "n.c", "N/C", "(NC)", "L.C.", "C.S.C.", "l/c", "N C", "C-S-C", "L. C."] {
         assert_eq!(position(text), json!([true, "check_closed"]), "{text}");
     }
     let locked = |fields: Value| {
         let document = plant(&fields).replace(r#""class":"tank""#, r#""class":"safety_valve""#);
         answer_of(&document, "reliefList() | map(.reasons) | first()")
     };
-    for text in ["L.O.", "C.S.O.", "LO"] {
+    for text in ["L.O.", "C.S.O.", "LO", "l/o", "L O", "l-o"] {
         assert!(locked(json!({"normal_position": text})).as_str().is_some_and(|text| text.contains("locked_open")));
     }
     let blind = json!({"class": "spectacle_blind", "position": "N.C."});

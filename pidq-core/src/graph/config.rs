@@ -5,6 +5,7 @@
 
 pub(crate) mod name_filter;
 mod names;
+mod spellings;
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};

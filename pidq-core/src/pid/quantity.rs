@@ -109,6 +109,18 @@ const MAX_UNIT: usize = 48;
 
 /// Returns the value of a unit of pressure in bar as a ratio, and its zero.
 pub(crate) fn pressure_unit(text: &str) -> Option<(f64, f64, Reference)> {
+    pressure_unit_row(text).map(|(_, up, down, reference)| (up, down, reference))
+}
+
+/// Returns the usual name of a unit of pressure without its zero, and `gauge` or `absolute` if the unit says so: `bar` and
+/// `gauge` of `bar(g)`.
+pub fn pressure_unit_name(text: &str) -> Option<(&'static str, Option<&'static str>)> {
+    let (names, _, _, reference) = pressure_unit_row(text)?;
+    Some((names.first()?, reference.name()))
+}
+
+/// Returns the row of a unit of pressure, and its zero.
+fn pressure_unit_row(text: &str) -> Option<(&'static [&'static str], f64, f64, Reference)> {
     // Prefixes are case-sensitive: nobody states a design pressure in millipascal, so it is not read as megapascal.
     if text.len() > MAX_UNIT || text.trim_start().starts_with("mPa") {
         return None;
@@ -118,7 +130,10 @@ pub(crate) fn pressure_unit(text: &str) -> Option<(f64, f64, Reference)> {
         let base = name.strip_suffix(ending)?;
         PRESSURE_UNITS.iter().find(|(names, _, _)| names.contains(&base))
     };
-    REFERENCES.iter().find_map(|(ending, reference)| unit(ending).map(|(_, up, down)| (*up, *down, *reference)))
+    let row = |(ending, reference): &(&str, Reference)| {
+        unit(ending).map(|(names, up, down)| (*names, *up, *down, *reference))
+    };
+    REFERENCES.iter().find_map(row)
 }
 
 /// Returns whether a text names a unit of pressure or temperature.
@@ -169,6 +184,17 @@ pub(crate) struct Pressure {
     pub value: f64,
     pub reference: Reference,
     pub has_unit: bool,
+    /// The unit as stated, in bar.
+    pub unit: f64,
+}
+
+impl Pressure {
+    /// Returns whether two pressures are the same quantity, apart from the rounding of a conversion to another unit.
+    pub fn is_same(self, other: Pressure) -> bool {
+        self.reference == other.reference
+            && self.has_unit == other.has_unit
+            && difference(self, other, [self.value, other.value]) == 0.0
+    }
 }
 
 /// Units to assume for pressures that do not state them.
@@ -183,10 +209,10 @@ pub(crate) struct PressureDefaults<'u> {
 pub(crate) fn pressure(stated: Option<&Stated<'_>>, defaults: PressureDefaults<'_>) -> Reading<Pressure> {
     let (number, unit) = number_and_unit(stated.ok_or(Unreadable::Missing)?)?;
     let Some(unit) = unit.or(defaults.unit) else {
-        return Ok(Pressure { value: number, reference: Reference::Unstated, has_unit: false });
+        return Ok(Pressure { value: number, reference: Reference::Unstated, has_unit: false, unit: 1.0 });
     };
     let (up, down, reference) = pressure_unit(unit).ok_or(Unreadable::UnknownUnit)?;
-    Ok(Pressure { value: number * up / down, reference, has_unit: true })
+    Ok(Pressure { value: number * up / down, reference, has_unit: true, unit: up / down })
 }
 
 /// Returns a stated temperature in degrees Celsius; the bare number, and false, if no unit is stated.
@@ -208,10 +234,16 @@ pub(crate) fn number_and_unit<'s>(stated: &'s Stated<'_>) -> Reading<(f64, Optio
     Ok(found)
 }
 
+/// Relative difference of a quantity that is converted to another unit and rounded.
+pub(crate) const ROUNDING: f64 = 5e-3;
+
+/// Returns whether two numbers are the same, apart from rounding.
+fn is_near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
+}
+
 /// Returns whether two numbers with units are the same quantity, apart from rounding.
 fn is_same_quantity((a, unit_a): (f64, Option<&str>), (b, unit_b): (f64, Option<&str>)) -> bool {
-    const ROUNDING: f64 = 5e-3;
-    let is_near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
     let (Some(unit_a), Some(unit_b)) = (unit_a, unit_b) else { return is_near(a, b) };
     if let (Some((up_a, down_a, reference_a)), Some((up_b, down_b, reference_b))) =
         (pressure_unit(unit_a), pressure_unit(unit_b))
@@ -370,21 +402,21 @@ impl PressureDefaults<'_> {
         if first.has_unit != second.has_unit {
             return Comparison::Unknown("unit_not_stated");
         }
-        let difference = rounded(first.value, second.value);
+        let stated_difference = difference(first, second, [first.value, second.value]);
         match (first.reference, second.reference) {
-            _ if !first.has_unit => Comparison::Difference(difference, Some("unit_not_stated")),
+            _ if !first.has_unit => Comparison::Difference(stated_difference, Some("unit_not_stated")),
             (Reference::Unstated, Reference::Unstated) => {
-                Comparison::Difference(difference, Some("reference_not_stated"))
+                Comparison::Difference(stated_difference, Some("reference_not_stated"))
             }
-            (a, b) if a == b => Comparison::Difference(difference, None),
+            (a, b) if a == b => Comparison::Difference(stated_difference, None),
             (Reference::Unstated, _) | (_, Reference::Unstated) => Comparison::Unknown("reference_not_stated"),
             _ => match self.atmosphere {
                 Some(atmosphere) => {
-                    let [first, second] = [first, second].map(|pressure| match pressure.reference {
+                    let absolute = [first, second].map(|pressure| match pressure.reference {
                         Reference::Gauge => pressure.value + atmosphere,
                         _ => pressure.value,
                     });
-                    Comparison::Difference(rounded(first, second), None)
+                    Comparison::Difference(difference(first, second, absolute), None)
                 }
                 None => Comparison::Unknown("gauge_and_absolute"),
             },
@@ -392,10 +424,12 @@ impl PressureDefaults<'_> {
     }
 }
 
-/// Returns a difference, zero if it is within the precision of the conversion.
-fn rounded(first: f64, second: f64) -> f64 {
-    let difference = first - second;
-    if difference.abs() <= 1e-12 * first.abs().max(second.abs()) { 0.0 } else { difference }
+/// Returns the difference of two pressures with comparable values; zero if it is within the precision of the conversion, or,
+/// of pressures in different units, within that of a rounded number: 16 barg and 232 psig.
+fn difference(first: Pressure, second: Pressure, [a, b]: [f64; 2]) -> f64 {
+    let is_converted = first.unit != second.unit || first.reference != second.reference;
+    let is_equal = is_converted && is_near(a, b) || (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
+    if is_equal { 0.0 } else { a - b }
 }
 
 #[cfg(test)]
@@ -476,6 +510,30 @@ mod tests {
         }
         for (value, other) in [("4", "60 barg"), ("4 barg", "4 bara"), ("4 barg", "4 psig"), ("100 °C", "100 °F")] {
             assert_eq!(read(value, other), Err(Unreadable::Contradictory), "{value}, {other}");
+        }
+    }
+
+    #[test]
+    fn a_rounded_pressure_in_another_unit_is_the_same_pressure() {
+        let defaults = PressureDefaults { unit: None, atmosphere: Some(1.01325) };
+        let compared = |first: &'static str, second: &'static str| {
+            let read = |text: &'static str| pressure(Some(&Stated::new(Value::String(text), None)), defaults);
+            match defaults.compare(read(first), read(second)) {
+                Comparison::Difference(difference, None) => Some(difference == 0.0),
+                _ => None,
+            }
+        };
+        for (first, second, expected) in [
+            ("16 barg", "232 psig", Some(true)),
+            ("10.3 barg", "150 psig", Some(true)),
+            ("16 barg", "17 bara", Some(true)),
+            ("1.6 MPag", "16 barg", Some(true)),
+            ("16 barg", "225 psig", Some(false)),
+            ("16 barg", "15.95 barg", Some(false)),
+            ("16 barg", "16 bar", None),
+        ] {
+            assert_eq!(compared(first, second), expected, "{first}, {second}");
+            assert_eq!(compared(second, first), expected, "{second}, {first}");
         }
     }
 

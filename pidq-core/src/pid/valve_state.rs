@@ -28,7 +28,7 @@ use self::way_count::{Ways, ways};
 use super::Datum;
 use super::stated_values::{is_container, may_state, plain_name, stated_fields, values, values_of};
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
 use crate::graph::roles::Role;
@@ -604,25 +604,7 @@ fn is_state(value: &Value<'_>) -> bool {
 }
 
 fn is_in(drawing: &Drawing<'_>, value: Option<Value<'_>>, names: Names) -> bool {
-    value.and_then(|value| value.as_str()).is_some_and(|text| is_word_of(drawing, text, names))
-}
-
-/// Returns whether a list has a word, which may be abbreviated with dots, slashes or in brackets: `N.C.`, `N/C`, `(LO)`.
-fn is_word_of(drawing: &Drawing<'_>, text: &str, names: Names) -> bool {
-    let config = &drawing.topology.config;
-    let is_mark = |c: char| matches!(c, '.' | '/' | '(' | ')' | '[' | ']');
-    config.contains(names, text.trim())
-        || text.len() <= MAX_CLASS && text.contains(is_mark) && config.contains(names, text.replace(is_mark, "").trim())
-        || text.len() <= MAX_CLASS && participle(text).is_some_and(|word| config.contains(names, &word))
-}
-
-/// Returns a position of DEXPI 2.0 in the usual spelling: `NormallyClose` is `normally_closed`, `CarSealOpen` is
-/// `car_sealed_open`.
-fn participle(text: &str) -> Option<String> {
-    let word = snake_case(text.trim());
-    let changed = word.replace("car_seal_", "car_sealed_");
-    let changed = if changed.ends_with("close") { changed + "d" } else { changed };
-    (changed != word).then_some(changed)
+    value.and_then(|value| value.as_str()).is_some_and(|text| drawing.topology.config.is_spelling(names, text))
 }
 
 fn is_yes(value: Option<Value<'_>>) -> bool {

@@ -250,6 +250,10 @@ pub const FAIL_CLOSED: &[&str] = &[
     "fermee",
 ];
 
+/// Texts of a fail position that the drawing calls indeterminate, in snake_case.
+pub const FAIL_INDETERMINATE: &[&str] =
+    &["fail_indeterminate", "indeterminate", "undefined", "unbestimmt", "indéterminé"];
+
 /// Labels of the fail position of a valve, in lower case.
 pub const FAIL_LABELS: &[&str] = &["afc", "afo", "fai", "fao", "fc", "fip", "fo", "federöffnend", "federschließend"];
 
@@ -365,6 +369,9 @@ pub const FAIL_IN_PLACE: &[&str] = &[
     "lock",
     "locked",
     "locks",
+    "retain",
+    "retains",
+    "fail_retain_position",
     "stay",
     "stay_put",
     "stays",
@@ -405,6 +412,10 @@ pub const NO_LOCK: &[&str] = &[
     "-",
     "mechanical_seal",
 ];
+
+/// Words of the position of a valve that a car seal holds, in snake_case.
+pub const CAR_SEALS: &[&str] =
+    &["cso", "csc", "car_seal_open", "car_seal_closed", "car_sealed_open", "car_sealed_closed"];
 
 /// Words in texts of a lock that say that there is one: positions, and words for yes.
 pub const LOCK_CODES: &[&str] =

@@ -1,5 +1,7 @@
 //! Corrosion circuits: connected piping with the same fluid, piping class, material, temperature and pressure.
 
+use std::collections::BTreeMap;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
@@ -9,7 +11,7 @@ use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
-use crate::pid::quantity::{self, PressureDefaults, Reference, Stated};
+use crate::pid::quantity::{self, Pressure, PressureDefaults, Reference, Stated};
 use crate::pid::stated_values::PipeValues;
 use crate::pid::{Budget, Datum, pipe_lines, push_row};
 use crate::value::convert;
@@ -85,10 +87,11 @@ impl<'a> Circuits<'_, 'a> {
         ];
         let mut values = PipeValues::new(self.drawing, LISTS, &mut |units| budget.charge(units))?;
         let mut indices: HashMap<Properties, usize> = HashMap::new();
+        let mut pressures = Pressures::default();
         budget.reserve(4 * self.drawing.topology.edge_count() * size_of::<(EdgeId, usize)>())?;
         for edge in self.drawing.topology.edges_of(EdgeFlags::FLOW) {
             let stated = values.of_edge(edge, &mut |units| budget.charge(units))?;
-            let properties = properties_of(stated);
+            let properties = properties_of(stated, &mut pressures);
             let bytes: usize = properties.texts.iter().flatten().map(String::len).sum();
             budget.charge(1 + bytes as u64 / 64)?;
             let next = self.properties.len();
@@ -242,7 +245,7 @@ type RangeNumber = (u64, Option<&'static str>, &'static str);
 
 /// Returns the properties of a pipe. An operating value takes precedence over a design value, also one that cannot be read,
 /// such as a range.
-fn properties_of(stated: [Option<Stated<'_>>; 8]) -> Properties {
+fn properties_of(stated: [Option<Stated<'_>>; 8], pressures: &mut Pressures) -> Properties {
     let [fluid, class, material, insulation, stated @ ..] = stated;
     let [operating_temperature, design_temperature, operating_pressure, design_pressure] = stated;
     let temperature = match &operating_temperature {
@@ -250,8 +253,8 @@ fn properties_of(stated: [Option<Stated<'_>>; 8]) -> Properties {
         stated => temperature(stated.as_ref(), "operating"),
     };
     let pressure = match &operating_pressure {
-        None => pressure(design_pressure.as_ref(), "design"),
-        stated => pressure(stated.as_ref(), "operating"),
+        None => pressures.read(design_pressure.as_ref(), "design"),
+        stated => pressures.read(stated.as_ref(), "operating"),
     };
     let text = |stated: Option<Stated<'_>>| stated.map(|stated| convert::to_text(stated.value));
     let range_text = |number: Option<RangeNumber>| {
@@ -268,13 +271,41 @@ fn temperature(stated: Option<&Stated<'_>>, basis: &'static str) -> Option<Range
     Some(((number + 0.0).to_bits(), has_unit.then_some("°C"), basis))
 }
 
-fn pressure(stated: Option<&Stated<'_>>, basis: &'static str) -> Option<RangeNumber> {
-    let found = quantity::pressure(stated, PressureDefaults::default()).ok()?;
-    let unit = match found.reference {
-        _ if !found.has_unit => None,
-        Reference::Gauge => Some("barg"),
-        Reference::Absolute => Some("bara"),
-        Reference::Unstated => Some("bar"),
-    };
-    Some(((found.value + 0.0).to_bits(), unit, basis))
+/// Maximum number of similar pressures with which one is compared.
+const MAX_NEAR: usize = 64;
+
+/// Pressures that were read before, the first of each quantity: 16 barg and 232 psig are one.
+#[derive(Default)]
+struct Pressures {
+    /// By unit in results and by basis, then by the value in bar.
+    known: HashMap<(Option<&'static str>, &'static str), BTreeMap<u64, Pressure>>,
+}
+
+impl Pressures {
+    /// Returns a stated pressure in bar: that of the first which is the same apart from rounding to another unit.
+    fn read(&mut self, stated: Option<&Stated<'_>>, basis: &'static str) -> Option<RangeNumber> {
+        let found = quantity::pressure(stated, PressureDefaults::default()).ok()?;
+        let unit = match found.reference {
+            _ if !found.has_unit => None,
+            Reference::Gauge => Some("barg"),
+            Reference::Absolute => Some("bara"),
+            Reference::Unstated => Some("bar"),
+        };
+        // 0 and -0 are equal.
+        let bits = (found.value + 0.0).to_bits();
+        let known = self.known.entry((unit, basis)).or_default();
+        // The numbers of bits of positive values are in the order of the values.
+        let near = [-2.0, 2.0].map(|side| (found.value * (1.0 + side * quantity::ROUNDING)).to_bits());
+        let first = (found.value > 0.0).then(|| {
+            known.range(near[0]..=near[1]).take(MAX_NEAR).find(|(_, other)| other.is_same(found)).map(|(bits, _)| *bits)
+        });
+        let bits = match first.flatten() {
+            Some(first) => first,
+            None => {
+                known.insert(bits, found);
+                bits
+            }
+        };
+        Some((bits, unit, basis))
+    }
 }

@@ -93,7 +93,7 @@ impl<'a> Levels<'a> {
 
     /// Returns whether two levels are the same pressure, in whatever unit.
     fn are_equal(&self, a: u32, b: u32) -> bool {
-        a == b || self.get(a).pressure.is_ok_and(|known| self.get(b).pressure == Ok(known))
+        a == b || self.get(a).pressure.is_ok_and(|known| self.get(b).pressure.is_ok_and(|other| known.is_same(other)))
     }
 
     fn get(&self, level: u32) -> &Level<'a> {

@@ -11,7 +11,14 @@ use crate::pid::valve_state::texts;
 use crate::value::Value;
 
 /// Words before a set pressure in a text, in lower case.
-const SET_WORDS: &[&str] = &["ansprechdruck", "eingestellt", "set", "sp", "tarage", "taré", "tarée"];
+const SET_WORDS: &[&str] =
+    &["ansprechdruck", "eingestellt", "readjusted", "reset", "set", "sp", "tarage", "taré", "tarée", "umgestellt"];
+
+/// Words before such a word that make it the pressure of a test bench, or that of another part: `cold set pressure`.
+const OTHER_SETTINGS: &[&str] = &["bench", "cdtp", "cold", "pilot", "spring"];
+
+/// The word behind `reset` that makes it the pressure at which a valve closes again.
+const PRESSURES: &[&str] = &["pressure"];
 
 /// Words of devices for the expansion of a liquid.
 const THERMAL: &[&str] = &["expansion", "thermal", "thermique", "thermisch", "thermische", "trv", "wärmeausdehnung"];
@@ -38,13 +45,24 @@ pub(super) fn with_text<'a>(drawing: &Drawing<'a>, device: NodeId, stated: Optio
 /// Returns the number and the unit of pressure behind a word such as `set`: `set @ 12 barg`.
 fn set_pressure_in(text: &str) -> Option<&str> {
     let is_end_of_word = |c: char| !c.is_alphanumeric();
-    let mut at = 0;
+    let (mut at, mut before) = (0, String::new());
     let mut behind = text.split_inclusive(is_end_of_word).filter_map(|part| {
         at += part.len();
         let word = part.trim_end_matches(is_end_of_word).to_lowercase();
-        SET_WORDS.contains(&word.as_str()).then(|| &text[at..])
+        if word.is_empty() {
+            return None;
+        }
+        let before = std::mem::replace(&mut before, word.clone());
+        let is_set = SET_WORDS.contains(&word.as_str()) && !OTHER_SETTINGS.contains(&before.as_str());
+        (is_set && !(word == "reset" && begins_with(&text[at..], PRESSURES))).then(|| &text[at..])
     });
     behind.find_map(leading_pressure)
+}
+
+/// Returns whether the first word of a text is one of some words.
+fn begins_with(text: &str, words: &[&str]) -> bool {
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+    words.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// Returns the number and the unit of pressure at the start of a text, behind a short word such as `at`.

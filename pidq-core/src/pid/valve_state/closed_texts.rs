@@ -4,7 +4,7 @@
 //! Tools export a position for every valve, often a default, and the letters beside the symbol are a text of their own.
 
 use super::phrases::clauses;
-use super::{is_word_of, texts, truth};
+use super::{texts, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -22,8 +22,9 @@ pub(crate) fn says_closed(drawing: &Drawing<'_>, valve: NodeId) -> bool {
 /// Returns whether a text of a valve has a clause that is nothing but a word for a lock in one position, or a mark such as
 /// `locked_open: true` says so.
 pub(crate) fn says_locked(drawing: &Drawing<'_>, valve: NodeId, position: Names) -> bool {
-    let is_word =
-        |text: &str| text.len() <= MAX_CLASS && is_word_of(drawing, text.trim().trim_end_matches('.'), position);
+    let is_word = |text: &str| {
+        text.len() <= MAX_CLASS && drawing.topology.config.is_spelling(position, text.trim().trim_end_matches('.'))
+    };
     let has_clause = |text: &str| text.split(is_end_of_clause).any(is_word);
     let is_mark = |name: &str| is_word(name.trim().strip_prefix("is_").unwrap_or(name));
     let mut fields = drawing.node(valve).as_object().into_iter().flat_map(stated_fields);
@@ -72,7 +73,7 @@ fn is_closed_at_times(drawing: &Drawing<'_>, clause: &[String]) -> bool {
     // `closes`, `zu` and the codes beside a symbol are read apart.
     let is_closing = |word: &String| {
         names_motion(word, Motion::Closes, MotionText::ValveText)
-            || word.len() > 4 && is_word_of(drawing, word, Names::Closed)
+            || word.len() > 4 && drawing.topology.config.is_spelling(Names::Closed, word)
     };
     let Some(at) = clause.iter().position(is_closing) else { return false };
     let is_near = clause[at] == "close" && clause.get(at + 1).is_some_and(|word| ["to", "at", "by"].contains(&&**word));
@@ -108,14 +109,16 @@ fn is_closed_word(drawing: &Drawing<'_>, clause: &str) -> bool {
     let clause = clause.trim().trim_end_matches('.');
     !clause.is_empty()
         && clause.len() <= MAX_CLASS
-        && ([Names::Closed, Names::LockedClosed].iter().any(|names| is_word_of(drawing, clause, *names))
+        && ([Names::Closed, Names::LockedClosed]
+            .iter()
+            .any(|names| drawing.topology.config.is_spelling(*names, clause))
             || vocabulary::contains(vocabulary::CLOSED_PHRASES, clause)
             || is_closed_with_lock(drawing, clause))
 }
 
 /// Returns whether a clause consists of words for closed and for a lock, in any order: `fermée cadenassée`.
 fn is_closed_with_lock(drawing: &Drawing<'_>, clause: &str) -> bool {
-    let is_closed = |word: &str| is_word_of(drawing, word, Names::Closed);
+    let is_closed = |word: &str| drawing.topology.config.is_spelling(Names::Closed, word);
     let is_lock = |word: &str| {
         let word = word.to_lowercase();
         vocabulary::LOCK_WORDS.contains(&word.as_str()) || vocabulary::OTHER_LOCK_WORDS.contains(&word.as_str())

@@ -12,6 +12,9 @@ use crate::graph::vocabulary::{self, has_any};
 use crate::pid::ChargeFn;
 use crate::value::Value;
 
+/// Longest code of a fail position.
+const MAX_CODE: usize = 3;
+
 /// Position that a valve takes when its actuator fails.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum FailAction {
@@ -62,6 +65,20 @@ fn is_filled(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
+/// Returns the mark of the fail position in a text, as in ISA-5.1: `FO`, `FC`, `FL` for the last position, `FI` for an
+/// indeterminate one; `None` if it states none that is understood.
+pub fn fail_mark(text: &str) -> Option<&'static str> {
+    const CODES: [&str; 4] = ["FO", "FC", "FL", "FI"];
+    let code = CODES.into_iter().find(|code| code.eq_ignore_ascii_case(text.trim()));
+    let is_indeterminate = || vocabulary::contains(vocabulary::FAIL_INDETERMINATE, text.trim());
+    code.or_else(|| match of_text(text)? {
+        FailAction::Opens => Some("FO"),
+        FailAction::Closes => Some("FC"),
+        FailAction::Stays => Some("FL"),
+        FailAction::Unknown => is_indeterminate().then_some("FI"),
+    })
+}
+
 /// Returns the actuators of a valve whose fail position is that of the valve.
 fn holders(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     if !drawing.topology.roles[node as usize].closes() {
@@ -100,6 +117,9 @@ fn of_text(text: &str) -> Option<FailAction> {
     }
     let is_mark = |c: char| matches!(c, '.' | '/' | '(' | ')');
     let plain = snake_case(text).replace(is_mark, "");
+    // The letters of a code may be written apart: `F C`.
+    let letters = plain.replace('_', "");
+    let plain = if letters.chars().count() <= MAX_CODE { letters } else { plain };
     let is_in = |known: &[&str]| known.contains(&plain.as_str());
     Some(match () {
         () if is_in(vocabulary::FAIL_OPEN) => FailAction::Opens,

@@ -2,7 +2,7 @@
 //! such as `closed: false`. They may contradict the field.
 
 use super::phrases::clauses;
-use super::{all_texts, is_word_of, texts, truth};
+use super::{all_texts, texts, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -30,8 +30,9 @@ const OTHER_SUBJECTS: &[&str] = &["blank", "fail", "fails", "spade", "spring"];
 
 /// Returns whether a text, a mark or another field of an item says that it is open.
 pub(super) fn say_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let is_open_word =
-        |text: &str| [Names::Open, Names::LockedOpen].iter().any(|names| is_word_of(drawing, text, *names));
+    let is_open_word = |text: &str| {
+        [Names::Open, Names::LockedOpen].iter().any(|names| drawing.topology.config.is_spelling(*names, text))
+    };
     let says_open = |text: &str| is_open_word(text) || has_word(text, OPEN_WORDS);
     let is_open_field = |name: &str, value: crate::value::Value<'_>| {
         let name = snake_case(name.trim());
