@@ -396,6 +396,26 @@ fn the_pipe_of_a_line_through_a_sheet_is_compared_at_both_of_its_ends() {
 }
 
 #[test]
+fn a_label_that_is_not_known_yet_joins_nothing() {
+    let sheets = |label: &str| {
+        [sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", label)]), sheet("B", "X-2 → P-1", &[("X-2", "A", label)])]
+    };
+    for label in
+        ["-", "--", "?", "TBD", "t.b.d.", "N/A", "XXX", "xx", "later", "Hold", "to be confirmed", "...", "Unknown"]
+    {
+        check(&sheets(label), PAIRS, json!([]));
+        check(
+            &sheets(label),
+            REPORT,
+            json!([[], ["A#X-1", "B#X-2"], [], [["A#X-1", "no_label"], ["B#X-2", "no_label"]]]),
+        );
+    }
+    for label in ["X", "1", "A-1", "XX-1", "HOLD-7", "TBD 3"] {
+        check(&sheets(label), PAIRS, json!([["A#X-1", "B#X-2"]]));
+    }
+}
+
+#[test]
 fn a_link_to_another_sheet_than_the_named_one_joins_nothing() {
     let linked = |mut sheet: Value, id: &str, own: &str, partner: Option<&str>| {
         let nodes = sheet["pid_graph"]["nodes"].as_array_mut().expect("nodes");

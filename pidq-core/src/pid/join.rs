@@ -19,6 +19,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, TopologyConfig};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::tag_spelling;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
@@ -615,7 +616,7 @@ fn connectors(sheets: &[Drawing<'_>], index: &SheetIndex) -> Vec<Connector> {
                     .and_then(|name| index.names.get(&tag_spelling::normalized(name)))
                     .copied(),
                 drawing: drawing_name,
-                label: text(Names::CrossPageLabel),
+                label: text(Names::CrossPageLabel).filter(|label| !is_placeholder(label)),
                 medium,
                 // A connector with outgoing flow is an inlet of the sheet.
                 enters: match (degree(Direction::Down), degree(Direction::Up)) {
@@ -628,6 +629,17 @@ fn connectors(sheets: &[Drawing<'_>], index: &SheetIndex) -> Vec<Connector> {
         }
     }
     connectors
+}
+
+/// Returns whether the label of a connector stands for one that is not known yet: `-`, `TBD`, `XXX`.
+fn is_placeholder(label: &str) -> bool {
+    let label = label.trim();
+    let is_filled = label.chars().all(|c| matches!(c, 'x' | 'X')) && label.len() > 1;
+    let has_no_text = !label.chars().any(char::is_alphanumeric);
+    let plain = snake_case(label).replace(['.', '/', '(', ')', '?'], "");
+    is_filled
+        || has_no_text
+        || [vocabulary::PLACEHOLDERS, vocabulary::EMPTY_TEXTS].iter().any(|known| known.contains(&plain.as_str()))
 }
 
 /// Returns the possible partners of each connector, and the criterion.

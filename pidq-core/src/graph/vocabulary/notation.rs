@@ -179,6 +179,29 @@ pub const EMPTY_TEXTS: &[&str] = &[
     "unset",
 ];
 
+/// Texts in place of a label that is not known yet, in snake_case.
+pub const PLACEHOLDERS: &[&str] = &[
+    "by_others",
+    "hold",
+    "later",
+    "na",
+    "not_available",
+    "not_known",
+    "null",
+    "tba",
+    "tbc",
+    "tbd",
+    "to_be_advised",
+    "to_be_confirmed",
+    "to_be_defined",
+    "to_be_determined",
+    "unknown",
+    "à_définir",
+    "offen",
+    "spaeter",
+    "später",
+];
+
 /// Directions of an edge that agree with its ends.
 pub const FORWARD: &[&str] = &[
     "forward",
