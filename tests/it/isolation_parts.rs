@@ -826,6 +826,20 @@ fn a_class_of_a_valve_has_the_role_of_its_kind() {
         ("duse", "no"),
         ("détendeur", "no"),
         ("vanne de laminage", "no"),
+        ("Armatur", "unknown"),
+        ("Vanne", "unknown"),
+        ("clapet", "no"),
+        ("válvula de bola", "unknown"),
+        ("Valvula_de_compuerta", "unknown"),
+        ("válvula de retención", "no"),
+        ("válvula de control", "no"),
+        ("válvula de seguridad", "no"),
+        ("Kogelkraan", "unknown"),
+        ("afsluiter", "unknown"),
+        ("vlinderklep", "unknown"),
+        ("terugslagklep", "no"),
+        ("regelklep", "no"),
+        ("veiligheidsklep", "no"),
     ];
     for (class, expected) in CLASSES {
         let nodes = [node("T-1", "equipment.tank"), node("V-1", class), node("T-2", "equipment.tank")];

@@ -2,6 +2,15 @@
 
 /// Nouns in the classes of equipment that raises the pressure: its outlet is not at the pressure of its inlet.
 pub const PRESSURE_RAISING: &[&str] = &[
+    "bomba",
+    "bomba_centrifuga",
+    "bomba_centrífuga",
+    "bomba_dosificadora",
+    "compresor",
+    "doseerpomp",
+    "membraanpomp",
+    "pomp",
+    "soplador",
     "compresseur",
     "dosierpumpe",
     "geblaese",
