@@ -328,11 +328,14 @@ impl<'a> Node<'a> {
         self.has_value("closed_values", word)
     }
 
-    /// Returns true if the configuration lists a word under a name, in any spelling: `normally closed`, `NormallyClosed`.
+    /// Returns true if the configuration lists a word under a name, in any spelling: `normally closed`, `N.C.`.
     pub fn has_value(&self, list: &str, word: &str) -> bool {
-        let word = word.trim();
-        self.config.contains_word(list, &word.to_lowercase().replace([' ', '-'], "_"))
-            || self.config.contains_word(list, word)
+        self.config.has_spelling(list, word)
+    }
+
+    /// Returns the mark of the lock that a word states: `LO`, `LC`, `CSO` or `CSC`.
+    pub fn lock_mark(&self, word: &str) -> Option<&'static str> {
+        self.config.lock_mark(word)
     }
 
     /// Returns the node type.

@@ -4,34 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pidq_core::{Object, Value};
+use pidq_core::{Object, Value, fail_mark};
 
-use crate::model::{EdgeRole, Model, Node, text};
+use crate::model::{EdgeRole, Model, Node};
 use crate::snake_case::snake_case;
 use crate::symbols::{Placement, Symbol};
-
-/// Locks by words of the normal position or of the lock.
-const LOCKS: &[(&[&str], &str)] = &[
-    (&["lo", "locked_open"], "LO"),
-    (&["lc", "locked_closed"], "LC"),
-    (&["cso", "car_seal_open", "car_sealed_open"], "CSO"),
-    (&["csc", "car_seal_closed", "car_sealed_closed"], "CSC"),
-];
-
-/// Fail positions by parts of their words. Words of the position kept come first: "fail locked open" is none of them.
-const FAIL_POSITIONS: &[(&[&str], &str)] = &[
-    (&["indeterminate", "undefined"], "FI"),
-    (&["last", "lock", "retain", "hold", "stay", "in_place"], "FL"),
-    (&["open"], "FO"),
-    (&["clos"], "FC"),
-];
-const FAIL_CODES: &[&str] = &["FO", "FC", "FL", "FI"];
-
-/// Words that are in no such row, by the list of the configuration that has them, and the mark of its locks.
-const LOCK_LISTS: &[(&str, &str)] = &[("locked_open_values", "LO"), ("locked_closed_values", "LC")];
-
-/// Further fields with a set pressure.
-const SET_PRESSURES: &[&str] = &["set_point_pressure", "set_at"];
 
 /// Systems of an instrument by words of its class, location or system, and the frames around its bubble.
 pub const FRAMES: &[(&[&str], &str)] = &[
@@ -62,10 +39,10 @@ pub fn texts(node: &Node<'_>, symbol: &Symbol) -> Vec<String> {
     if symbol.placement != Placement::Inline {
         return Vec::new();
     }
-    let fail = node.stated("fail_action").iter().find_map(|text| fail_position(text)).map(str::to_owned);
+    let fail = node.stated("fail_action").iter().find_map(|text| fail_mark(text)).map(str::to_owned);
     let lock = lock_of(node).map(str::to_owned);
     let is_relief = symbol.name.contains("safety_valve") || matches!(symbol.name, "rupture_disc" | "breather");
-    let set = if is_relief { set_pressure(node) } else { None };
+    let set = if is_relief { node.stated("set_pressure").into_iter().next() } else { None };
     fail.into_iter().chain(lock).chain(set.map(|set| format!("SET {set}"))).collect()
 }
 
@@ -90,8 +67,7 @@ const LOCKED_WORDS: &[&str] = &["true", "yes", "y", "1", "locked", "lock", "car_
 /// one.
 fn lock_of(node: &Node<'_>) -> Option<&'static str> {
     let (positions, locks) = (node.stated("normal_position"), node.stated("lock"));
-    let of_list = |word: &String| LOCK_LISTS.iter().find(|(list, _)| node.has_value(list, word)).map(|(_, code)| *code);
-    let named = positions.iter().chain(&locks).find_map(|word| lock(word).or_else(|| of_list(word)));
+    let named = positions.iter().chain(&locks).find_map(|word| node.lock_mark(word));
     named.or_else(|| {
         let is_locked = locks.iter().any(|lock| LOCKED_WORDS.contains(&words(lock).as_str()));
         let of_position = |word: &String| match () {
@@ -101,12 +77,6 @@ fn lock_of(node: &Node<'_>) -> Option<&'static str> {
         };
         positions.iter().filter(|_| is_locked).find_map(of_position)
     })
-}
-
-/// Returns the set pressure of a relief device with its unit.
-fn set_pressure(node: &Node<'_>) -> Option<String> {
-    let further = || SET_PRESSURES.iter().find_map(|key| node.fields.get(key)).map(text).filter(|set| !set.is_empty());
-    node.stated("set_pressure").into_iter().next().or_else(further)
 }
 
 /// Symbols with a part that stays white when the valve is closed: the ball, the plug, the actuator.
@@ -202,21 +172,6 @@ pub fn widening_reducers(model: &Model<'_>, symbols: &[&Symbol]) -> BTreeSet<usi
     reducers.filter(widens).collect()
 }
 
-/// Returns the mark of a fail position.
-pub fn fail_position(word: &str) -> Option<&'static str> {
-    let code = word.trim().to_uppercase();
-    if let Some(code) = FAIL_CODES.iter().find(|known| **known == code) {
-        return Some(code);
-    }
-    let word = words(word);
-    FAIL_POSITIONS.iter().find(|(parts, _)| parts.iter().any(|part| word.contains(part))).map(|(_, code)| *code)
-}
-
-fn lock(word: &str) -> Option<&'static str> {
-    let word = words(word);
-    LOCKS.iter().find(|(names, _)| names.contains(&word.as_str())).map(|(_, code)| *code)
-}
-
 /// Returns a text in lower case, with underscores between words.
 fn words(text: &str) -> String {
     text.trim().to_lowercase().replace([' ', '-', '.', '/'], "_")
@@ -227,22 +182,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fail_positions_have_a_mark_and_unknown_words_have_none() {
-        for (word, mark) in [
-            ("open", Some("FO")),
-            ("fail closed", Some("FC")),
-            ("FailClose", Some("FC")),
-            ("FailRetainPosition", Some("FL")),
-            ("fail locked open", Some("FL")),
-            ("fo", Some("FO")),
-            ("indeterminate", Some("FI")),
-            ("somehow", None),
-        ] {
-            assert_eq!(fail_position(word), mark, "{word}");
-        }
-    }
-
-    #[test]
     fn a_closed_valve_keeps_its_ball_and_its_actuator_visible() {
         for (name, outlines) in [("ball_valve", 1), ("control_valve", 1), ("gate_valve", 0), ("three_way_valve", 0)] {
             let symbol = crate::symbols::SYMBOLS.iter().find(|symbol| symbol.name == name).expect("a symbol");
@@ -250,13 +189,6 @@ mod tests {
             let closed = closed_body(symbol, body);
             assert_eq!(closed.matches("class=\"s\"").count(), outlines, "{name}");
             assert!(closed.starts_with("<path class=\"f\""), "{name}");
-        }
-    }
-
-    #[test]
-    fn only_locked_positions_have_a_lock() {
-        for (word, mark) in [("locked open", Some("LO")), ("CSC", Some("CSC")), ("open", None), ("closed", None)] {
-            assert_eq!(lock(word), mark, "{word}");
         }
     }
 }

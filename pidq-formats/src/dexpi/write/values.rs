@@ -138,29 +138,28 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Units of pressures in DEXPI, by their usual names without blanks and brackets, in lower case.
-const PRESSURE_UNITS: &[(&[&str], &str)] = &[
-    (&["barg", "barü", "baru"], "Core/PhysicalQuantities.PressureGaugeUnit.Bar"),
-    (&["mbarg", "millibarg"], "Core/PhysicalQuantities.PressureGaugeUnit.Millibar"),
-    (&["kpag", "kilopascalg"], "Core/PhysicalQuantities.PressureGaugeUnit.Kilopascal"),
-    (&["mpag", "megapascalg"], "Core/PhysicalQuantities.PressureGaugeUnit.Megapascal"),
-    (&["pag", "pascalg"], "Core/PhysicalQuantities.PressureGaugeUnit.Pascal"),
-    (&["psig", "lbf/in2g"], "Core/PhysicalQuantities.PressureGaugeUnit.PoundForcePerInchSquared"),
-    (&["bara"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Bar"),
-    (&["mbara", "millibara"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Millibar"),
-    (&["kpaa", "kilopascala"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Kilopascal"),
-    (&["mpaa", "megapascala"], "Core/PhysicalQuantities.PressureAbsoluteUnit.Megapascal"),
-    (&["psia"], "Core/PhysicalQuantities.PressureAbsoluteUnit.PoundForcePerInchSquared"),
+/// Units of pressures in DEXPI, by their usual names and what they are relative to.
+const PRESSURE_UNITS: &[(&str, &str, &str)] = &[
+    ("bar", "gauge", "Core/PhysicalQuantities.PressureGaugeUnit.Bar"),
+    ("mbar", "gauge", "Core/PhysicalQuantities.PressureGaugeUnit.Millibar"),
+    ("kpa", "gauge", "Core/PhysicalQuantities.PressureGaugeUnit.Kilopascal"),
+    ("mpa", "gauge", "Core/PhysicalQuantities.PressureGaugeUnit.Megapascal"),
+    ("pa", "gauge", "Core/PhysicalQuantities.PressureGaugeUnit.Pascal"),
+    ("psi", "gauge", "Core/PhysicalQuantities.PressureGaugeUnit.PoundForcePerInchSquared"),
+    ("bar", "absolute", "Core/PhysicalQuantities.PressureAbsoluteUnit.Bar"),
+    ("mbar", "absolute", "Core/PhysicalQuantities.PressureAbsoluteUnit.Millibar"),
+    ("kpa", "absolute", "Core/PhysicalQuantities.PressureAbsoluteUnit.Kilopascal"),
+    ("mpa", "absolute", "Core/PhysicalQuantities.PressureAbsoluteUnit.Megapascal"),
+    ("psi", "absolute", "Core/PhysicalQuantities.PressureAbsoluteUnit.PoundForcePerInchSquared"),
 ];
 
 /// Returns the value and the unit of a pressure in DEXPI: `85 barg`.
 pub fn pressure(text: &str) -> Option<(&str, &'static str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(text.len());
-    let (value, unit) = (text[..end].trim(), &text[end..]);
-    let unit: String = unit.chars().filter(|c| !matches!(c, ' ' | '(' | ')' | '[' | ']')).collect();
-    let unit = unit.to_lowercase();
-    let row = PRESSURE_UNITS.iter().find(|(names, _)| names.contains(&unit.as_str()));
-    row.filter(|_| is_number(value)).map(|(_, path)| (value, *path))
+    let value = Some(text[..end].trim()).filter(|value| is_number(value))?;
+    let (name, zero) = pidq_core::pressure_unit_name(&text[end..])?;
+    let row = PRESSURE_UNITS.iter().find(|(known, relative_to, _)| *known == name && Some(*relative_to) == zero);
+    row.map(|(.., path)| (value, *path))
 }
 
 /// Adds a number with its unit.

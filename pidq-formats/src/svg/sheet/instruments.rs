@@ -190,7 +190,7 @@ impl<'a> SheetWriter<'_, '_, 'a> {
             let letters = code.chars().count() as f64;
             self.own_text(&code, place, 0.0, (MOTOR * 3.2 / letters).min(HEIGHT), "middle");
         }
-        if let Some(mark) = symbol_marks::fail_position(&fail) {
+        if let Some(mark) = pidq_core::fail_mark(&fail) {
             let place = (at.0 + dx * 5.4 - dy.abs() * 2.0, at.1 + dy * 5.4 - dx.abs() * 2.5);
             self.own_text(mark, place, 0.0, HEIGHT, if dy.abs() > 0.5 { "end" } else { "middle" });
         }
