@@ -12,6 +12,7 @@ mod corrections;
 mod elements;
 mod graphics;
 mod items;
+mod labels;
 mod plant_import;
 mod relations;
 mod segments;

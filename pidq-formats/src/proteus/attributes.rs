@@ -1,4 +1,4 @@
-//! Item attributes: generic attributes, position, ports, tag and label.
+//! Item attributes: generic attributes, position, ports and tag.
 
 use crate::import::Finding;
 use crate::json::{Fields, Json, is_number};
@@ -337,17 +337,4 @@ fn join_parts(parts: &[&[&str]], attributes: &[Attribute]) -> String {
         tag.push_str(part.trim());
     }
     tag
-}
-
-/// Returns the label texts of an item that are not its tag, each once.
-pub fn label_texts(tree: &Tree, element: usize, tag: &str) -> Vec<String> {
-    let labels = tree.named(element, "Label").flat_map(|(label, _)| tree.named(label, "Text"));
-    let texts = labels.chain(tree.named(element, "Text")).filter_map(|(_, text)| text.get("String"));
-    let mut lines: Vec<String> = Vec::new();
-    for text in texts.map(|text| text.split_whitespace().collect::<Vec<&str>>().join(" ")) {
-        if text != tag && !lines.contains(&text) {
-            lines.push(text);
-        }
-    }
-    lines
 }

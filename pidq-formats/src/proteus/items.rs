@@ -10,6 +10,7 @@ use crate::xml::Element;
 use super::attributes;
 use super::corrections;
 use super::elements::{Mapping, Ownership};
+use super::labels;
 use super::plant_import::{IdTarget, Item, PlantImport};
 
 /// Adds a node for every item, in reading order.
@@ -145,23 +146,10 @@ fn identifying_fields(plant: &PlantImport<'_>, item: &Item, entity: &str) -> Fie
     fields.add("component_class", Json::text(class));
     fields.add_optional_text("component_class_uri", element.get("ComponentClassURI"));
     fields.add_optional_text("component_name", element.get("ComponentName"));
-    add_label(plant, item, &mut fields);
+    let texts = labels::texts(plant.tree, item.element, &item.tag, &plant.referring_texts);
+    let names = ["PipingComponentNameAssignmentClass", "PipingComponentName"];
+    labels::add(&mut fields, texts, attributes::value(&item.attributes, &names));
     fields
-}
-
-/// Adds the label of an item: the name of a piping component, or all texts of its labels. The single texts are kept beside
-/// it, since one of them may state a position or a status: `LC`, `NOT INSTALLED`.
-fn add_label(plant: &PlantImport<'_>, item: &Item, fields: &mut Fields) {
-    let mut texts = attributes::label_texts(plant.tree, item.element, &item.tag);
-    let component_name = attributes::value(&item.attributes, &["PipingComponentNameAssignmentClass"]);
-    let label = component_name.map_or_else(|| texts.join(" "), str::to_owned);
-    texts.retain(|text| *text != label);
-    if !label.is_empty() {
-        fields.add("label", Json::String(label));
-    }
-    if !texts.is_empty() {
-        fields.add("label_texts", Json::Array(texts.into_iter().map(Json::String).collect()));
-    }
 }
 
 /// Adjusts the entity of an item. Equipment inside equipment is a part of it, unless it has nozzles and is not a

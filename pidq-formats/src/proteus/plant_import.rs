@@ -8,6 +8,7 @@ use crate::xml::{Element, Tree};
 
 use super::attribute::{Attribute, Point, is_value};
 use super::elements::{self, Mapping};
+use super::labels::{self, ReferringTexts};
 
 /// State of reading a plant model.
 pub struct PlantImport<'t> {
@@ -31,6 +32,7 @@ pub struct PlantImport<'t> {
     pub drawn_with_attributes: HashSet<usize>,
     /// Elements of signal lines with their edges.
     pub signal_edges: Vec<(usize, usize)>,
+    pub referring_texts: ReferringTexts<'t>,
 }
 
 /// Target of an id in the file.
@@ -68,6 +70,7 @@ impl<'t> PlantImport<'t> {
             edge_lines: Vec::new(),
             drawn_with_attributes: HashSet::new(),
             signal_edges: Vec::new(),
+            referring_texts: labels::referring_texts(tree),
         }
     }
 

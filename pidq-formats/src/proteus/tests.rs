@@ -662,6 +662,32 @@ fn the_texts_beside_a_piping_component_are_kept() {
 }
 
 #[test]
+fn a_text_on_the_sheet_that_refers_to_an_item_is_one_beside_it() {
+    let texts = |sheet: &str| {
+        let valve = "<PipingComponent ID='V' TagName='HV-1' ComponentClass='BallValve'/>";
+        let plant = piped(&format!("{TANK}{sheet}"), &[("TN", valve, "X")]);
+        let valve = node(&graph(&plant), "V").clone();
+        serde_json::json!([valve["label"], valve["label_texts"]]).to_string()
+    };
+    for sheet in [
+        "<Drawing><Text ItemID='V' String='LC'/></Drawing>",
+        "<Drawing><Label ID='B'><Text ItemID='V' String=' LC '/></Label></Drawing>",
+        "<Label ID='B' ItemID='V'><Text String='LC'/></Label>",
+        "<Drawing><Label ID='B'><Association Type='refers to' ItemID='V'/><Text><String>LC</String></Text></Label></Drawing>",
+    ] {
+        assert_eq!(texts(sheet), r#"["LC",null]"#, "{sheet}");
+    }
+    for sheet in [
+        "<Drawing><Text String='LC'/></Drawing>",
+        "<Drawing><Text ItemID='T' String='LC'/></Drawing>",
+        "<Drawing><Text ItemID='V' String='HV-1'/></Drawing>",
+        "<Drawing><Text ItemID='V' DependantAttribute='[TagName]' String='80'/></Drawing>",
+    ] {
+        assert_eq!(texts(sheet), "[null,null]", "{sheet}");
+    }
+}
+
+#[test]
 fn a_text_beside_a_relief_device_or_its_valve_is_read() {
     let relief = |valve_text: &str, device_text: &str| {
         let item = |id: &str, class: &str, text: &str| {

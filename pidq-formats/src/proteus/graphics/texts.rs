@@ -5,6 +5,7 @@ use crate::xml::{Element, Tree};
 
 use super::super::attribute::Point;
 use super::super::attributes;
+use super::super::labels::written;
 use super::super::plant_import::PlantImport;
 use super::placement::Placement;
 
@@ -40,15 +41,6 @@ fn add_lengths(fields: &mut Fields, element: &Element) {
         let digits = element.get(name).map(str::trim).filter(|digits| is_number(digits));
         let digits = digits.filter(|digits| digits.parse().is_ok_and(|length: f64| length > 0.0));
         fields.add_optional(key, digits.map(|digits| Json::Number(digits.to_owned())));
-    }
-}
-
-/// Returns the text of the attribute or of the lines of a text.
-fn written(tree: &Tree, element: usize) -> String {
-    let lines: Vec<&str> = tree.named(element, "String").map(|(_, line)| line.text.trim()).collect();
-    match tree.elements[element].get("String") {
-        Some(text) => text.replace("\r\n", "\n").replace('\r', "\n"),
-        None => lines.join("\n"),
     }
 }
 
