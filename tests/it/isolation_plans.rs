@@ -220,3 +220,11 @@ fn equipment_has_bypasses_too() {
     assert_eq!(answer(without_nozzles, valves), json!([["V-3"]]));
     assert_eq!(answer("D-1 → V-1 → E-1.N1; E-1.N2 → V-2 → D-2", valves), json!([]));
 }
+
+#[test]
+fn no_bypass_of_equipment_with_many_pipes_is_left_out() {
+    let inlets: String = (1..=9).map(|at| format!("T-{at} → V-{at} → D-1; ")).collect();
+    let outlets: String = (11..=19).map(|at| format!("D-1 → V-{at} → J-{at} → T-{at}; ")).collect();
+    let plant = format!("{inlets}{outlets} T-0 → J-0 → V-99 → D-1; J-0 → V-90(closed) → J-19");
+    assert_eq!(answer(&plant, r#"bypasses("D-1") | map(.valves | map(.id))"#), json!([["V-90"]]));
+}

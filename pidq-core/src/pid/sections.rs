@@ -256,13 +256,18 @@ pub(crate) fn bypasses<'a>(drawing: &Drawing<'a>, items: &[NodeId], charge: Char
         dead_ends::branches(drawing, charge)?.into_iter().flat_map(|branch| branch.items).collect();
     let mut rows = Vec::new();
     for item in items {
-        let pairs = neighbors_on_both_sides(topology, *item, charge)?;
+        let [before, after] = items_on_both_sides(topology, *item, charge)?;
         // Several pipes to an item have the same bypasses.
         let mut seen: HashSet<Vec<EdgeId>> = HashSet::new();
-        for pair in pairs {
-            let mut paths = bypass_paths(topology, *item, pair, &dead, charge)?;
+        let pairs = before.iter().flat_map(|first| after.iter().map(move |last| (first, last)));
+        for ((from, first), (to, last)) in pairs {
+            charge(1)?;
+            if !leads_through(topology, *item, *from, *to) {
+                continue;
+            }
+            let mut paths = bypass_paths(topology, *item, (*first, *last), &dead, charge)?;
             if paths.is_empty() {
-                paths = bypass_paths(topology, *item, pair, &HashSet::new(), charge)?;
+                paths = bypass_paths(topology, *item, (*first, *last), &HashSet::new(), charge)?;
             }
             paths.retain(|(_, edges)| seen.insert(edges.clone()));
             rows.extend(paths.into_iter().map(|(nodes, edges)| {
@@ -276,23 +281,24 @@ pub(crate) fn bypasses<'a>(drawing: &Drawing<'a>, items: &[NodeId], charge: Char
     Ok(Datum::Table(KEYS, rows))
 }
 
-/// Returns the items before and behind an item in each combination; for equipment, those at two ports of one side.
-fn neighbors_on_both_sides(topology: &Topology, item: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(NodeId, NodeId)>> {
-    /// Number of combinations from which on the others of large equipment are left out.
-    const MAX_PAIRS: usize = 64;
+/// An item or a port of it, and what is next to it.
+type Beside = (NodeId, NodeId);
+
+/// Returns the items before and behind an item, each with the port of the item that it is connected to.
+fn items_on_both_sides(topology: &Topology, item: NodeId, charge: ChargeFn<'_>) -> Result<[Vec<Beside>; 2]> {
     let bodies = || std::iter::once(item).chain(topology.ports.nodes(item).iter().copied());
-    let at = |dir: Direction| -> Vec<(NodeId, NodeId)> {
+    let at = |dir: Direction| -> Vec<Beside> {
         let table = topology.table(EdgeFilter::Flow, dir);
         bodies().flat_map(|body| table.nodes(body).iter().map(move |next| (body, *next))).collect()
     };
-    let (before, after) = (at(Direction::Up), at(Direction::Down));
-    charge((before.len() * after.len()) as u64)?;
-    let is_through =
-        |from: NodeId, to: NodeId| from == item && to == item || from != to && topology.zone(from) == topology.zone(to);
-    let pairs = before.iter().flat_map(|(from, first)| {
-        after.iter().filter(|(to, _)| is_through(*from, *to)).map(move |(_, last)| (*first, *last))
-    });
-    Ok(pairs.take(MAX_PAIRS).collect())
+    let sides = [at(Direction::Up), at(Direction::Down)];
+    charge(sides.iter().map(|side| side.len() as u64).sum())?;
+    Ok(sides)
+}
+
+/// Returns whether a flow passes an item from one of its ports to another one: those of equipment are on one side of it.
+fn leads_through(topology: &Topology, item: NodeId, from: NodeId, to: NodeId) -> bool {
+    from == item && to == item || from != to && topology.zone(from) == topology.zone(to)
 }
 
 /// Nodes and edges of a path.
