@@ -1020,6 +1020,50 @@ fn a_safeguard_with_an_open_path_around_it_is_not_certain() {
 }
 
 #[test]
+fn a_machine_beside_a_safeguard_is_a_path_around_it() {
+    let query = r#"hazopNodes() | map(.safeguards | filter(.kind == "flame_arrester") | map(.certain)) | flatten()"#;
+    let plant =
+        |bypass: &str| format!("X-1:off_page_connector → _a:tee → FA-1:flame_arrester → _b:tee → T-2:tank; {bypass}");
+    for (bypass, certain) in [
+        ("_a → C-1:blower → _b", "[false]"),
+        ("_b → C-1:blower → _a", "[false]"),
+        ("_a → _s:strainer → C-1:blower → _k:check_valve → _b", "[false]"),
+        // No flow passes two check valves against each other, a closed valve, or another vessel.
+        ("_a → _k:check_valve → C-1:blower; _b → _l:check_valve → C-1", "[true]"),
+        ("_a → C-1:blower → _v:gate_valve(normal_position=closed) → _b", "[true]"),
+        ("_a → C-1:blower → _v:gate_valve → T-3:tank; T-3 → _w:gate_valve → _b", "[true]"),
+    ] {
+        check(&plant(bypass), query, certain);
+    }
+}
+
+#[test]
+fn a_path_around_safeguards_in_series_leads_around_each_of_them() {
+    let query = r#"hazopNodes() | map(.safeguards | filter(.kind == "flame_arrester")) | flatten() | sort(.item.id)
+        | map(.certain)"#;
+    let plant =
+        |line: &str, bypass: &str| format!("X-1:off_page_connector → _a:tee → {line} → _b:tee → T-2:tank; {bypass}");
+    for (line, bypass, certain) in [
+        // Around both, with and without a branch between them that leads to nothing.
+        ("FA-1:flame_arrester → FA-2:flame_arrester", "_a → _v:gate_valve → _b", "[false,false]"),
+        ("FA-1:flame_arrester → _s:strainer → FA-2:flame_arrester", "_a → _v:gate_valve → _b", "[false,false]"),
+        (
+            "FA-1:flame_arrester → _m:tee → FA-2:flame_arrester",
+            "_m → _d:gate_valve → _o:open_end; _a → _v:gate_valve → _b",
+            "[false,false]",
+        ),
+        // Around one of them.
+        ("FA-1:flame_arrester → _m:tee → FA-2:flame_arrester", "_a → _v:gate_valve → _m", "[false,true]"),
+        ("FA-1:flame_arrester → _m:tee → FA-2:flame_arrester", "_m → _v:gate_valve → _b", "[true,false]"),
+        // Closed, or beside a branch to other equipment, which each of them protects alone.
+        ("FA-1:flame_arrester → FA-2:flame_arrester", "_a → _v:gate_valve(normal_position=closed) → _b", "[true,true]"),
+        ("FA-1:flame_arrester → FA-2:flame_arrester", "_a → FA-3:flame_arrester → _b", "[true,true,true]"),
+    ] {
+        check(&plant(line, bypass), query, certain);
+    }
+}
+
+#[test]
 fn a_safeguard_with_a_line_without_a_valve_between_its_vessels_is_not_certain() {
     let query = r#"hazopNodes() | map(.safeguards | filter(.item.id != "_n") | map([.item.id, .certain])) | flatten()
         | uniq()"#;

@@ -9,12 +9,15 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::pid::ChargeFn;
+use crate::pid::dead_ends::{neighbors, only_branch};
+use crate::pid::valve_state::check_valves::opens_from;
 use crate::pid::valve_state::drawn_closed::is_drawn_closed;
 use crate::pid::valve_state::out_of_action::may_pass_back;
 use crate::pid::valve_state::{Installation, installation};
 
 /// Returns whether pipes lead around an item with two pipes, from one side to the other, without equipment, a relief
 /// device, anything that is drawn closed, or an item that does the same (`is_like`); or through vessels without a valve.
+/// Like items in series stop one flow together: a way around all of them leads around each. A machine in a line is a way too.
 pub(crate) fn has_open_bypass(
     drawing: &Drawing<'_>,
     node: NodeId,
@@ -24,8 +27,113 @@ pub(crate) fn has_open_bypass(
 ) -> Result<bool> {
     let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
     let Some((first, others)) = table.nodes(node).split_first() else { return Ok(false) };
-    let is_bypassed = is_end_reached(drawing, node, others, *first, |[_, next]| is_like(next), charge)?;
-    Ok(is_bypassed || open_ways.lead_around(drawing, node, charge)?)
+    let first = LineSide::find(drawing, [node, *first], &is_like, charge)?;
+    for other in others {
+        let other = LineSide::find(drawing, [node, *other], &is_like, charge)?;
+        let stops = |[_, next]: [NodeId; 2]| is_like(next);
+        if is_end_reached(drawing, other.last, &[other.behind], first.behind, stops, charge)?
+            || is_reached_by_machines(drawing, [&other, &first], &is_like, charge)?
+            || is_reached_by_machines(drawing, [&first, &other], &is_like, charge)?
+        {
+            return Ok(true);
+        }
+    }
+    open_ways.lead_around(drawing, node, charge)
+}
+
+/// A side of an item in its line.
+struct LineSide {
+    /// The item, or the last one of the like items that follow it.
+    last: NodeId,
+    /// The item behind it.
+    behind: NodeId,
+    /// The machine at the end of the line.
+    machine: Option<NodeId>,
+}
+
+impl LineSide {
+    /// Follows the line of an item, without a branch but drains and vents.
+    fn find(
+        drawing: &Drawing<'_>,
+        [item, next]: [NodeId; 2],
+        is_like: impl Fn(NodeId) -> bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<LineSide> {
+        const MAX_STEPS: usize = 20;
+        let topology = &drawing.topology;
+        let (mut before, mut node) = (item, next);
+        let mut side = LineSide { last: item, behind: next, machine: None };
+        for _ in 0..MAX_STEPS {
+            if topology.is_equipment(node) {
+                side.machine = Some(topology.equipment_or_self(node)).filter(|machine| drawing.is_machine(*machine));
+                break;
+            }
+            let mut ways = Vec::new();
+            for next in neighbors(drawing, node, charge)?.into_iter().filter(|next| *next != before) {
+                if !leads_to_nothing(drawing, [node, next], charge)? {
+                    ways.push(next);
+                }
+            }
+            let [only] = ways[..] else { break };
+            if is_like(node) {
+                (side.last, side.behind) = (node, only);
+            }
+            (before, node) = (node, only);
+        }
+        Ok(side)
+    }
+}
+
+/// Returns whether a flow may take a way from one side of an item to the other one through a machine beside its line, running
+/// or at rest, past no other equipment, no like item and no check valve that closes against it.
+fn is_reached_by_machines(
+    drawing: &Drawing<'_>,
+    [from, to]: [&LineSide; 2],
+    is_like: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let is_in_line = |machine: NodeId| [from.machine, to.machine].contains(&Some(machine));
+    if from.behind == to.behind {
+        return Ok(false);
+    }
+    let mut stack = vec![[from.last, from.behind]];
+    let mut seen: HashSet<NodeId> = [from.last, from.behind].into();
+    while let Some([before, next]) = stack.pop() {
+        charge(1 + table.degree(next) as u64)?;
+        if next == to.behind {
+            return Ok(!is_drawn_closed(drawing, next));
+        }
+        let equipment = topology.equipment_or_self(next);
+        let is_passed = if topology.is_equipment(next) {
+            drawing.is_machine(equipment) && !is_in_line(equipment)
+        } else {
+            topology.roles[next as usize] != Role::Relief && opens_from(drawing, next, before) != Some(false)
+        };
+        if !is_passed || is_like(next) || is_drawn_closed(drawing, next) {
+            // Another pipe may enter a check valve from its other side.
+            seen.remove(&next);
+            continue;
+        }
+        let mut others = table.nodes(next).to_vec();
+        if topology.is_equipment(next) {
+            charge(topology.ports.degree(equipment) as u64)?;
+            others.extend(topology.ports.nodes(equipment).iter().chain([&equipment]));
+        }
+        stack.extend(others.into_iter().filter(|other| seen.insert(*other)).map(|other| [next, other]));
+    }
+    Ok(false)
+}
+
+/// Returns whether a branch ends without equipment and on this sheet: a drain, a vent, a gauge.
+fn leads_to_nothing(drawing: &Drawing<'_>, branch: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+    let items = only_branch(drawing, branch, |_| false, charge)?;
+    let end = items.as_deref().and_then(<[NodeId]>::last);
+    Ok(end.is_some_and(|end| {
+        !drawing.topology.is_equipment(*end)
+            && !matches!(drawing.topology.roles[*end as usize], Role::OffPage | Role::Port)
+    }))
 }
 
 /// Returns whether pipes lead from some items around another one to an end, past nothing that closes and nothing that
