@@ -3,6 +3,7 @@
 use pidq::Graph;
 use serde_json::{Value, json};
 
+use crate::answers::answer_of;
 use crate::drawing_notation::drawing;
 use crate::graph::evaluate;
 
@@ -227,4 +228,70 @@ fn no_bypass_of_equipment_with_many_pipes_is_left_out() {
     let outlets: String = (11..=19).map(|at| format!("D-1 → V-{at} → J-{at} → T-{at}; ")).collect();
     let plant = format!("{inlets}{outlets} T-0 → J-0 → V-99 → D-1; J-0 → V-90(closed) → J-19");
     assert_eq!(answer(&plant, r#"bypasses("D-1") | map(.valves | map(.id))"#), json!([["V-90"]]));
+}
+
+#[test]
+fn nothing_is_opened_or_taken_from_a_relief_device_while_an_end_is_open() {
+    let open = "D-1 → S-1 → D-2";
+    for (branch, closed) in [
+        ("D-1 → V-2 → X-2", json!(["V-2"])),
+        // A blind that is swung, a spool that is removed, also with a valve behind it.
+        ("D-1 → V-2 → X-2; D-1 → SB-1(open) → V-3 → X-3", json!(["V-2"])),
+        (
+            "D-1 → V-2 → X-2; D-1 → SP-1(node_classification=piping_component.removable_spool) → V-3 → X-3",
+            json!(["V-2"]),
+        ),
+        // The only way to a relief device, and one with more behind it.
+        ("D-1 → V-2 → X-2; D-1 → V-3 → RV-1 → X-3", json!(["V-2"])),
+        ("D-1 → V-2 → X-2; D-1 → V-3 → J-1 → RV-1 → X-3; J-1 → V-4 → T-4", json!(["V-2"])),
+        ("D-1 → V-2 → X-2; D-1 → RV-1 → V-3 → X-3", json!(["V-2"])),
+    ] {
+        let options = r#""D-1", {acceptConditional: true}"#;
+        let found = steps(&format!("{open}; {branch}"), options);
+        let actions = found.as_array().expect("steps").iter().filter(|step| step[0] != "not_isolated");
+        let closing: Vec<Value> = actions.clone().map(|step| step[1].clone()).collect();
+        assert_eq!(json!(closing), closed, "{branch}: {found}");
+        assert!(actions.into_iter().all(|step| step[0] == "close"), "{branch}: {found}");
+    }
+}
+
+#[test]
+fn an_edge_of_unknown_kind_behind_a_barrier_may_be_a_branch() {
+    let plant = |line: &str, edge: [&str; 2]| {
+        let mut document: Value =
+            serde_json::from_str(&drawing(&format!("D-1 → {line}; T-9 → V-9 → X-9"))).expect("JSON");
+        let edge = json!({"id": "u", "from": edge[0], "to": edge[1], "edge_type": "strange"});
+        document["pid_graph"]["edges"].as_array_mut().expect("edges").push(edge);
+        answer_of(&document, r#"isolate("D-1").barriers | map([.node.id, .method])"#)
+    };
+    // At the second valve, at a bleed and at its end, and on a way to another valve that is closed.
+    assert_eq!(plant("V-1 → V-2 → X-1", ["V-2", "T-9"]), json!([["V-1", "single"]]));
+    let with_bleed = "V-1 → J-1 → V-2 → X-1; J-1 → V-3 → O-1";
+    for end in ["V-3", "O-1"] {
+        assert_eq!(plant(with_bleed, [end, "T-9"]), json!([["V-1", "single"]]), "{end}");
+    }
+    assert_eq!(plant(with_bleed, ["T-9", "X-9"]), json!([["V-1", "double_block_bleed"]]));
+    let two_ways = "V-1 → J-1 → V-2 → X-1; D-1 → V-4 → S-1 → J-1";
+    assert_eq!(plant(two_ways, ["S-1", "T-9"]), json!([["V-1", "single"], ["V-4", "single"]]));
+    assert_eq!(plant(two_ways, ["T-9", "X-9"]), json!([["V-1", "double_block"], ["V-4", "double_block"]]));
+}
+
+#[test]
+fn a_bleed_into_a_system_of_others_or_to_a_welded_cap_lets_nothing_out_for_certain() {
+    let plant = |end: &str| format!("X-1 → V-1 → D-1 → V-2 → J-1 → V-5 → X-2; J-1 → V-6 → {end}");
+    let certain = |end: &str| {
+        let rows = r#"isolationPlan("D-1").barriers | filter(.node.id == "V-2") | map([.bleed.id, .certain])"#;
+        answer(&plant(end), rows)
+    };
+    for text in ["closed drain", "to flare", "LP vent header", "to blowdown system"] {
+        assert_eq!(certain(&format!("O-1(service={text})")), json!([["V-6", false]]), "{text}");
+        let drain = format!("X-1 → V-1 → D-1; D-1 → V-3 → O-1(description={text})");
+        let rows = r#"isolationPlan("D-1").barriers | map([.node.id, .bleed.id, .certain])"#;
+        assert_eq!(answer(&drain, rows), json!([["V-1", "V-3", false]]), "{text}");
+    }
+    for text in ["to grade", "oily water drain", "to atmosphere at safe location"] {
+        assert_eq!(certain(&format!("O-1(service={text})")), json!([["V-6", true]]), "{text}");
+    }
+    assert_eq!(certain("C-1"), json!([["V-6", true]]));
+    assert_eq!(certain("C-1(node_classification=piping_component.weld_cap)"), json!([[null, true]]));
 }

@@ -195,3 +195,39 @@ fn the_root_valve_of_a_gauge_cuts_off_nothing() {
     assert_eq!(cut_off(&plant("I-1(node_classification=instrument.pressure_gauge)"), "I-1"), json!([]));
     assert_eq!(cut_off(&plant("D-1"), "D-1"), json!([["V-3", ["RV-1"]]]));
 }
+
+#[test]
+fn a_valve_behind_the_drum_of_a_flare_closes_the_way_out_of_its_devices() {
+    let flare = "D-2 → RV-2 → J-2 → D-9(node_classification=equipment.knock_out_drum) → V-7 → T-9(node_classification=equipment.flare)";
+    for rest in ["", "; D-9 → P-9 → X-9", "; D-9 → V-8 → D-7", "; D-9 → V-8 → O-9", "; D-3 → V-3 → J-2"]
+    {
+        assert_eq!(cut_off(&format!("{flare}{rest}"), "T-9"), json!([["V-7", ["RV-2"]]]), "{rest}");
+    }
+    assert_eq!(cut_off(&flare.replace("V-7", "V-7(lo)"), "T-9"), json!([["V-7", ["RV-2"]]]));
+    // A second way out, a vessel with another outlet, a flare of its own, a valve that is closed already.
+    for plant in [
+        format!("{flare}; D-9 → J-9 → X-9"),
+        flare.replace("knock_out_drum", "vessel") + "; D-9 → V-8 → D-7",
+        flare.replace("knock_out_drum", "flare"),
+        flare.replace("V-7", "V-7(closed)"),
+    ] {
+        assert_eq!(cut_off(&plant, "T-9"), json!([]), "{plant}");
+    }
+}
+
+#[test]
+fn a_device_behind_a_steam_trap_is_none_of_what_is_before_it() {
+    let line = "X-1 → V-1 → E-1 → S-1 → V-5 → J-1 → X-2; J-1 → RV-1 → O-1";
+    assert_eq!(cut_off(line, "E-1"), json!([["V-5", ["RV-1"]]]));
+    let trap = "S-1(node_classification=piping_component.steam_trap)";
+    for plant in [line.replace("S-1", trap), line.replace("S-1 → V-5", &format!("V-5 → {trap}"))] {
+        assert_eq!(cut_off(&plant, "E-1"), json!([]), "{plant}");
+        // The condensate header is a source.
+        let open = plant.replace("V-5 → ", "");
+        assert_eq!(
+            answer(&open, r#"isolate("E-1").unresolved | map(.at.id) | sort()"#),
+            json!(["O-1", "X-2"]),
+            "{open}"
+        );
+    }
+}

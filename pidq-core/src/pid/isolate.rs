@@ -23,6 +23,7 @@ mod relief_beside;
 mod relief_lost;
 mod relief_outlets;
 mod relief_paths;
+mod relief_receivers;
 mod rows;
 mod starts;
 mod stated_parts;
@@ -166,7 +167,7 @@ struct Isolation<'p, 'a> {
     unknown_parts: HashSet<NodeId>,
     inside: Vec<NodeId>,
     barriers: Vec<Barrier>,
-    /// By node: its barrier.
+    /// By node: its barrier; beyond the last one for a barrier that was moved into the volume.
     barrier_of: HashMap<NodeId, usize>,
     /// Pairs of barriers and the ports of the branches they end.
     closed: HashSet<(NodeId, NodeId)>,
@@ -574,7 +575,12 @@ impl<'p, 'a> Isolation<'p, 'a> {
                 self.barriers.remove(at);
                 self.uncertainties.retain(|uncertainty| uncertainty.at != node);
                 self.internal.push(node);
+                // It is none of the barriers that are closed.
+                self.barrier_of.insert(node, usize::MAX);
             }
+        }
+        for (at, barrier) in self.barriers.iter().enumerate() {
+            self.barrier_of.insert(self.steps[barrier.step as usize].node, at);
         }
         self.internal.reverse();
         self.inside.extend(&self.internal);

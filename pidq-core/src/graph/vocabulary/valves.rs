@@ -271,6 +271,9 @@ pub const BLEED_WORDS: &[&str] = &[
     "vents",
 ];
 
+/// Words of closed systems into which several items are drained or vented, and that may hold pressure.
+pub const SHARED_SYSTEMS: &[&str] = &["flare", "header", "headers", "blowdown", "slop", "slops"];
+
 /// Ends of the classes of fittings that close the end of a pipe.
 pub const CAPS: &[&str] =
     &["cap", "pipe_plug", "plug_fitting", "threaded_plug", "screwed_plug", "hex_plug", "bull_plug"];

@@ -4,8 +4,10 @@ use super::hand_valves::{HandValve, hand_valve, separates};
 use super::is_unknown;
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
@@ -16,7 +18,7 @@ use crate::pid::dead_ends::{
 use crate::pid::valve_state::pipes::{PipeState, state_between};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::unread_texts::may_not_close;
-use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation, is_stated_open};
+use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation, is_stated_open, texts};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +68,8 @@ pub(super) fn behind(
         match topology.roles[*only as usize] {
             _ if installation(drawing, *only) == Installation::NotInstalled => {}
             Role::Barrier | Role::PositiveBarrier | Role::Control | Role::Blind
-                if separates(drawing, *only, search.accepts_actuated, charge)? =>
+                if separates(drawing, *only, search.accepts_actuated, charge)?
+                    && !has_unknown_branch(drawing, *only, [node, barrier], charge)? =>
             {
                 return Ok(Behind { second: Some(*only), ..found });
             }
@@ -110,7 +113,7 @@ fn ways_on(
     let (mut rest, mut bleeds, mut has_closed) = (Vec::new(), Vec::new(), false);
     for next in all {
         match installed_bleed(drawing, next, node, charge)? {
-            Some(end) if !is_stated_open(drawing, next) || end == BleedEnd::OnSheet => bleeds.push((next, end)),
+            Some(end) if !is_stated_open(drawing, next) || end.is_drawn() => bleeds.push((next, end)),
             None if ends_at_closed(drawing, [node, next], search, charge)? => has_closed = true,
             _ => rest.push(next),
         }
@@ -142,7 +145,7 @@ fn is_only_outlet(drawing: &Drawing<'_>, junction: NodeId, outlet: NodeId, charg
     Ok(true)
 }
 
-/// Returns whether a way without branches ends at another closed barrier.
+/// Returns whether a way without branches ends at another closed barrier. An edge of unknown kind may be a branch.
 fn ends_at_closed(
     drawing: &Drawing<'_>,
     [mut before, mut node]: [NodeId; 2],
@@ -164,7 +167,9 @@ fn ends_at_closed(
         let all = neighbors(drawing, node, charge)?;
         let mut next = all.into_iter().filter(|next| *next != before);
         match (next.next(), next.next()) {
-            (Some(only), None) if !may_leave => (before, node) = (node, only),
+            (Some(only), None) if !may_leave && !has_unknown_branch(drawing, node, [before, only], charge)? => {
+                (before, node) = (node, only);
+            }
             _ => return Ok(false),
         }
     }
@@ -180,7 +185,7 @@ fn take_line(
     charge: ChargeFn<'_>,
 ) -> Result<Option<NodeId>> {
     let [(first, first_end), (second, second_end)] = *bleeds.as_slice() else { return Ok(None) };
-    let is_vent = |end: BleedEnd| end == BleedEnd::OnSheet;
+    let is_vent = BleedEnd::is_drawn;
     let at = if is_vent(first_end) == is_vent(second_end) {
         let mut is_plugged = |valve| ends_closed(drawing, [before, valve], charge);
         match [is_plugged(first)?, is_plugged(second)?] {
@@ -228,7 +233,7 @@ pub(super) fn bleed_at(
         return Ok(None);
     }
     for next in neighbors(drawing, junction, charge)?.into_iter().filter(|next| !others.contains(next)) {
-        if installed_bleed(drawing, next, junction, charge)? == Some(BleedEnd::OnSheet) {
+        if installed_bleed(drawing, next, junction, charge)?.is_some_and(BleedEnd::is_drawn) {
             return Ok(Some(next));
         }
     }
@@ -239,10 +244,19 @@ pub(super) fn bleed_at(
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum BleedEnd {
     OnSheet,
+    /// An open end where words name a flare, a header or a closed drain: others discharge there too, and it may hold pressure.
+    SharedSystem,
     /// A connector, where words state that the branch is a drain or a vent: the drawing does not show its end.
     OtherSheet,
     /// A flare, a sump or the like. Others discharge to it too, and it may hold pressure.
     Receiver,
+}
+
+impl BleedEnd {
+    /// Returns whether the branch ends on the sheet, and at no equipment.
+    pub fn is_drawn(self) -> bool {
+        matches!(self, BleedEnd::OnSheet | BleedEnd::SharedSystem)
+    }
 }
 
 /// Returns the end of the branch of a hand valve if it is a bleed: it leads to nothing or to another sheet, and lets
@@ -277,7 +291,8 @@ pub(super) fn bleed_end(
         let is_check_valve = topology.roles[pair[0] as usize] == Role::OneWay;
         let leads_in = flows_out(drawing, [pair[1], pair[0]], charge)?;
         let is_there = installation(drawing, pair[1]) == Installation::Installed
-            && state_between(drawing, [pair[0], pair[1]], charge)? == PipeState::Open;
+            && state_between(drawing, [pair[0], pair[1]], charge)? == PipeState::Open
+            && !has_unknown_branch(drawing, pair[1], [pair[0], valve], charge)?;
         if !is_there || leads_in || is_check_valve && !flows_out(drawing, [pair[0], pair[1]], charge)? {
             return Ok(None);
         }
@@ -298,7 +313,21 @@ pub(super) fn bleed_end(
     }
     // A tie-in or a battery limit, behind which the pipe goes on.
     let may_go_on = is_unknown(drawing, *end) && !drains && !drawing.class_ends_with_word(*end, vocabulary::OUTLETS);
-    Ok((before != NONE && !may_go_on && is_outlet(drawing, *end)).then_some(BleedEnd::OnSheet))
+    let open_end = match leads_to_shared_system(drawing, *end) {
+        true => BleedEnd::SharedSystem,
+        false => BleedEnd::OnSheet,
+    };
+    Ok((before != NONE && !may_go_on && is_outlet(drawing, *end)).then_some(open_end))
+}
+
+/// Returns whether a text of an open end names a flare, a header or a closed drain.
+fn leads_to_shared_system(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    if drawing.topology.roles[end as usize] != Role::OpenEnd {
+        return false;
+    }
+    let names = [Names::Description, Names::Service, Names::Remarks];
+    let mut texts = names.into_iter().flat_map(|names| texts(drawing, end, names)).map(snake_case);
+    texts.any(|text| vocabulary::text_has_any(&text, vocabulary::SHARED_SYSTEMS) || text.contains("closed_drain"))
 }
 
 /// Returns whether a valve is opened by hand for certain: no actuator moves it, and no text says that it is stuck.
@@ -322,12 +351,14 @@ fn may_be_shut_behind(drawing: &Drawing<'_>, items: &[NodeId]) -> bool {
         || drawing.topology.roles[*end as usize] != Role::PositiveBarrier && may_be_shut(*end)
 }
 
-/// Returns whether the last item of a branch can let something out. An instrument or a well cannot.
+/// Returns whether the last item of a branch can let something out. An instrument, a well or a welded cap cannot.
 fn is_outlet(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
+    let is_welded = is_cap(drawing, node) && drawing.class_has_word(node, &["weld", "welded"]);
     (!topology.is_equipment(node) || is_end_of_vent(drawing, node))
         && topology.roles[node as usize] != Role::OffPage
         && !has_sensor(drawing, node)
+        && !is_welded
         && !drawing.class_has(node, vocabulary::WELLS)
 }
 

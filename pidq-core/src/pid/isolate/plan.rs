@@ -77,6 +77,12 @@ impl Proof {
         self.leads_to_relief_only && self.action != "check_closed"
     }
 
+    /// Returns whether it is closed although the volume is still connected to others: it opens no line, and no relief device
+    /// needs it.
+    fn is_closed_under_pressure(&self) -> bool {
+        !self.is_late() && (self.cuts_off.is_empty() || self.action == "check_closed")
+    }
+
     /// Returns the place in the order of closing. What takes the relief from the volume or from a machine that feeds it comes
     /// behind the other valves, but before the volume is drained if more than relief devices is behind it.
     fn order(&self) -> (bool, bool, bool) {
@@ -112,7 +118,7 @@ impl<'a> Isolation<'_, 'a> {
         // Stable: barriers of one group keep the order in which they were reached.
         proofs.sort_by_key(Proof::order);
         let rows = proofs.iter().map(|proof| self.proof_row(proof)).collect();
-        let steps = if self.is_complete() { steps(&proofs, &bleeds) } else { self.steps_of_open_volume(&proofs) };
+        let steps = if self.is_complete() { steps(&proofs, &bleeds) } else { self.steps_of_open_volume(proofs) };
         Ok(Datum::Record(
             PLAN,
             vec![
@@ -130,15 +136,16 @@ impl<'a> Isolation<'_, 'a> {
         ))
     }
 
-    /// Returns the steps while an end is open: no bleed of a volume that is connected to others may be opened, and none
-    /// proves anything.
-    fn steps_of_open_volume(&self, proofs: &[Proof]) -> Vec<PlanStep> {
+    /// Returns the steps while an end is open. The volume may be under pressure: no bleed of it is opened, and none proves
+    /// anything; no line is opened to move a blind, and nothing is taken from a relief device.
+    fn steps_of_open_volume(&self, mut proofs: Vec<Proof>) -> Vec<PlanStep> {
+        proofs.retain(Proof::is_closed_under_pressure);
         let gaps = self.gaps.iter().map(|gap| gap.at);
         let mut ends: Vec<NodeId> = self.open.iter().map(|open| open.at).chain(gaps).collect();
         let mut seen = HashSet::new();
         ends.retain(|end| seen.insert(*end));
         let not_isolated = ends.into_iter().map(|end| PlanStep::new("not_isolated", end));
-        not_isolated.chain(closing(proofs, false)).chain(closing(proofs, true)).collect()
+        not_isolated.chain(closing(&proofs, false)).collect()
     }
 
     fn proof(&self, barrier: &Barrier, cuts_off: CutOff, bleeds: &[NodeId], charge: ChargeFn<'_>) -> Result<Proof> {
@@ -151,7 +158,7 @@ impl<'a> Isolation<'_, 'a> {
         // Relief may depend on a valve that is locked open: the plan leaves it so, and proves nothing between the two.
         behind.second = behind.second.filter(|second| !is_locked_open(self.drawing, *second));
         let between = behind.second.and(behind.bleed);
-        let mut passes_machine = false;
+        let (mut passes_machine, mut is_shared) = (false, false);
         let (bleed, bleed_position) = match between {
             Some((bleed, _)) => (Some(bleed), Some("between")),
             None => {
@@ -161,9 +168,13 @@ impl<'a> Isolation<'_, 'a> {
                     certain => certain,
                 };
                 passes_machine = certain != nearest;
+                if let Some(bleed) = nearest {
+                    is_shared = self.bleeds_into_shared_system(bleed, charge)?;
+                }
                 (nearest, nearest.map(|_| "volume"))
             }
         };
+        let is_past_valve = between.is_some() && behind.passes_actuated;
         let flow = self.drawing.topology.table(EdgeFilter::Flow, Direction::Down);
         charge(flow.degree(node) as u64)?;
         let is_inside = |next: &NodeId| self.visited.contains(next) && !self.barrier_of.contains_key(next);
@@ -182,7 +193,8 @@ impl<'a> Isolation<'_, 'a> {
             bleed_position,
             is_certain: self.is_barrier_certain(node)
                 && !passes_machine
-                && !(between.is_some() && behind.passes_actuated)
+                && !is_shared
+                && !is_past_valve
                 && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
             leads_to_relief_only: !cuts_off.is_of_machines
                 && self.leads_to_relief_only(barrier, &cuts_off.devices, bleeds, charge)?,

@@ -46,8 +46,15 @@ impl Isolation<'_, '_> {
         let node = self.steps[barrier.step as usize].node;
         let mut found = self.devices_beside(node, Side::Outside, protection, charge)?;
         found.retain(|(device, _)| !known(*device));
+        let way = self.path(barrier.step);
+        charge(way.len() as u64)?;
+        let is_behind_trap = way.iter().any(|item| self.drawing.class_has(*item, vocabulary::TRAPS));
         let mut lost = Vec::new();
         for (device, path) in found {
+            let before = path.iter().rev().nth(1).copied().unwrap_or(node);
+            if is_behind_trap && self.is_inlet(device, before, protection, charge)? {
+                continue;
+            }
             if self.depends_on(device, node, path.last_chunk(), protection, charge)? {
                 lost.push((device, path));
             }
@@ -189,7 +196,8 @@ impl Isolation<'_, '_> {
     }
 
     /// Returns the relief devices on a side of a barrier, up to the next valve or equipment, with the paths to them. A check
-    /// valve that closes against the relief flow separates the inlet of a device from the barrier.
+    /// valve that closes against the relief flow separates the inlet of a device from the barrier, and so does a trap, which
+    /// holds back gas or liquid.
     fn devices_beside(
         &self,
         barrier: NodeId,
@@ -214,7 +222,9 @@ impl Isolation<'_, '_> {
                     continue;
                 }
                 let path = [path.as_slice(), &[next]].concat();
-                let is_shut_off = shut_off.contains(&node) || opens_from(self.drawing, next, node) == Some(false);
+                let is_trap = self.drawing.class_has(next, vocabulary::TRAPS);
+                let is_shut_off =
+                    shut_off.contains(&node) || is_trap || opens_from(self.drawing, next, node) == Some(false);
                 shut_off.extend(is_shut_off.then_some(next));
                 match topology.roles[next as usize] {
                     Role::Relief if is_shut_off && self.is_inlet(next, node, protection, charge)? => {}

@@ -159,11 +159,20 @@ impl<'a> Isolation<'_, 'a> {
         let mut bleeds = Vec::new();
         for barrier in &self.barriers {
             let Step { node, from, .. } = self.steps[barrier.step as usize];
-            if bleed_end(self.drawing, node, self.node_at(from), charge)? == Some(BleedEnd::OnSheet) {
+            if bleed_end(self.drawing, node, self.node_at(from), charge)?.is_some_and(BleedEnd::is_drawn) {
                 bleeds.push(node);
             }
         }
         Ok(bleeds)
+    }
+
+    /// Returns whether a bleed of the volume ends in a system into which others discharge too.
+    pub(super) fn bleeds_into_shared_system(&self, bleed: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        let barrier = self.barrier_of.get(&bleed).and_then(|at| self.barriers.get(*at));
+        let Some(Step { node, from, .. }) = barrier.and_then(|barrier| self.steps.get(barrier.step as usize)) else {
+            return Ok(false);
+        };
+        Ok(bleed_end(self.drawing, *node, self.node_at(*from), charge)? == Some(BleedEnd::SharedSystem))
     }
 
     fn barrier_row(&self, barrier: &Barrier, cut_off: &[Device], charge: ChargeFn<'_>) -> Result<Vec<Datum<'a>>> {
@@ -283,6 +292,7 @@ impl<'a> Isolation<'_, 'a> {
             let is_known = |found: NodeId| is_inside.contains(&found) || blocked.contains(&found);
             let mut lost = self.relief_behind(barrier, is_known, protection, charge)?;
             lost.extend(self.relief_lost_at(node, protection, charge)?);
+            lost.extend(self.devices_without_way_out(barrier, charge)?);
             for (found, rest) in lost {
                 if devices.iter().all(|known| known.node != found) {
                     devices.push(device(found, rest));
