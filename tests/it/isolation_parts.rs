@@ -893,3 +893,56 @@ fn a_valve_that_leads_to_the_nozzle_of_another_vessel_is_no_bleed() {
         assert_eq!(answer(&graph, r#"[bleeds("V-1"), deadEnds()]"#), json!([[], []]), "{kind}");
     }
 }
+
+#[test]
+fn valves_for_bulk_solids_and_vessel_bottoms_close_or_are_unknown() {
+    let judged = |class: &str| {
+        let text = drawing(&format!("X-1 → V-1 → D-1 → Y-1(node_classification=piping_component.{class}) → D-2"));
+        let graph = Graph::from_json(text).expect("a drawing is JSON");
+        let rows = ".barriers | map(.node.id), .conditional | map([.node.id, .action])";
+        answer(&graph, &format!(r#"isolate("D-1") | [.isolated, {rows}]"#))
+    };
+    for class in [
+        "slide_gate_valve",
+        "knife_gate_valve",
+        "flush_bottom_valve",
+        "tank_bottom_valve",
+        "bottom_outlet_valve",
+        "needle_valve",
+        "pinch_valve",
+    ] {
+        assert_eq!(judged(class), json!(["yes", ["V-1", "Y-1"], []]), "{class}");
+    }
+    for class in ["diverter_valve", "diverter", "flow_diverter", "flap_diverter"] {
+        assert_eq!(judged(class), json!(["no", ["V-1"], [["Y-1", "set"]]]), "{class}");
+    }
+    for class in ["double_dump_valve", "Drosselklappe"] {
+        assert_eq!(judged(class), json!(["no", ["V-1"], [["Y-1", "close"]]]), "{class}");
+    }
+    for class in [
+        "slide_gate",
+        "knife_gate",
+        "double_flap_valve",
+        "double_flap",
+        "rotary_valve",
+        "star_valve",
+        "rotary_airlock",
+        "rotary_feeder",
+        "iris_valve",
+        "iris_diaphragm_valve",
+        "guillotine_damper",
+        "mixproof_valve",
+        "Zellenradschleuse",
+        "Doppelpendelklappe",
+        "Rohrweiche",
+    ] {
+        assert_eq!(judged(class), json!(["no", ["V-1"], []]), "{class}");
+        let text = drawing(&format!("X-1 → V-1 → D-1 → Y-1(node_classification=piping_component.{class}) → V-2 → D-2"));
+        let graph = Graph::from_json(text).expect("a drawing is JSON");
+        assert_eq!(
+            answer(&graph, r#"isolate("D-1") | [.isolated, .uncertain | map(.reason)]"#),
+            json!(["unknown", ["unknown_class"]]),
+            "{class}"
+        );
+    }
+}

@@ -514,6 +514,7 @@ const BUILT_IN: &[(Role, &[Words])] = &[
         &[
             InValve(SEVERAL_WAYS),
             InValve(&["mixing", "selector", "transfer", "switching"]),
+            Last(&["diverter"]),
             InValve(SEVERAL_PORTS),
             Begins(&["l_port_", "t_port_", "l_pattern_"]),
             Has(&["way_cock", "way_plug_cock", "way_stopcock", "way_stop_cock", "way_ball_cock", "way_tap"]),
@@ -560,7 +561,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "kill",
             ]),
             Is(other_languages::HAND_VALVES),
-            Last(&["stopcock", "stop_cock", "plug_cock", "flush_bottom_valve", "tank_bottom_valve"]),
+            Last(&["stopcock", "stop_cock", "plug_cock"]),
+            Last(&["flush_bottom_valve", "tank_bottom_valve", "bottom_outlet_valve", "bottom_drain_valve"]),
             // Valves of fire water rings: outside screw and yoke, and with a post that shows the position.
             Last(&[
                 "post_indicator_valve",
