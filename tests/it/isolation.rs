@@ -111,7 +111,7 @@ fn a_declared_role_takes_precedence() {
     let plant = |role: &str| {
         format!(
             r#"{{"metadata": {{"topology": {{"roles": [{{"role": "{role}", "match": "^thing$"}}]}}}},
-            "nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "thing"}}, {{"id": "t", "class": "tank"}}, {{"id": "u", "class": "tank"}}],
+            "nodes": [{{"id": "p", "class": "drum"}}, {{"id": "v", "class": "thing"}}, {{"id": "t", "class": "tank"}}, {{"id": "u", "class": "tank"}}],
             "edges": [{{"from": "p", "to": "v"}}, {{"from": "v", "to": "t"}}, {{"from": "v", "to": "u"}}]}}"#
         )
     };
@@ -127,7 +127,7 @@ fn a_declared_role_takes_precedence() {
 fn an_edge_of_unknown_kind_makes_an_answer_uncertain() {
     let plant = |kind: &str, to: &str| {
         format!(
-            r#"{{"nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "gate_valve"}}, {{"id": "t", "class": "tank"}}, {{"id": "n", "class": "note"}}],
+            r#"{{"nodes": [{{"id": "p", "class": "drum"}}, {{"id": "v", "class": "gate_valve"}}, {{"id": "t", "class": "tank"}}, {{"id": "n", "class": "note"}}],
             "edges": [{{"from": "p", "to": "v"}}, {{"from": "v", "to": "t"}}, {{"id": "x", "from": "p", "to": "{to}", "type": "{kind}"}}]}}"#
         )
     };
@@ -332,7 +332,7 @@ fn isolated_is_yes_only_if_the_isolation_is_complete_and_certain() {
 fn a_class_that_is_stated_to_be_unknown_makes_a_barrier_uncertain() {
     let plant = |class: &str| {
         format!(
-            r#"{{"nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "{class}", "label": "gate_valve"}}, {{"id": "t", "class": "tank"}}],
+            r#"{{"nodes": [{{"id": "p", "class": "drum"}}, {{"id": "v", "class": "{class}", "label": "gate_valve"}}, {{"id": "t", "class": "tank"}}],
             "edges": [{{"from": "p", "to": "v"}}, {{"from": "v", "to": "t"}}]}}"#
         )
     };
@@ -367,7 +367,7 @@ fn a_branch_that_ends_at_a_flow_instrument_is_uncertain() {
 fn a_third_pipe_of_a_barrier_to_nowhere_is_a_gap() {
     let plant = |edges: &str| {
         format!(
-            r#"{{"nodes": [{{"id": "p", "class": "pump"}}, {{"id": "v", "class": "gate_valve"}}, {{"id": "t", "class": "tank"}}],
+            r#"{{"nodes": [{{"id": "p", "class": "drum"}}, {{"id": "v", "class": "gate_valve"}}, {{"id": "t", "class": "tank"}}],
             "edges": [{{"from": "p", "to": "v"}}, {edges}]}}"#
         )
     };

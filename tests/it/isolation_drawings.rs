@@ -2014,8 +2014,8 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a regulator between block valves, with a bypass",
-        "X-1 → V-1 → J-1 → Q-1(node_classification=self_acting_pressure_regulator) → J-2 → V-2 → P-1; J-1 → V-3 → J-2",
-        r#""P-1""#,
+        "X-1 → V-1 → J-1 → Q-1(node_classification=self_acting_pressure_regulator) → J-2 → V-2 → D-1; J-1 → V-3 → J-2",
+        r#""D-1""#,
         &["V-2"],
         &[],
         YES,
@@ -2041,8 +2041,8 @@ const ROWS: &[Row] = &[
     ),
     row(
         "a high-integrity protection system before a hand valve",
-        "X-1 → ESDV-1(node_classification=ball_valve) → ESDV-2(node_classification=ball_valve) → V-1 → P-1",
-        r#""P-1""#,
+        "X-1 → ESDV-1(node_classification=ball_valve) → ESDV-2(node_classification=ball_valve) → V-1 → D-1",
+        r#""D-1""#,
         &["V-1"],
         &[],
         YES,

@@ -5,6 +5,7 @@
 
 pub(crate) mod absences;
 mod equipment_by_nozzles;
+mod named_owners;
 mod ports;
 
 use std::sync::{Arc, OnceLock};
@@ -173,6 +174,8 @@ pub(crate) struct Topology {
     pub has_nested_equipment: bool,
     /// Members and their groups defined only by a field, by member.
     field_memberships: Vec<[NodeId; 2]>,
+    /// Nozzles and parts of equipment with the owner that a field names otherwise than by the id of a parent.
+    pub named_owners: Vec<[NodeId; 2]>,
     /// Equipment and its parts without pipes that only a field defines, such as chambers. Ascending.
     field_parts: Vec<[NodeId; 2]>,
     /// The memberships by field, from groups to members.
@@ -233,6 +236,7 @@ impl Topology {
         let mut topology = Topology { default_direction, ..Topology::empty(config) };
         topology.read_edges(edges, &ids, limits)?;
         let groups = topology.read_nodes(nodes, &ids, limits)?;
+        topology.named_owners = topology.named_owners(nodes, &ids, &groups);
         topology.ids = ids.index;
         topology.find_equipment_by_nozzles(nodes, &groups);
         topology.find_ports(&groups);
@@ -254,6 +258,7 @@ impl Topology {
             ports: Adjacency::default(),
             has_nested_equipment: false,
             field_memberships: Vec::new(),
+            named_owners: Vec::new(),
             field_parts: Vec::new(),
             field_members: OnceLock::new(),
             all_flags: EdgeFlags::default(),
@@ -319,7 +324,7 @@ impl Topology {
         // Three indexes, seven tables, roles, owners, zones and memos, and the parent field as a pair and in a table; per edge
         // its arcs in six tables, its ends, its flags, its state and its bit in the set of absent pipes.
         const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 14 + node_memo::SIZE + MEMBERSHIP;
-        const MEMBERSHIP: usize = 5 * size_of::<NodeId>();
+        const MEMBERSHIP: usize = 7 * size_of::<NodeId>();
         const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 14;
         size_of::<Topology>() + nodes * NODE + edges * EDGE
     }

@@ -493,7 +493,7 @@ impl<'a> Revisions<'_, 'a> {
     /// Returns whether a field is the same on both sides: equal values; or ids of the same node; or ports that differ
     /// only in geometry.
     fn is_same(&self, name: &str, old_value: Value<'a>, new_value: Value<'a>, charge: ChargeFn<'_>) -> Result<bool> {
-        const REFERENCES: [Names; 4] = [Names::Parent, Names::Zone, Names::Segment, Names::Line];
+        const REFERENCES: [Names; 5] = [Names::Parent, Names::Owner, Names::Zone, Names::Segment, Names::Line];
         if is_equal(old_value, new_value, &mut *charge)? {
             return Ok(true);
         }

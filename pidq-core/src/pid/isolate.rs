@@ -16,6 +16,7 @@ pub(crate) mod equipment_bodies;
 mod equipment_tags;
 mod hand_valves;
 mod instrument_ends;
+mod machines;
 mod other_drawings;
 pub(crate) mod parts;
 mod plan;
@@ -27,6 +28,7 @@ mod relief_receivers;
 mod rows;
 mod starts;
 mod stated_parts;
+mod stated_pipes;
 pub(crate) mod targets;
 mod through_equipment;
 
@@ -319,6 +321,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_unknown_connections(visitor)?;
         self.find_branches_of_lines(visitor)?;
         self.find_stated_parts(visitor)?;
+        self.find_stated_pipes(visitor)?;
         self.find_undrawn_segments(visitor)
     }
 
@@ -332,6 +335,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_contradicting_joints(visitor)?;
         self.find_absent_pipes(visitor)?;
         self.note_absent_equipment(visitor)?;
+        self.note_machines_with_one_pipe(visitor)?;
         self.find_other_drawings(visitor)?;
         self.remove_internal_barriers(visitor)?;
         Ok(self)

@@ -507,7 +507,9 @@ fn prefixed_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
     let id_key = sheet.drawing.key_and_field(object, Names::NodeId).map(|(key, _)| key);
     map_fields(object, |key, value| match key {
         key if id_key == Some(key) => Some(Datum::String(sheet.node_id(value))),
-        key if config.is_key(&[Names::Parent, Names::Zone, Names::Segment], key) => prefixed_id(sheet, value),
+        key if config.is_key(&[Names::Parent, Names::Owner, Names::Zone, Names::Segment], key) => {
+            prefixed_id(sheet, value)
+        }
         key if config.is_key(&[Names::Line], key) => prefixed_line_id(sheet, value),
         _ => None,
     })

@@ -20,6 +20,7 @@ impl Topology {
         }
         self.apply_member_edges(&mut containers, groups);
         self.apply_parent_fields(&mut containers, groups);
+        self.apply_named_owners(&mut containers);
         for (node, container) in containers.iter().enumerate() {
             if container[0] != NONE && self.is_port(node as u32) {
                 self.owners[node] = *container;
@@ -118,6 +119,16 @@ impl Topology {
         });
         field_parts.sort_unstable();
         self.field_parts = field_parts;
+    }
+
+    /// Applies the other fields that name an owner to nozzles and parts that are none of other equipment.
+    fn apply_named_owners(&self, containers: &mut [[u32; 2]]) {
+        for [part, owner] in self.named_owners.iter().copied() {
+            let container = &mut containers[part as usize];
+            if container[0] == NONE {
+                *container = [owner, NONE];
+            }
+        }
     }
 
     /// Returns whether a part is a port: a nozzle by its class, or a part of unknown class that carries flow.

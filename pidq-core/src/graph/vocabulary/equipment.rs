@@ -62,6 +62,9 @@ pub const MACHINES: &[&str] = &[
     "rotary_airlock",
 ];
 
+/// Last words in the classes of machines in which a fluid expands: it enters and leaves them.
+pub const EXPANDING: &[&str] = &["turbine", "expander", "turboexpander"];
+
 /// Words in the classes of machines whose casing is open between inlet and outlet when they stand still.
 pub const OPEN_MACHINES: &[&str] = &[
     "agitator",
@@ -373,6 +376,10 @@ pub const SINGLE_SHELLS: &[&str] = &[
 /// Marks of equipment with such a space, in snake_case.
 pub const SECOND_SIDE_MARKS: &[&str] =
     &["jacket", "jacketed", "is_jacketed", "has_jacket", "coil", "has_coil", "double_wall", "double_walled"];
+
+/// Words in the classes of parts of equipment that are open to it, or spaces of their own, and may have nozzles.
+pub const BODY_PARTS: &[&str] =
+    &["boot", "chamber", "column_section", "compartment", "jacket", "shell_side", "tube_side"];
 
 /// Words in the classes of parts of equipment that are spaces of their own.
 pub const CHAMBERS: &[&str] = &["chamber", "compartment", "jacket", "shell_side", "tube_side"];

@@ -9,6 +9,54 @@ pub const EDGE_IDS: &[&str] = &["id", "edge_id", "uuid", "externalId"];
 /// Fields with the tag of a node.
 pub const TAGS: &[&str] = &["tag", "tag_name", "tag_number", "tagName", "name", "text_associated"];
 
+/// Fields of a nozzle or a part of equipment with the equipment, by its id or its tag.
+pub const OWNERS: &[&str] = &[
+    "equipment",
+    "equipment_id",
+    "equipmentId",
+    "equipment_tag",
+    "equipmentTag",
+    "part_of",
+    "partOf",
+    "belongs_to",
+    "belongsTo",
+    "parent_equipment",
+    "parentEquipment",
+    "parent_tag",
+    "parentTag",
+    "owner",
+    "owner_tag",
+    "ownerTag",
+];
+
+/// Fields of a pipe or an item with what is at its end, in snake_case.
+pub const PIPE_ENDS: &[&str] = &[
+    "connected_to",
+    "connects_to",
+    "destination",
+    "end",
+    "from",
+    "from_equipment",
+    "from_id",
+    "from_item",
+    "from_line",
+    "from_node",
+    "from_nozzle",
+    "from_tag",
+    "origin",
+    "source",
+    "start",
+    "target",
+    "to",
+    "to_equipment",
+    "to_id",
+    "to_item",
+    "to_line",
+    "to_node",
+    "to_nozzle",
+    "to_tag",
+];
+
 /// Fields with the type of a node.
 pub const NODE_TYPES: &[&str] = &["node_type", "type"];
 

@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::bleeds::neighbors;
 use super::parts::open_ends;
+use super::stated_pipes::is_end_field;
 use super::{DataGap, Isolation, Uncertainty};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
@@ -201,8 +202,9 @@ fn named_end(drawing: &Drawing<'_>, edge: EdgeId, names: &HashMap<String, NodeId
     let is_pipe = topology.edge_flags[edge as usize].contains(EdgeFlags::FLOW);
     let fields = drawing.edge(edge).as_object().filter(|_| is_pipe)?;
     let keys = topology.config.endpoints().iter().flatten().map(String::as_str).chain(["nodes", "endpoints"]);
+    let others = fields.iter().filter(|(name, _)| is_end_field(name)).map(|(_, value)| value);
     let mut texts = Vec::new();
-    keys.filter_map(|key| fields.get(key)).for_each(|value| collect_texts(value, &mut texts));
+    keys.filter_map(|key| fields.get(key)).chain(others).for_each(|value| collect_texts(value, &mut texts));
     let find = |text: &&str| {
         let text = text.trim().to_lowercase();
         let item = text.split([':', '/', '#']).next().unwrap_or_default().trim();

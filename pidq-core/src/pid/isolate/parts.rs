@@ -54,6 +54,9 @@ impl Parts {
         for (whole, part) in topology.memberships() {
             found.add(drawing, whole, part);
         }
+        for [part, whole] in topology.named_owners.iter().copied() {
+            found.add(drawing, whole, part);
+        }
         found.add_associated_nozzles(drawing, charge)?;
         let mut tags = None;
         for node in 0..topology.node_count() as u32 {
@@ -63,6 +66,8 @@ impl Parts {
                     None if topology.roles[node as usize] == Role::Port => found.unknown_owner.push(node),
                     None => {}
                 }
+            } else if names_unknown_owner(drawing, node, charge)? {
+                found.unknown_owner.push(node);
             }
             if may_be_nozzle(drawing, node) && !found.wholes.contains_key(&node) {
                 let tags = match &tags {
@@ -254,6 +259,16 @@ impl Parts {
     pub fn is_by_tag(&self, node: NodeId) -> bool {
         self.by_tag.contains(&node)
     }
+}
+
+/// Returns whether another field than that of a parent names an owner of a nozzle that the drawing lacks.
+fn names_unknown_owner(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let topology = &drawing.topology;
+    if topology.roles[node as usize] != Role::Port || topology.owner(node).is_some() {
+        return Ok(false);
+    }
+    let Some(owner) = drawing.node_field(node, Names::Owner) else { return Ok(false) };
+    Ok(parent_of(drawing, owner, charge)?.is_none())
 }
 
 /// Returns whether an item is a nozzle, or an item at the start of a pipe whose class leaves it open, such as
