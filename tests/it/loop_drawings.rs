@@ -1503,7 +1503,7 @@ fn an_ambiguous_tag_names_its_candidates() {
 }
 
 /// Returns the loops of a drawing, one line each.
-fn loops(plant: &str) -> Vec<String> {
+pub(crate) fn loops(plant: &str) -> Vec<String> {
     loops_of(&document(plant))
 }
 
@@ -1536,7 +1536,7 @@ fn line(row: &Value) -> String {
     format!("{name} {kind}{certain}: {sensors} | {functions} | {final_elements} | {closed}{shared}")
 }
 
-fn evaluate(document: &str, query: &str) -> Value {
+pub(crate) fn evaluate(document: &str, query: &str) -> Value {
     let graph = Graph::from_json(document).expect("the drawing is JSON");
     let result = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
     match result {
@@ -1546,7 +1546,7 @@ fn evaluate(document: &str, query: &str) -> Value {
 }
 
 /// Checks a query on a drawing.
-fn check(plant: &str, query: &str, expected: &str) {
+pub(crate) fn check(plant: &str, query: &str, expected: &str) {
     assert_eq!(evaluate(&document(plant), query).to_string(), expected, "{query} on {plant}");
 }
 
@@ -1561,7 +1561,7 @@ const EDGES: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns a drawing as a document.
-fn document(plant: &str) -> String {
+pub(crate) fn document(plant: &str) -> String {
     let (mut nodes, mut edges): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
     for chain in plant.split(';').map(str::trim) {
         let mut before: Option<String> = None;
@@ -1622,7 +1622,7 @@ fn add_item(nodes: &mut Vec<Value>, word: &str) -> String {
 }
 
 /// A level switch that trips a valve, with further fields of an item or an edge, by its id or by its index.
-fn trip_with(at: &Value, fields: &Value) -> String {
+pub(crate) fn trip_with(at: &Value, fields: &Value) -> String {
     let mut plant = json!({
         "nodes": [
             {"id": "V-1", "tag": "V-1", "class": "vessel"},
@@ -1649,7 +1649,7 @@ fn trip_with(at: &Value, fields: &Value) -> String {
 }
 
 /// Returns whether the trip and the safeguards of it are certain.
-fn certain_trip(at: &str, fields: &Value) -> bool {
+pub(crate) fn certain_trip(at: &str, fields: &Value) -> bool {
     let document = trip_with(&json!(at), fields);
     let loops = evaluate(&document, "loops() | map(.certain)");
     let safeguards = evaluate(&document, "hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq()");

@@ -73,5 +73,6 @@ mod settings;
 mod state_phrases;
 mod stated_states;
 mod synthetic_plant;
+mod trips;
 mod up;
 mod vocabulary;

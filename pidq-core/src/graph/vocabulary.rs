@@ -4,6 +4,7 @@
 //! and applies the changes of a drawing and of a query.
 
 mod equipment;
+mod inactive_parts;
 mod instruments;
 mod limiting_words;
 mod motions;
@@ -16,6 +17,7 @@ mod texts;
 mod valves;
 
 pub use self::equipment::*;
+pub use self::inactive_parts::*;
 pub use self::instruments::*;
 pub use self::limiting_words::*;
 pub use self::motions::*;

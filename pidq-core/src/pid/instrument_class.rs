@@ -33,7 +33,8 @@ pub(crate) fn loop_function(drawing: &Drawing<'_>, node: NodeId) -> LoopFunction
     if is_sensor_by_class(drawing, node) {
         return LoopFunction::Measures;
     }
-    if [vocabulary::CONTROLLERS, vocabulary::INTERLOCKS].iter().any(|words| drawing.class_has_word(node, words)) {
+    let acting = [vocabulary::CONTROLLERS, vocabulary::INTERLOCKS, vocabulary::MOTOR_STARTERS];
+    if acting.iter().any(|words| drawing.class_has_word(node, words)) {
         return LoopFunction::Acts;
     }
     let by_letters = drawing.tag(node).and_then(Tag::parse_letters).as_ref().map(function_of_letters);
@@ -79,6 +80,7 @@ pub(crate) fn stage(drawing: &Drawing<'_>, node: NodeId) -> Stage {
         !tag.measures() || !functions.is_empty() && converts
     };
     let is_logic = drawing.class_has_word(node, vocabulary::LOGIC)
+        || has_logic_class(drawing, node)
         || drawing.class_has_word(node, vocabulary::MOTOR_STARTERS)
         || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| is_logic(&tag));
     if is_logic { Stage::Logic } else { Stage::Function }
@@ -88,7 +90,7 @@ pub(crate) fn stage(drawing: &Drawing<'_>, node: NodeId) -> Stage {
 pub(crate) fn is_controller(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has_letter = |tag: Tag| !tag.is_position() && tag.split().1.contains(&'C');
     drawing.class_has_word(node, vocabulary::CONTROLLERS)
-        || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(has_letter)
+        || !is_motor_starter(drawing, node) && drawing.tag(node).and_then(Tag::parse_letters).is_some_and(has_letter)
 }
 
 /// Returns whether the letters or the class of an instrument state that it is operated by hand.
@@ -150,9 +152,31 @@ pub(crate) fn has_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.has_drive(node)
 }
 
-/// Returns whether an item is equipment with a drive, which a signal can stop.
+/// Returns whether an item is equipment with a drive, which a signal can stop, or the starter of a motor that is not drawn.
 pub(crate) fn is_driven(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    matches!(drawing.topology.roles[node as usize], Role::Equipment | Role::None) && has_drive(drawing, node)
+    if is_motor_starter(drawing, node) {
+        return !sends_signal(drawing, node);
+    }
+    matches!(drawing.topology.roles[node as usize], Role::Equipment | Role::None)
+        && has_drive(drawing, node)
+        && !drawing.class_has(node, vocabulary::AIR_ACCESSORIES)
+}
+
+/// Returns whether an item starts and stops a motor for the functions that feed it, by its class.
+pub(crate) fn is_motor_starter(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    !drawing.topology.is_equipment(node) && drawing.class_has_word(node, vocabulary::MOTOR_STARTERS)
+}
+
+/// Returns whether a signal leaves an item.
+pub(crate) fn sends_signal(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let mut arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
+    arcs.any(|(next, edge)| next != node && topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL))
+}
+
+/// Returns whether an instrument only shows or records, by its class.
+pub(crate) fn is_display(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has(node, vocabulary::DISPLAYS)
 }
 
 /// Returns whether a bubble without a separate sensor senses by itself: it has a measured variable, it is located at a

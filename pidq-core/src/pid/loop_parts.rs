@@ -4,7 +4,8 @@
 //! is a sensor of each loop whose functions it feeds, but it does not connect these loops: what the functions of one
 //! loop move is no final element of the other.
 
-mod gates;
+pub(crate) mod air_supply;
+pub(crate) mod gates;
 pub(crate) mod root_valves;
 pub(crate) mod voting;
 
@@ -55,6 +56,8 @@ pub(crate) enum Gap {
     NoSensorAndNoFinalElement,
     /// Only the tags or a loop node say that the sensor and the final element belong together.
     NoSignal,
+    /// Only a field names a final element of the trip: no signal to it is drawn.
+    NamedByField,
     /// Only a hand switch starts the trip: nothing does by itself, and it may be one that resets the trip.
     OnlyByHand,
     /// The sensor or the final element may be on another sheet, where a signal of the loop comes from or leads to.
@@ -69,6 +72,7 @@ impl Gap {
             Gap::NoFinalElement => "no_final_element",
             Gap::NoSensorAndNoFinalElement => "no_sensor_and_no_final_element",
             Gap::NoSignal => "no_signal",
+            Gap::NamedByField => "named_by_field",
             Gap::OnlyByHand => "only_by_hand",
             Gap::OffPage => "off_page",
         }
@@ -111,12 +115,18 @@ struct Uncertainties {
     has_absent_signal: bool,
     /// A sensor or a final element has no signal: only its number says that it belongs to the loop. Counts for a trip.
     has_part_by_number: bool,
+    /// Only a field names a final element of a trip.
+    has_part_by_field: bool,
     /// An item of unknown class is on the way to a final element, or a function acts on one in a pipe.
     has_unknown_class: bool,
+    /// A closed valve is in the air of an actuator of a trip.
+    has_air_shut_off: bool,
     /// A sensor of a trip is shut off from the process.
     has_shut_off_sensor: bool,
     /// A voting of a trip needs more sensors than it has.
     lacks_voters: bool,
+    /// A gate of a trip inverts its signal, or has one input where it needs all of several.
+    has_unclear_gate: bool,
     /// A text says that a signal of a trip or its logic does something else.
     has_other_effect: bool,
     /// Signals do not connect the loop, and an edge of unknown kind is at a member, which may be one.
@@ -127,9 +137,12 @@ impl Uncertainties {
     /// Returns whether there is one that counts for a loop of any kind.
     fn is_any(self) -> bool {
         self.has_absent_signal
+            || self.has_part_by_field
+            || self.has_air_shut_off
             || self.has_unknown_class
             || self.has_shut_off_sensor
             || self.lacks_voters
+            || self.has_unclear_gate
             || self.has_other_effect
             || self.has_unknown_edge
     }
@@ -139,7 +152,8 @@ impl LoopParts {
     /// Finds the parts of the loop at an index.
     pub fn find(drawing: &Drawing<'_>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<LoopParts> {
         let search = Search { drawing, loops, found: &loops.list[at] };
-        let Effects { final_elements, passed, leaves_sheet, acts_on_unknown } = search.final_elements(charge)?;
+        let Effects { final_elements, passed, leaves_sheet, acts_on_unknown, has_part_by_field } =
+            search.final_elements(charge)?;
         let (own_sensors, mut functions) = search.own_instruments(&final_elements, charge)?;
         let Causes { sensors, sources, enters_sheet, has_unknown_source } =
             search.sensors(own_sensors, &functions, &passed, charge)?;
@@ -165,7 +179,8 @@ impl LoopParts {
             sheet_ends: SheetEnds { enters: enters_sheet, leaves: leaves_sheet },
             uncertainties: Uncertainties::default(),
         };
-        parts.uncertainties = search.uncertainties(&parts, acts_on_unknown, charge)?;
+        parts.uncertainties =
+            Uncertainties { has_part_by_field, ..search.uncertainties(&parts, acts_on_unknown, charge)? };
         Ok(parts)
     }
 
@@ -179,6 +194,9 @@ impl LoopParts {
             (true, true) => Some(Gap::NoSensorAndNoFinalElement),
             (true, false) => Some(Gap::NoSensor),
             (false, true) => Some(Gap::NoFinalElement),
+            (false, false) if self.connection == Connection::None && self.uncertainties.has_part_by_field => {
+                Some(Gap::NamedByField)
+            }
             (false, false) if self.connection == Connection::None => Some(Gap::NoSignal),
             (false, false) => self.is_only_by_hand.then_some(Gap::OnlyByHand),
         }
@@ -188,7 +206,7 @@ impl LoopParts {
     pub fn closed(&self) -> Option<bool> {
         match self.gap() {
             None => Some(true),
-            Some(Gap::NoSignal | Gap::OnlyByHand | Gap::OffPage) => None,
+            Some(Gap::NoSignal | Gap::NamedByField | Gap::OnlyByHand | Gap::OffPage) => None,
             Some(Gap::NoSensor) if self.may_sense => None,
             Some(_) => Some(false),
         }
@@ -433,6 +451,8 @@ struct Effects {
     leaves_sheet: bool,
     /// A signal of what moves something leads to an item of unknown class in a pipe.
     acts_on_unknown: bool,
+    /// Only a field names one of the final elements.
+    has_part_by_field: bool,
 }
 
 /// Sensors of a loop, and what leads from them to its functions.
@@ -485,6 +505,11 @@ impl Search<'_, '_> {
                 && !instrument_class::is_sensor_by_class(self.drawing, from)
         };
         self.role(node).closes() || topology.flow_degree(node) > 0 && arcs.any(is_actuating)
+    }
+
+    /// Returns whether an instrument is the starter of a motor that is not drawn.
+    fn is_starter(&self, node: NodeId) -> bool {
+        self.is_instrument(node) && instrument_class::is_driven(self.drawing, node)
     }
 
     fn is_sensor(&self, node: NodeId) -> bool {
@@ -574,15 +599,20 @@ impl Search<'_, '_> {
         let LoopParts { sensors, final_elements, between, .. } = parts;
         let (drawing, is_connected) = (self.drawing, parts.connection != Connection::None);
         let ends = || sensors.iter().chain(final_elements).copied();
-        let voting = self.found.node.into_iter().chain(between.iter().copied());
+        let voting = self.found.node.into_iter().chain(sensors.iter().chain(between).copied());
+        charge(between.iter().map(|node| self.degree(*node)).sum())?;
         Ok(Uncertainties {
             has_absent_signal: has_absent_signal(drawing, parts.items().copied(), charge)?,
             // A loop that is not closed is known to be open, whatever has no signal.
             has_part_by_number: is_connected && has_part_without_signal(drawing, ends(), charge)?,
             has_unknown_class: acts_on_unknown
                 || between.iter().any(|node| signals::is_of_unknown_class(drawing, *node)),
+            has_part_by_field: false,
+            has_air_shut_off: self.is_protective() && air_supply::is_any_shut_off(drawing, between, charge)?,
             has_shut_off_sensor: self.is_protective() && has_shut_off(drawing, sensors, charge)?,
             lacks_voters: self.is_protective() && voting::lacks_voters(drawing, voting, sensors, charge)?,
+            has_unclear_gate: self.is_protective()
+                && between.iter().any(|node| gates::uncertainty(drawing, *node).is_some()),
             has_other_effect: self.is_protective() && is_any_effect_other(drawing, between, final_elements, charge)?,
             has_unknown_edge: !is_connected && has_unknown_edge(drawing, &self.found.members, charge)?,
         })
@@ -594,7 +624,7 @@ impl Search<'_, '_> {
         let mut seen: HashSet<NodeId> = members.iter().copied().collect();
         charge(members.iter().map(|node| self.degree(*node)).sum())?;
         let (mut final_elements, members): (Vec<NodeId>, Vec<NodeId>) =
-            members.iter().partition(|node| self.is_final(**node));
+            members.iter().partition(|node| self.is_final(**node) || self.is_starter(**node));
         let mut queue: Vec<(NodeId, u32)> = members.iter().map(|member| (*member, 0)).collect();
         let mut passed = Vec::new();
         let mut leaves_sheet = false;
@@ -623,8 +653,29 @@ impl Search<'_, '_> {
                 seen.insert(next);
             }
         }
+        let by_field = self.named_elements(members.iter().chain(&passed), &seen, charge)?;
+        let has_part_by_field = !by_field.is_empty();
+        final_elements.extend(by_field);
         final_elements.sort_unstable();
-        Ok(Effects { final_elements, passed, leaves_sheet, acts_on_unknown })
+        Ok(Effects { final_elements, passed, leaves_sheet, acts_on_unknown, has_part_by_field })
+    }
+
+    /// Returns the valves and machines of a trip that only fields of them or of its instruments name.
+    fn named_elements<'n>(
+        &self,
+        items: impl Iterator<Item = &'n NodeId>,
+        seen: &HashSet<NodeId>,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<NodeId>> {
+        let mut named = Vec::new();
+        for item in items.filter(|_| self.is_protective()) {
+            let targets = self.loops.named.targets(*item);
+            charge(1 + targets.len() as u64)?;
+            named.extend(targets.iter().copied().filter(|target| !seen.contains(target)));
+        }
+        named.sort_unstable();
+        named.dedup();
+        Ok(named)
     }
 
     /// Returns whether a function sends a signal to an item of unknown class in a pipe, which may be what it moves.

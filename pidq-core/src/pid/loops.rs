@@ -4,12 +4,14 @@ pub(crate) mod connection;
 mod groups;
 mod links;
 mod logic;
+mod named_parts;
 pub(crate) mod position_feedback;
 pub(crate) mod protection;
 pub(crate) mod signals;
 mod tagged;
 mod trains;
 mod trip_parts;
+mod untagged_logic;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -22,6 +24,7 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use groups::Key;
+pub(crate) use named_parts::NamedParts;
 
 /// A loop: its node, if there is one, its members, and what they state about protection.
 #[derive(Clone, Debug)]
@@ -38,6 +41,7 @@ pub(crate) struct Loops {
     pub list: Vec<Loop>,
     /// By member: the indices of its loops.
     by_member: HashMap<NodeId, Vec<usize>>,
+    pub named: NamedParts,
 }
 
 impl Loops {
@@ -48,7 +52,7 @@ impl Loops {
     /// safety instrumented functions apart from those of the control loop with the same number. The groups that signals
     /// unite to one trip are one loop.
     pub fn find(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Loops> {
-        let mut loops = Loops::default();
+        let mut loops = Loops { named: NamedParts::find(drawing, charge)?, ..Loops::default() };
         let mut grouping = Grouping::default();
         loops.add_loop_nodes(drawing, &mut grouping, charge)?;
         grouping.assign_connected(drawing, charge)?;
@@ -61,6 +65,7 @@ impl Loops {
             }
         }
         loops.add_protection_of_valves(drawing, charge)?;
+        loops.add_untagged_logic(drawing, charge)?;
         Ok(loops)
     }
 

@@ -11,6 +11,7 @@ pub(crate) mod closed_texts;
 pub(crate) mod drawn_closed;
 pub(crate) mod fail_action;
 mod groups;
+mod inactive_parts;
 pub(crate) mod open_equipment;
 mod other_statements;
 pub(crate) mod out_of_action;

@@ -327,7 +327,30 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["alarm", "annunciator"]),
             Last(&["sis_logic", "trip_logic", "logic", "plc", "voter", "voting", "voting_block", "voting_unit"]),
             Last(&["burner_management_system", "shutdown_system", "esd_system", "fire_and_gas_system"]),
+            Last(&["bms", "burner_management", "fgs", "fire_and_gas", "safety_system", "safety_instrumented_system"]),
+            Last(&["hipps_logic", "esd_logic", "psd_logic", "shutdown_logic", "interlock_logic", "safety_logic"]),
+            Last(&["logic_box", "logic_system", "safety_plc", "interlock_diamond", "interlock_symbol"]),
+            Last(&["and_gate", "or_gate", "not_gate", "nand_gate", "nor_gate", "xor_gate", "logic_gate"]),
+            Last(&["logic_inverter"]),
+            // What starts and stops a motor.
+            Last(&["motor_starter", "starter", "soft_starter", "contactor", "circuit_breaker", "motor_breaker"]),
+            Last(&["mcc", "motor_control_center", "motor_control_centre", "switchgear", "vsd", "vfd"]),
+            Last(&["variable_speed_drive", "variable_frequency_drive", "frequency_converter"]),
         ],
+    ),
+    // Accessories of the air of an actuator.
+    (
+        Role::None,
+        &[Last(&[
+            "air_booster",
+            "booster_relay",
+            "lock_up_valve",
+            "pneumatic_booster",
+            "pneumatic_relay",
+            "quick_exhaust",
+            "quick_exhaust_valve",
+            "volume_booster",
+        ])],
     ),
     // Safety valves of wells, burners and tanks close in an emergency (API 14A, API 6A, EN 161, EN 13175).
     (

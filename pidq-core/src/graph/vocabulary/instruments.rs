@@ -29,10 +29,28 @@ pub const CONTROLLERS: &[&str] = &["controller", "control_function"];
 pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "solenoid_valve", "converter"];
 
 /// Words in the classes of instruments that act whatever the letters of their tags: `Z-1` is no position then.
-pub const INTERLOCKS: &[&str] = &["logic_solver", "interlock"];
+pub const INTERLOCKS: &[&str] = &[
+    "bms",
+    "burner_management",
+    "esd_system",
+    "fgs",
+    "fire_and_gas",
+    "interlock",
+    "logic",
+    "logic_box",
+    "logic_solver",
+    "logic_system",
+    "plc",
+    "safety_system",
+    "shutdown_system",
+];
 
-/// Words in the classes of blocks that vote on several signals, whatever the letters of their tags.
-pub const VOTERS: &[&str] = &["voting", "voter", "vote"];
+/// Words in the classes of blocks that vote on several signals or combine them, whatever the letters of their tags.
+pub const VOTERS: &[&str] =
+    &["voting", "voter", "vote", "and_gate", "or_gate", "not_gate", "nand_gate", "nor_gate", "xor_gate", "logic_gate"];
+
+/// Words in the classes of gates whose output is not that of their inputs.
+pub const INVERTING_GATES: &[&str] = &["not_gate", "nand_gate", "nor_gate", "xor_gate", "logic_inverter", "negation"];
 
 /// Parts of the classes of solenoid valves.
 pub const SOLENOIDS: &[&str] = &["solenoid"];
@@ -40,7 +58,9 @@ pub const SOLENOIDS: &[&str] = &["solenoid"];
 /// Letters of shutdown systems, as codes in symbols and letters of tags, and their meaning.
 pub const SHUTDOWN_CODES: &[(&str, &str)] = &[
     ("APS", "abandon platform shutdown"),
+    ("BMS", "burner management system"),
     ("ESD", "emergency shutdown"),
+    ("FGS", "fire and gas system"),
     ("FSD", "fire shutdown"),
     ("PSD", "process shutdown"),
     ("USD", "unit shutdown"),
@@ -48,7 +68,41 @@ pub const SHUTDOWN_CODES: &[(&str, &str)] = &[
 ];
 
 /// Words in the classes of what starts and stops a motor for the functions that feed it.
-pub const MOTOR_STARTERS: &[&str] = &["motor_starter", "starter", "motor_control_center", "mcc", "contactor"];
+pub const MOTOR_STARTERS: &[&str] = &[
+    "circuit_breaker",
+    "contactor",
+    "frequency_converter",
+    "mcc",
+    "motor_breaker",
+    "motor_control_center",
+    "motor_control_centre",
+    "motor_starter",
+    "soft_starter",
+    "starter",
+    "switchgear",
+    "variable_frequency_drive",
+    "variable_speed_drive",
+    "vfd",
+    "vsd",
+];
+
+/// Words of the kinds of edges from a motor or a starter to what it drives.
+pub const DRIVE_EDGES: &[&str] = &["drives", "driven", "drive"];
+
+/// Words in the classes of what the air from a solenoid valve to an actuator passes.
+pub const AIR_ACCESSORIES: &[&str] = &[
+    "air_booster",
+    "air_regulator",
+    "booster_relay",
+    "filter_regulator",
+    "lock_up_valve",
+    "pneumatic_booster",
+    "pneumatic_relay",
+    "quick_exhaust",
+    "quick_exhaust_valve",
+    "speed_controller",
+    "volume_booster",
+];
 
 /// Words in the classes of instruments that report the position of a valve.
 pub const POSITION_SWITCHES: &[&str] =
@@ -117,3 +171,69 @@ pub(crate) fn is_controlled_variable(letter: char) -> bool {
 
 /// Last words in the classes of instruments that position a valve, whatever their tag is.
 pub const POSITIONERS: &[&str] = &["positioner"];
+
+/// Fields of a valve or a machine with the tags of what trips it, in snake_case.
+pub const CAUSE_FIELDS: &[&str] = &[
+    "actuated_by",
+    "cause",
+    "causes",
+    "closed_by",
+    "esd_initiator",
+    "esd_signal",
+    "initiated_by",
+    "initiator",
+    "initiators",
+    "interlock",
+    "interlock_no",
+    "interlock_number",
+    "interlock_ref",
+    "interlock_tag",
+    "interlocked_by",
+    "interlocks",
+    "opened_by",
+    "sif",
+    "sif_tag",
+    "shutdown_by",
+    "stopped_by",
+    "trip",
+    "trip_by",
+    "trip_initiator",
+    "trip_no",
+    "trip_source",
+    "trip_tag",
+    "tripped_by",
+    "trips",
+];
+
+/// Fields of a valve with the tags of what moves it, in snake_case.
+pub const DRIVE_FIELDS: &[&str] = &[
+    "actuator",
+    "actuator_tag",
+    "operated_by",
+    "pilot",
+    "pilot_valve",
+    "solenoid",
+    "solenoid_tag",
+    "solenoid_valve",
+    "sov",
+    "sov_tag",
+];
+
+/// Fields of an instrument with the tags of what it trips, in snake_case.
+pub const EFFECT_TARGET_FIELDS: &[&str] = &[
+    "acts_on",
+    "actuates",
+    "closes",
+    "effect",
+    "effects",
+    "final_element",
+    "final_elements",
+    "opens",
+    "shuts",
+    "shuts_down",
+    "stops",
+    "target",
+    "targets",
+    "trip",
+    "trips",
+];

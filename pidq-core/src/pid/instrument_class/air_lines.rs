@@ -30,7 +30,7 @@ pub(crate) fn actuators(drawing: &Drawing<'_>, node: NodeId) -> Vec<(NodeId, Edg
             }
             if instrument_class::acts_by_class(drawing, next) {
                 found.push((next, edge));
-            } else if items.len() < MAX_ITEMS && is_fitting(drawing, next) {
+            } else if items.len() < MAX_ITEMS && passes_air(drawing, next) {
                 items.push(next);
             }
         }
@@ -60,9 +60,16 @@ fn is_source(drawing: &Drawing<'_>, node: NodeId) -> bool {
     }
 }
 
-/// Returns whether air passes an item: not a valve, an instrument, equipment or the end of a pipe.
-fn is_fitting(drawing: &Drawing<'_>, node: NodeId) -> bool {
+/// Returns whether air passes an item on the way to an actuator: a fitting, an accessory, a hand valve or another solenoid
+/// valve, but no instrument, equipment or end of a pipe.
+pub(crate) fn passes_air(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
-    matches!(topology.roles[node as usize], Role::Junction | Role::None | Role::OneWay | Role::SizeBreak)
-        && !topology.is_equipment(node)
+    let is_accessory =
+        || [vocabulary::SOLENOIDS, vocabulary::AIR_ACCESSORIES].iter().any(|words| drawing.class_has(node, words));
+    let is_fitting = match topology.roles[node as usize] {
+        Role::Junction | Role::None | Role::OneWay | Role::SizeBreak | Role::Barrier => true,
+        Role::Control | Role::MultiWay => is_accessory(),
+        _ => false,
+    };
+    is_fitting && !topology.is_equipment(node)
 }

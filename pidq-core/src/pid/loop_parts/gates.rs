@@ -5,12 +5,17 @@ use hashbrown::HashSet;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary;
+use crate::pid::instrument_class;
 use crate::pid::stated_values::stated_fields;
 use crate::pid::valve_state::texts;
 
 /// Words of an AND gate, as the whole text of a field or between two tags.
 const AND_WORDS: [&str; 4] = ["AND", "&", "UND", "ET"];
+/// Words of a gate that passes on what its input does not say, as the whole text of a field.
+const NOT_WORDS: [&str; 5] = ["NOT", "NAND", "NOR", "XOR", "XNOR"];
 /// Words between tags of which one is enough.
 const OR_WORDS: [&str; 5] = ["OR", "ODER", "OU", ">=1", "≥1"];
 
@@ -19,22 +24,62 @@ pub(super) fn voting_of_gate(drawing: &Drawing<'_>, node: NodeId) -> Option<Stri
     if !is_and_gate(drawing, node) {
         return None;
     }
+    let count = input_count(drawing, node);
+    (count > 1).then(|| format!("{count}oo{count}"))
+}
+
+/// Returns the reason for which the drawing does not state that a signal passes a gate: it has to be absent (`inverted`), or the
+/// other inputs of an AND gate (`one_input`) or the output of a gate (`no_output`) are not drawn.
+pub(crate) fn uncertainty(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+    match () {
+        () if !may_be_gate(drawing, node) => None,
+        () if inverts(drawing, node) => Some("inverted"),
+        () if instrument_class::is_voter(drawing, node) && !instrument_class::sends_signal(drawing, node) => {
+            Some("no_output")
+        }
+        () if is_and_gate_by_class(drawing, node) && input_count(drawing, node) < 2 => Some("one_input"),
+        () => None,
+    }
+}
+
+/// Returns the number of items that send a signal to a gate.
+fn input_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
     let topology = &drawing.topology;
     let signals = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
     let is_signal = |edge: u32| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL);
     let inputs: HashSet<NodeId> = signals.filter(|(_, edge)| is_signal(*edge)).map(|(from, _)| from).collect();
-    (inputs.len() > 1).then(|| format!("{0}oo{0}", inputs.len()))
+    inputs.len()
+}
+
+/// Returns whether an item may be a gate: not equipment, a valve or a sensor.
+fn may_be_gate(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    matches!(drawing.topology.roles[node as usize], Role::Instrument | Role::None)
+        && !drawing.topology.is_equipment(node)
+        && !instrument_class::senses(drawing, node)
+}
+
+fn inverts(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has_word(node, vocabulary::INVERTING_GATES) || states(drawing, node, &NOT_WORDS)
+}
+
+/// Returns whether a class or the whole text of a field says that an item is an AND gate.
+fn is_and_gate_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has_word(node, &["and_gate", "and_logic"])
+        || drawing.class_ends_with_word(node, &["and"])
+        || states(drawing, node, &AND_WORDS)
+}
+
+/// Returns whether a field has one of some words as its whole text.
+fn states(drawing: &Drawing<'_>, node: NodeId, words: &[&str]) -> bool {
+    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+    let is_word = |text: &str| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+    fields.any(|(_, stated)| stated.value.as_str().is_some_and(is_word))
 }
 
 /// Returns whether a class, the whole text of a field, or a text such as `LSLL-1 AND PSHH-2` says that a logic needs all
 /// inputs.
 fn is_and_gate(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    if drawing.class_has_word(node, &["and_gate", "and_logic"]) || drawing.class_ends_with_word(node, &["and"]) {
-        return true;
-    }
-    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
-    let is_and = |text: &str| AND_WORDS.iter().any(|and| text.trim().eq_ignore_ascii_case(and));
-    fields.any(|(_, stated)| stated.value.as_str().is_some_and(is_and))
+    is_and_gate_by_class(drawing, node)
         || [Names::Description, Names::Remarks].into_iter().any(|names| texts(drawing, node, names).any(joins_tags))
 }
 

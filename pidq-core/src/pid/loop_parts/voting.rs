@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::stated_values::{stated_fields, stated_values};
 use crate::value::{Value, convert};
@@ -79,31 +80,82 @@ fn voting_in_letters(text: &str) -> Option<String> {
     text.get(start..=end).map(String::from)
 }
 
-/// Returns whether a voting such as `2oo3` needs more signals than there are sensors. A tag such as `PT-1A/B/C` stands for
-/// several of them.
+/// Texts in a field for the voting that need no number of signals, or state none, beside empty texts.
+const WORDS_OF_VOTING: &[&str] = &[
+    "1",
+    "all",
+    "and",
+    "any",
+    "average",
+    "dual",
+    "duplex",
+    "et",
+    "high_select",
+    "low_select",
+    "median",
+    "oder",
+    "one",
+    "or",
+    "ou",
+    "redundant",
+    "simplex",
+    "single",
+    "tmr",
+    "triplex",
+    "und",
+];
+
+/// Returns whether a voting such as `2oo3` needs more signals than there are sensors, none of them, or cannot be read. A tag
+/// such as `PT-1A/B/C` stands for several of them.
+pub(crate) fn may_not_be_met(
+    drawing: &Drawing<'_>,
+    item: NodeId,
+    sensors: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let is_several = |sensor: &NodeId| drawing.tag(*sensor).is_some_and(|tag| tag.contains(['/', ',', '&']));
+    let Some(voting) = stated_voting(drawing, item, &mut *charge)? else { return Ok(false) };
+    Ok(match voting_count(&voting) {
+        Some((needed, count)) => {
+            needed == 0 || needed > count || count > sensors.len() && !sensors.iter().any(is_several)
+        }
+        None => {
+            let text = voting.trim();
+            let is_known = [WORDS_OF_VOTING, vocabulary::NEGATIVES, vocabulary::EMPTY_TEXTS, &["&"]];
+            !is_known.iter().any(|words| vocabulary::contains(words, text))
+        }
+    })
+}
+
+/// Returns whether the voting of one of some items may not be met by some sensors.
 pub(super) fn lacks_voters(
     drawing: &Drawing<'_>,
     items: impl Iterator<Item = NodeId>,
     sensors: &[NodeId],
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
-    let is_several = |sensor: &NodeId| drawing.tag(*sensor).is_some_and(|tag| tag.contains(['/', ',', '&']));
-    if sensors.iter().any(is_several) {
-        return Ok(false);
-    }
     for item in items {
-        let voting = stated_voting(drawing, item, &mut *charge)?;
-        let count = voting.as_deref().and_then(voting_in).and_then(|voting| voting_count(&voting));
-        if count.is_some_and(|count| count > sensors.len()) {
+        if may_not_be_met(drawing, item, sensors, charge)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Returns the number of signals of a voting: 3 of `2oo3`.
-fn voting_count(voting: &str) -> Option<usize> {
-    voting.to_ascii_lowercase().split_once("oo")?.1.parse().ok()
+/// Returns the numbers of a voting: 2 and 3 of `2oo3`, `2 of 3` and `2/3`.
+fn voting_count(text: &str) -> Option<(usize, usize)> {
+    const BETWEEN: [&str; 6] = ["of", "v", "de", "su", "van", "uit"];
+    let numbers = |voting: &str| {
+        let (needed, count) = voting.split_once(|c: char| !c.is_ascii_digit())?;
+        let count = count.trim_start_matches(|c: char| !c.is_ascii_digit());
+        Some((needed.parse().ok()?, count.parse().ok()?))
+    };
+    if let Some(voting) = voting_in(text) {
+        return numbers(&voting);
+    }
+    let text = text.trim().to_lowercase();
+    let between: String = text.chars().filter(|c| !c.is_ascii_digit() && !matches!(c, ' ' | '-' | '_')).collect();
+    (BETWEEN.contains(&between.as_str()) || between == "/").then(|| numbers(&text)).flatten()
 }
 
 #[cfg(test)]
@@ -128,7 +180,18 @@ mod tests {
         ] {
             assert_eq!(voting_in(text).as_deref(), expected, "{text}");
         }
-        assert_eq!(voting_count("2oo3"), Some(3));
-        assert_eq!(voting_count("1OO2"), Some(2));
+        for (text, expected) in [
+            ("2oo3", Some((2, 3))),
+            ("1OO2", Some((1, 2))),
+            ("2 out of 3", Some((2, 3))),
+            ("2 of 3", Some((2, 3))),
+            ("2/3", Some((2, 3))),
+            ("0oo2", Some((0, 2))),
+            ("23", None),
+            ("?", None),
+            ("", None),
+        ] {
+            assert_eq!(voting_count(text), expected, "{text}");
+        }
     }
 }

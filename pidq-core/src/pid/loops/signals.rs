@@ -46,7 +46,7 @@ pub(crate) fn successors(
 
 /// Returns whether nothing says that an item passes a signal on.
 pub(crate) fn is_of_unknown_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let words = [vocabulary::VALVE_DRIVES, vocabulary::ACTUATORS, vocabulary::SOLENOIDS];
+    let words = [vocabulary::VALVE_DRIVES, vocabulary::ACTUATORS, vocabulary::SOLENOIDS, vocabulary::AIR_ACCESSORIES];
     role(drawing, node) == Role::None
         && drawing.passage(node).is_none()
         && !drawing.is_note(node)

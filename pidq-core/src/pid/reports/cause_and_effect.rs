@@ -15,11 +15,10 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::instrument_class::parts::instrument_of;
 use crate::pid::instrument_class::{self, air_lines};
-use crate::pid::loop_parts::root_valves;
-use crate::pid::loop_parts::voting::stated_voting;
+use crate::pid::loop_parts::voting::{may_not_be_met, stated_voting};
+use crate::pid::loop_parts::{air_supply, gates, root_valves};
 use crate::pid::loops::position_feedback::{self, Feedback};
-use crate::pid::loops::protection;
-use crate::pid::loops::signals;
+use crate::pid::loops::{NamedParts, protection, signals};
 use crate::pid::valve_state::out_of_action::{is_out_of_action, signal_may_not_act};
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::trip_effects::has_other_effect;
@@ -39,6 +38,8 @@ const NOT_FOLLOWED: &[&str] = &["item", "edge", "reason"];
 pub(crate) fn cause_and_effect<'a>(drawing: &Drawing<'a>, all: bool, budget: &mut dyn Budget) -> Result<Datum<'a>> {
     let mut report = Report::new(drawing, all, budget)?;
     report.find_links(budget)?;
+    report.list_unmet_votings(budget)?;
+    report.list_named(budget)?;
     report.list_other_sheets(budget)?;
     report.list_unknown_kinds(budget)?;
     report.list_dangling(budget)?;
@@ -74,6 +75,8 @@ struct Report<'d, 'a> {
     /// By node: the reason for which it is part of a trip.
     trip_reasons: Vec<Option<&'static str>>,
     voting: HashMap<NodeId, Option<String>>,
+    /// By item of a link that states a voting: the initiators whose links pass it.
+    voters: HashMap<NodeId, Vec<NodeId>>,
     links: Vec<Link<'a>>,
     /// Links to alarms: an alarm does not stop anything by itself.
     alarms: Vec<Link<'a>>,
@@ -96,6 +99,7 @@ impl<'d, 'a> Report<'d, 'a> {
             all,
             trip_reasons: (0..count as u32).map(|node| trips::trip_reason(drawing, node)).collect(),
             voting: HashMap::new(),
+            voters: HashMap::new(),
             links: Vec::new(),
             alarms: Vec::new(),
             without_effect: Vec::new(),
@@ -241,8 +245,9 @@ impl<'d, 'a> Report<'d, 'a> {
             let unknown = || signals::is_of_unknown_class(self.drawing, *node).then_some("unknown_class");
             let disabled = || is_out_of_action(self.drawing, *node).then_some("out_of_action");
             let unread = || has_doubtful_text(self.drawing, *node).then_some("unread_text");
+            let gate = || gates::uncertainty(self.drawing, *node).filter(|_| at != end as u32);
             let by_status = installation(self.drawing, *node).uncertainty();
-            if let Some(reason) = by_status.or_else(unknown).or_else(disabled).or_else(unread) {
+            if let Some(reason) = by_status.or_else(unknown).or_else(disabled).or_else(unread).or_else(gate) {
                 self.add_not_followed(*node, NONE, reason, budget)?;
             }
             if *via != NONE
@@ -251,6 +256,32 @@ impl<'d, 'a> Report<'d, 'a> {
                 self.add_not_followed(*node, *via, reason, budget)?;
             }
             at = *from;
+        }
+        Ok(())
+    }
+
+    /// Lists the items whose voting needs more initiators than the drawing shows, or cannot be read. The voting of an initiator
+    /// is that of the item behind it.
+    fn list_unmet_votings(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        let mut voters: Vec<(NodeId, Vec<NodeId>)> = self.voters.drain().collect();
+        voters.sort_unstable();
+        for (item, mut initiators) in voters {
+            initiators.sort_unstable();
+            initiators.dedup();
+            budget.charge(1 + initiators.len() as u64)?;
+            let is_initiator = initiators == [item];
+            if !is_initiator && may_not_be_met(self.drawing, item, &initiators, &mut |units| budget.charge(units))? {
+                self.add_not_followed(item, NONE, "voting", budget)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists the valves and machines that only a field says to be moved by a trip: no signal leads to them.
+    fn list_named(&mut self, budget: &mut dyn Budget) -> Result<()> {
+        let named = NamedParts::find(self.drawing, &mut |units| budget.charge(units))?.named();
+        for item in named.into_iter().filter(|item| !self.effects.contains(item)).collect::<Vec<_>>() {
+            self.add_not_followed(item, NONE, "named_by_field", budget)?;
         }
         Ok(())
     }
@@ -269,7 +300,8 @@ impl<'d, 'a> Report<'d, 'a> {
             let ends_here = matches!(steps[at].effect, Some("valve" | "equipment"));
             let next = if ends_here { Vec::new() } else { self.successors(node, budget)? };
             let is_end = next.is_empty() && !ends_here && at > 0;
-            if is_end && self.drawing.topology.roles[node as usize] != Role::Instrument {
+            let is_instrument = self.drawing.topology.roles[node as usize] == Role::Instrument;
+            if is_end && (!is_instrument || instrument_class::is_voter(self.drawing, node)) {
                 self.add_not_followed(node, steps[at].via, "no_further_signal", budget)?;
             }
             for (next, via) in next {
@@ -342,6 +374,9 @@ impl<'d, 'a> Report<'d, 'a> {
             return Ok(None);
         }
         if self.is_pilot(node) {
+            if let Some(closed) = air_supply::shut_off_at(drawing, node, &mut |units| budget.charge(units))? {
+                self.add_not_followed(closed, NONE, "air_shut_off", budget)?;
+            }
             return Ok(Some(None));
         }
         if role.closes() || self.is_actuated(node) {
@@ -349,6 +384,9 @@ impl<'d, 'a> Report<'d, 'a> {
                 self.add_not_followed(node, pipe, "air_line_or_pipe", budget)?;
             }
             return Ok(Some(Some("valve")));
+        }
+        if role == Role::Instrument && instrument_class::is_driven(drawing, node) {
+            return Ok(Some(Some("equipment")));
         }
         match role {
             Role::Instrument => Ok(Some(self.is_alarm(node).then_some(ALARM))),
@@ -382,7 +420,8 @@ impl<'d, 'a> Report<'d, 'a> {
                 let is_group = [Names::LineType, Names::SegmentType, Names::LoopType]
                     .iter()
                     .any(|types| drawing.has_type(node, *types));
-                let is_in_signal_path = topology.flow_degree(node) == 0 && topology.owner(node).is_none() && !is_group;
+                let has_no_line = topology.flow_degree(node) == 0 || air_lines::is_part(drawing, node);
+                let is_in_signal_path = has_no_line && topology.owner(node).is_none() && !is_group;
                 Ok(is_in_signal_path.then_some(None))
             }
         }
@@ -528,6 +567,13 @@ impl<'d, 'a> Report<'d, 'a> {
         let step = &steps[end];
         let initiator = instrument_of(self.drawing, steps[0].node, &mut |units| budget.charge(units))?;
         let final_element = step.node;
+        for item in path.iter().map(|step| step.node).filter(|node| *node != final_element) {
+            budget.charge(1)?;
+            if !self.voting.get(&item).is_some_and(Option::is_some) {
+                continue;
+            }
+            self.voters.entry(item).or_default().push(initiator);
+        }
         let trip_item = path.iter().map(|step| step.node).find(|node| self.trip_reasons[*node as usize].is_some());
         let basis = trip_item.and_then(|node| self.trip_reasons[node as usize]);
         let word = |word: Option<&'static str>| word.map_or(Datum::Null, Datum::Word);

@@ -30,11 +30,14 @@ pub(crate) fn trip_reason(drawing: &Drawing<'_>, node: NodeId) -> Option<&'stati
 }
 
 /// Returns whether the letters after the first contain the S of a switch or the Z of a safety function (ISA-5.1,
-/// IEC 62424). The S of a safety device, as in PSV, is a modifier.
+/// IEC 62424), or are those of a trip as a whole, as `I` and `ESD`. The S of a safety device, as in PSV, is a modifier.
 fn has_trip_letter(tag: &Tag) -> bool {
+    if matches!(tag.protection(), Some(Protection::Trip | Protection::Safety)) {
+        return true;
+    }
     let (modifier, functions) = tag.split();
     // ZSO and ZSC are the limit switches of a valve; ZSHH trips.
-    let is_limit_switch = tag.is_position() && tag.protection() != Some(Protection::Trip);
+    let is_limit_switch = tag.is_position();
     !is_limit_switch && (modifier == Some('Z') || functions.iter().any(|letter| matches!(letter, 'S' | 'Z')))
 }
 

@@ -5,8 +5,10 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::graph::vocabulary;
@@ -23,6 +25,7 @@ use crate::pid::valve_state::fail_action::{FailAction, fail_action};
 use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation, may_not_be_tight};
 use crate::pid::{ChargeFn, Datum, instrument_class};
+use crate::value::Value;
 
 use super::emergency_valves::{blowdown_obstacle, shutdown_hindrance};
 use super::inner_valves::{has_one_direction, passive_kind};
@@ -69,7 +72,8 @@ struct Trip {
 impl Trip {
     /// Returns the trip of a loop; `None` if the loop has no member.
     fn new(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts, charge: ChargeFn<'_>) -> Result<Option<Trip>> {
-        let functions = parts.instruments_of_functions(drawing, charge)?;
+        let mut functions = parts.instruments_of_functions(drawing, charge)?;
+        functions.retain(|node| !instrument_class::is_motor_starter(drawing, *node));
         let is_logic = |node: &&NodeId| !instrument_class::is_by_hand(drawing, **node);
         let function = functions.iter().find(is_logic).or(functions.first());
         let Some(item) = found.node.or(function.copied()).or(found.members.first().copied()) else {
@@ -96,14 +100,37 @@ impl Trip {
     }
 
     /// Returns the trip at the other limit of the same variable, if one loop switches at both: they guard against different
-    /// deviations.
+    /// deviations. Each has its own switch.
     fn at_other_limit(&self, drawing: &Drawing<'_>, parts: &LoopParts, charge: ChargeFn<'_>) -> Result<Option<Trip>> {
-        let limit = |node: NodeId| drawing.tag(node).and_then(Tag::parse_letters).and_then(|tag| tag.switched_limit());
-        let Some(own) = limit(self.item) else { return Ok(None) };
+        let Some(own) = switched_limit(drawing, self.item) else { return Ok(None) };
         let functions = parts.instruments_of_functions(drawing, charge)?;
-        let other = functions.into_iter().find(|node| limit(*node).is_some_and(|limit| limit != own));
+        let other = functions.into_iter().find(|node| switched_limit(drawing, *node).is_some_and(|limit| limit != own));
         charge(self.acts_on.len() as u64)?;
         Ok(other.map(|item| Trip { item, is_certain: self.is_certain && is_installed(drawing, item), ..self.clone() }))
+    }
+
+    /// Returns the trip as one for each limit at which a switch of its sensors switches, if there are two: they guard against
+    /// different deviations. The switch stands for its trip.
+    fn by_limits(self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<Trip>> {
+        charge(1 + (self.sensors.len() + self.acts_on.len()) as u64)?;
+        let at = |limit: &str| -> Vec<NodeId> {
+            let is_at = |node: &NodeId| switched_limit(drawing, *node) == Some(limit);
+            self.sensors.iter().copied().filter(is_at).collect()
+        };
+        let [high, low] = [at("H"), at("L")];
+        let variable = |node: &NodeId| drawing.tag(*node).and_then(Tag::parse).map(|tag| tag.variable_id());
+        let is_same = |one: &NodeId, other: &NodeId| variable(one).is_some() && variable(one) == variable(other);
+        let is_at_both = high.first().zip(low.first()).is_some_and(|(one, other)| is_same(one, other));
+        if !is_at_both {
+            return Ok(vec![self]);
+        }
+        let mut trips = Vec::new();
+        for (own, other) in [(&high, &low), (&low, &high)] {
+            let sensors = self.sensors.iter().copied().filter(|node| !other.contains(node)).collect();
+            let trip = self.clone().with_sensors(drawing, sensors, charge)?;
+            trips.push(Trip { item: own[0], ..trip });
+        }
+        Ok(trips)
     }
 
     /// Returns the trip of some of its sensors; the instrument stands for it if there is one.
@@ -116,6 +143,11 @@ impl Trip {
         self.sensors = sensors;
         Ok(self)
     }
+}
+
+/// Returns the direction of the limit at which an instrument switches, by the letters of its tag.
+fn switched_limit(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
+    drawing.tag(node).and_then(Tag::parse_letters).and_then(|tag| tag.switched_limit())
 }
 
 /// Returns, for logic that other trips pass, its sensors that are in none of them; `None` for other trips.
@@ -208,10 +240,11 @@ impl Safeguards {
             let is_other_trip = further.as_ref().is_some_and(Vec::is_empty);
             if let Some(trip) = Trip::new(drawing, found, parts, charge)?.filter(|_| !is_other_trip) {
                 let other = trip.at_other_limit(drawing, parts, charge)?;
-                self.add(match further {
+                let trip = match further {
                     Some(sensors) => trip.with_sensors(drawing, sensors, charge)?,
                     None => trip,
-                });
+                };
+                trip.by_limits(drawing, charge)?.into_iter().for_each(|trip| self.add(trip));
                 other.into_iter().for_each(|other| self.add(other));
             }
         }
@@ -519,19 +552,31 @@ fn uncertain(mut row: Vec<Datum<'_>>) -> Vec<Datum<'_>> {
     row
 }
 
-/// Returns the equipment that has a drive: the pump whose motor a trip stops.
+/// Returns the equipment that has a drive: the pump whose motor a trip stops, also through the starter of the motor.
 fn machines(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     let topology = &drawing.topology;
-    if !drawing.class_has_word(node, vocabulary::PRIME_MOVERS) {
+    let words = [vocabulary::PRIME_MOVERS, vocabulary::MOTOR_STARTERS];
+    if !words.iter().any(|words| drawing.class_has_word(node, words)) {
         return Ok(Vec::new());
     }
-    let table = topology.table(EdgeFilter::All, Direction::Up);
+    let table = topology.table(EdgeFilter::All, Direction::Both);
     charge(1 + table.degree(node) as u64)?;
     let is_whole = |edge: EdgeId| {
         let flags = topology.edge_flags[edge as usize];
-        flags.contains(EdgeFlags::PART) || flags.contains(EdgeFlags::MEMBER)
+        let is_part = topology.ends[edge as usize][1] == node
+            && (flags.contains(EdgeFlags::PART) || flags.contains(EdgeFlags::MEMBER));
+        is_part || drives(drawing, edge)
     };
     let by_edge = table.arcs(node).filter(|(_, edge)| is_whole(*edge)).map(|(whole, _)| whole);
     let wholes = by_edge.chain(topology.field_group(node)).chain(topology.owner(node));
     Ok(wholes.filter(|whole| *whole != node && topology.is_equipment(*whole)).collect())
+}
+
+/// Returns whether an edge says by its class or its kind that one end drives the other.
+fn drives(drawing: &Drawing<'_>, edge: EdgeId) -> bool {
+    let says_so = |names: Names| {
+        let text = drawing.edge_field(edge, names).and_then(Value::as_str).filter(|text| text.len() <= MAX_CLASS);
+        text.is_some_and(|text| vocabulary::text_has_any(&snake_case(text).replace('_', " "), vocabulary::DRIVE_EDGES))
+    };
+    says_so(Names::EdgeClass) || says_so(Names::EdgeKind)
 }

@@ -3,6 +3,7 @@
 //! A clause counts if it consists of such a phrase and of words that add nothing, so that `bypassed during startup`, which is
 //! about another time, and `alarm disabled by HS-1`, which is about another item, do not.
 
+use super::inactive_parts::{has_inactive_field, says_inactive};
 use super::phrases::{clauses, says_not_tight};
 use super::pipes::{PipeState, pipe_state};
 use super::trip_effects::names_permissive;
@@ -13,6 +14,7 @@ use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
+use crate::graph::roles::Role;
 use crate::graph::vocabulary::{self, has_any};
 use crate::pid::stated_values::{plain_name, stated_fields, values_of};
 use crate::value::Value;
@@ -335,9 +337,10 @@ pub(crate) fn is_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
 fn reads_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
     // The spare pump of a pair is installed, and runs in turn.
     let is_equipment = drawing.topology.is_equipment(node) || drawing.has_drive(node);
+    let is_part_of_trip = is_part_of_trip(drawing, node);
     let says_so = |text: &str| match is_equipment {
         true => consists_of(&without_word(text, "spare"), OUT_OF_ACTION),
-        false => consists_of(text, OUT_OF_ACTION),
+        false => consists_of(text, OUT_OF_ACTION) || is_part_of_trip && says_inactive(text, is_filler),
     };
     const NAMES: [Names; 6] =
         [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition, Names::Class];
@@ -346,8 +349,15 @@ fn reads_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
     NAMES.iter().any(|names| texts(drawing, node, *names).any(says_so))
         || titles.any(says_so)
         || has_mark(drawing.node(node))
+        || is_part_of_trip && has_inactive_field(drawing.node(node))
         || has_unlisted_text(drawing, node, says_so)
         || note_texts(drawing, node).any(says_so)
+}
+
+/// Returns whether an item may be a part of a trip: an instrument, a valve, or what a signal passes.
+fn is_part_of_trip(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let role = drawing.topology.roles[node as usize];
+    matches!(role, Role::Instrument | Role::None) || role.closes()
 }
 
 /// Returns whether a text of a relief device says that something is in it or its pipes that keeps it from opening: a gag, a
@@ -375,10 +385,15 @@ pub(crate) fn may_not_act(drawing: &Drawing<'_>, node: NodeId) -> bool {
 pub(crate) fn signal_may_not_act(drawing: &Drawing<'_>, signal: EdgeId) -> bool {
     let edge = drawing.edge(signal);
     let texts = |names: Names| values_of(drawing, edge, names).filter_map(Value::as_str);
-    let may_say_so = |text: &str| consists_of(text, OUT_OF_ACTION) || is_doubtful_text(text) || names_permissive(text);
+    let says_so = |text: &str| consists_of(text, OUT_OF_ACTION) || says_inactive(text, is_filler);
+    let may_say_so = |text: &str| says_so(text) || is_doubtful_text(text) || names_permissive(text);
+    let mut fields = edge.as_object().into_iter().flat_map(stated_fields);
+    let is_status = |value: Value<'_>| value.as_str().is_some_and(|text| text.len() <= MAX_CLASS && says_so(text));
     pipe_state(drawing, signal) != PipeState::Open
         || [Names::Remarks, Names::Description].into_iter().any(|names| texts(names).any(may_say_so))
         || has_mark(edge)
+        || has_inactive_field(edge)
+        || fields.any(|(_, stated)| is_status(stated.value))
 }
 
 /// Returns whether a text of a connector of a signal says that the signal does not act or does not trip, or may say so in
@@ -431,15 +446,21 @@ fn is_open_lock(drawing: &Drawing<'_>, text: &str) -> bool {
 
 /// Returns whether a clause of a text consists of one of some phrases and of words that add nothing.
 fn consists_of(text: &str, phrases: &[&str]) -> bool {
-    let is_filler = |word: &String| FILLERS.contains(&word.as_str()) || word.chars().all(char::is_numeric);
     clauses(text).iter().any(|clause| {
         phrases.iter().any(|phrase| {
             let words: Vec<&str> = phrase.split(' ').collect();
             let mut windows = clause.windows(words.len()).enumerate();
             let found = windows.find(|(_, window)| window.iter().zip(&words).all(|(word, known)| word == known));
-            found.is_some_and(|(at, _)| clause[..at].iter().chain(&clause[at + words.len()..]).all(is_filler))
+            found.is_some_and(|(at, _)| {
+                clause[..at].iter().chain(&clause[at + words.len()..]).all(|word| is_filler(word))
+            })
         })
     })
+}
+
+/// Returns whether a word adds nothing to a phrase, as the item, the time or the cause.
+fn is_filler(word: &str) -> bool {
+    FILLERS.contains(&word) || word.chars().all(char::is_numeric)
 }
 
 /// Returns a text without a word.
