@@ -1707,17 +1707,6 @@ fn a_circuit_with_unknown_properties_says_so() {
 }
 
 #[test]
-fn an_instrument_index_has_set_points_and_alarm_limits_as_stated() {
-    let index = "instrumentIndex() | map([.tag, .set_point, .unit, .range_low, .range_high, .alarm_hh, .alarm_h, .alarm_l, .alarm_ll])";
-    let plant = r#"
-        PT-1 instrument.transmitter {"range_min": 0, "range_max": 25, "unit": "barg"}
-        PIC-1 instrument.controller
-        PV-1 piping_component.control_valve
-        LSHH-2 instrument.switch {"attributes": [{"name": "SetPoint", "value": 80, "unit": "%"}]}
-        TI-3 instrument.indicator {"attributes": {"alarm_high": 90, "alarm_hh": 95, "alarm_low": null, "alarm_ll": ""}, "unit": "100"}
-        LI-4 instrument.indicator
-        P-1 loop {"set_point": 8, "unit": "bar g"}
-#[test]
 fn a_pressure_in_another_unit_ends_no_circuit() {
     let plant = |first: &str, second: &str| {
         let pipe = |pressure: &str| {
@@ -1743,6 +1732,17 @@ fn a_pressure_in_another_unit_ends_no_circuit() {
     }
 }
 
+#[test]
+fn an_instrument_index_has_set_points_and_alarm_limits_as_stated() {
+    let index = "instrumentIndex() | map([.tag, .set_point, .unit, .range_low, .range_high, .alarm_hh, .alarm_h, .alarm_l, .alarm_ll])";
+    let plant = r#"
+        PT-1 instrument.transmitter {"range_min": 0, "range_max": 25, "unit": "barg"}
+        PIC-1 instrument.controller
+        PV-1 piping_component.control_valve
+        LSHH-2 instrument.switch {"attributes": [{"name": "SetPoint", "value": 80, "unit": "%"}]}
+        TI-3 instrument.indicator {"attributes": {"alarm_high": 90, "alarm_hh": 95, "alarm_low": null, "alarm_ll": ""}, "unit": "100"}
+        LI-4 instrument.indicator
+        P-1 loop {"set_point": 8, "unit": "bar g"}
         PT-1 in P-1
         PIC-1 in P-1
         PV-1 in P-1
