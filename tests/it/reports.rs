@@ -1615,6 +1615,37 @@ fn material_is_counted_by_class_size_and_piping_class() {
 }
 
 #[test]
+fn what_is_not_there_is_material_of_rows_of_its_own() {
+    let rows = r#"materialList("class") | map([.class, .status, .count])"#;
+    let plant = r#"
+        V-1 piping_component.gate_valve {"status": "new"}
+        V-2 piping_component.gate_valve {"status": "demolished"}
+        V-3 piping_component.gate_valve {"status": "future"}
+        V-4 piping_component.gate_valve {"remarks": "by others"}
+        V-5 piping_component.gate_valve {"status": "existing", "remarks": "supplied by vendor"}
+        V-6 piping_component.gate_valve {"removed": true}
+        V-7 piping_component.gate_valve {"status": "to be demolished"}
+        V-1 > V-2
+        V-2 > V-3 {"status": "demolished"}
+        V-3 > V-4 {"status": "blanked"}
+        V-4 > V-5
+        V-5 > V-6
+    "#;
+    check(
+        plant,
+        rows,
+        json!([
+            ["piping_component.gate_valve", null, 2],
+            ["piping_component.gate_valve", "not_installed", 3],
+            ["piping_component.gate_valve", "by_others", 1],
+            ["piping_component.gate_valve", "unknown_status", 1],
+            ["pipe", null, 2],
+            ["pipe", "not_installed", 1]
+        ]),
+    );
+}
+
+#[test]
 fn lengths_are_summed_by_unit_and_never_invented() {
     let lengths = "materialList() | filter(.kind == \"pipe\") | map([.count, .lengths | map([.unit, .total, .count]), .without_length])";
     let plant = r#"

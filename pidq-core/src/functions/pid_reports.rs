@@ -64,7 +64,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "materialList",
         params: &[Param::checked(&BY_FIELDS).many()],
         summary: "A bill of material: piping components and pipe runs counted by class, nominal diameter and piping class, or by other fields.",
-        example: r#"materialList("class") | first() => {"kind":"component","class":"valve","count":10,"lengths":[],"without_length":0}"#,
+        example: r#"materialList("class") | first() => {"kind":"component","class":"valve","count":10,"lengths":[],"without_length":0,"status":null}"#,
         body: Body::Piped(materials),
     },
     Function {

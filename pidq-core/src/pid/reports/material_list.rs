@@ -1,17 +1,21 @@
-//! Bill of material: piping components and pipe runs, counted by their class, size, piping class or other fields.
+//! Bill of material: piping components and pipe runs, counted by their class, size, piping class or other fields. What the
+//! drawing states as not there, or not clearly as there, has rows of its own.
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::Names;
+use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::lists::{self, EdgeField};
 use crate::pid::quantity::{self, Stated};
-use crate::pid::stated_values::{PipeValues, stated_values};
+use crate::pid::stated_values::{PipeValues, stated_values, values_of};
+use crate::pid::valve_state::installation;
+use crate::pid::valve_state::phrases::clauses;
+use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::{Budget, Datum, pipe_lines};
 use crate::value::{Value, convert};
 
@@ -26,7 +30,8 @@ pub(crate) fn material_list<'a>(drawing: &Drawing<'a>, by: &[&str], budget: &mut
     let mut list = MaterialList::new(drawing, by);
     for node in (0..drawing.topology.node_count() as u32).filter(|node| is_material(drawing, *node)) {
         let values = list.values_of_component(node, budget)?;
-        let group = list.group("component", values, budget)?;
+        let status = installation(drawing, node).uncertainty().or_else(|| by_others(drawing, drawing.node(node)));
+        let group = list.group(("component", status), values, budget)?;
         list.groups[group].count += 1;
     }
     list.add_pipes(budget)?;
@@ -41,9 +46,29 @@ fn is_material(drawing: &Drawing<'_>, node: NodeId) -> bool {
     lists::is_component(drawing, node) && !topology.is_equipment(node) && !is_outside && !is_beside
 }
 
+/// Returns the status of an item or a pipe that is of the scope of others by a text: `by others`, `bauseits`.
+fn by_others(drawing: &Drawing<'_>, holder: Value<'_>) -> Option<&'static str> {
+    let names_others = |text: &str| {
+        let clauses = clauses(text);
+        clauses.iter().any(|clause| {
+            clause.windows(2).any(|pair| ["by others", "others scope"].contains(&pair.join(" ").as_str()))
+                || clause.iter().any(|word| word == "bauseits")
+        })
+    };
+    let texts = |names: Names| values_of(drawing, holder, names).filter_map(Value::as_str);
+    let is_found = [Names::Status, Names::Remarks, Names::Description].into_iter().any(|names| {
+        let mut texts = texts(names).filter(|text| text.len() <= MAX_CLASS);
+        texts.any(names_others)
+    });
+    is_found.then_some("by_others")
+}
+
+/// Kind of a row, and why its items may not be there or are of the scope of others.
+type Kind = (&'static str, Option<&'static str>);
+
 /// A row in progress.
 struct Group<'a> {
-    kind: &'static str,
+    kind: Kind,
     values: Vec<Option<Value<'a>>>,
     count: usize,
     /// By unit, in order of appearance.
@@ -52,7 +77,7 @@ struct Group<'a> {
 }
 
 /// Key of a row: its kind and the texts of its values.
-type GroupKey = (&'static str, Vec<Option<String>>);
+type GroupKey = (Kind, Vec<Option<String>>);
 
 struct MaterialList<'d, 'a, 'b> {
     drawing: &'d Drawing<'a>,
@@ -111,7 +136,7 @@ impl<'d, 'a, 'b> MaterialList<'d, 'a, 'b> {
     }
 
     /// Returns the index of the row with some values.
-    fn group(&mut self, kind: &'static str, values: Vec<Option<Value<'a>>>, budget: &mut dyn Budget) -> Result<usize> {
+    fn group(&mut self, kind: Kind, values: Vec<Option<Value<'a>>>, budget: &mut dyn Budget) -> Result<usize> {
         let text = |(value, field): (&Option<Value<'a>>, &EdgeField)| {
             value.map(|value| convert::to_text(lists::normalized(value, field)))
         };
@@ -138,7 +163,11 @@ impl<'d, 'a, 'b> MaterialList<'d, 'a, 'b> {
         for edge in topology.edges_of(EdgeFlags::FLOW) {
             let groups = pipes.values.groups(edge);
             let values = self.values_of_pipe(edge, &groups, budget)?;
-            let row = self.group("pipe", values, budget)?;
+            // A blanked pipe is there.
+            let state = Some(pipe_state(self.drawing, edge)).filter(|state| *state != PipeState::Closed);
+            let status = state.and_then(PipeState::uncertainty);
+            let status = status.or_else(|| by_others(self.drawing, self.drawing.edge(edge)));
+            let row = self.group(("pipe", status), values, budget)?;
             row_of.insert(edge, row);
             pipes.add(edge, row, &groups, budget)?;
         }
@@ -170,7 +199,8 @@ impl<'d, 'a, 'b> MaterialList<'d, 'a, 'b> {
         for group in self.groups {
             budget.charge(1 + bytes as u64 / 64)?;
             budget.reserve(bytes + 8 * size_of::<(String, Datum<'_>)>())?;
-            let mut row = vec![(String::from("kind"), Datum::Word(group.kind))];
+            let (kind, status) = group.kind;
+            let mut row = vec![(String::from("kind"), Datum::Word(kind))];
             row.extend(
                 self.by.iter().zip(group.values).map(|(name, value)| (String::from(*name), Datum::value(value))),
             );
@@ -181,6 +211,7 @@ impl<'d, 'a, 'b> MaterialList<'d, 'a, 'b> {
             row.push(("count".into(), Datum::count(group.count)));
             row.push(("lengths".into(), Datum::Table(LENGTH, lengths)));
             row.push(("without_length".into(), Datum::count(group.without_length)));
+            row.push(("status".into(), status.map_or(Datum::Null, Datum::Word)));
             rows.push(Datum::Map(row));
         }
         Ok(Datum::Array(rows))

@@ -221,7 +221,7 @@ fn is_same(known: &str, word: &str) -> bool {
 }
 
 /// Returns the clauses of a text as words in lower case. Letters and digits are words of their own: `3way`, `DN50`.
-pub(super) fn clauses(text: &str) -> Vec<Vec<String>> {
+pub(crate) fn clauses(text: &str) -> Vec<Vec<String>> {
     let mut clauses: Vec<Vec<String>> = vec![Vec::new()];
     let mut before = ' ';
     let end = (0..=text.len().min(MAX_TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
