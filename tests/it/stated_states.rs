@@ -576,14 +576,28 @@ fn positions_are_read_with_dots_slashes_and_brackets() {
         let query = r#"isolate("P-1").barriers | map([.closed, .action]) | first()"#;
         answer_of(&plant(&json!({"normal_position": value, "id": "V-1"})), query)
     };
-    for text in ["N.C.", "n.c", "N/C", "(NC)", "L.C.", "C.S.C.", "l/c", "N C", "C-S-C", "L. C."] {
+    for text in [
+        "N.C.",
+        "n.c",
+        "N/C",
+        "(NC)",
+        "L.C.",
+        "C.S.C.",
+        "l/c",
+        "N C",
+        "C-S-C",
+        "L. C.",
+        "Locked closed (LC)",
+        "NC (note 3)",
+        "chained closed",
+    ] {
         assert_eq!(position(text), json!([true, "check_closed"]), "{text}");
     }
     let locked = |fields: Value| {
         let document = plant(&fields).replace(r#""class":"tank""#, r#""class":"safety_valve""#);
         answer_of(&document, "reliefList() | map(.reasons) | first()")
     };
-    for text in ["L.O.", "C.S.O.", "LO", "l/o", "L O", "l-o"] {
+    for text in ["L.O.", "C.S.O.", "LO", "l/o", "L O", "l-o", "locked open (LO)", "LO (see note 2)", "ILO"] {
         assert!(locked(json!({"normal_position": text})).as_str().is_some_and(|text| text.contains("locked_open")));
     }
     let blind = json!({"class": "spectacle_blind", "position": "N.C."});

@@ -26,8 +26,20 @@ impl TopologyConfig {
 
     /// Returns whether a list has a word, which may be abbreviated with dots, slashes or in brackets.
     pub(crate) fn is_spelling(&self, list: Names, text: &str) -> bool {
-        self.contains(list, text.trim())
-            || text.len() <= MAX_CLASS && spellings(text).any(|word| self.contains(list, &word))
+        if self.contains(list, text.trim()) {
+            return true;
+        }
+        if text.len() > MAX_CLASS {
+            return false;
+        }
+        let is_word = |text: &str| spellings(text).any(|word| self.contains(list, &word));
+        // `locked open (LO)`, `NC (note 3)`
+        let parts = text.trim().strip_suffix(')').and_then(|text| text.split_once('('));
+        let is_with_bracket = |(word, inside): (&str, &str)| {
+            let is_note = || snake_case(inside.trim()).trim_start_matches("see_").starts_with("note");
+            !word.trim().is_empty() && is_word(word) && (is_note() || is_word(inside))
+        };
+        is_word(text) || parts.is_some_and(is_with_bracket)
     }
 }
 
