@@ -50,6 +50,20 @@ fn a_barrier_is_proved_past_what_is_open_between_it_and_the_bleed() {
 }
 
 #[test]
+fn a_measuring_line_is_a_small_pipe_that_ends_at_its_instrument() {
+    let plant = "X-1 → V-1 → D-1 → J-1 → V-2 → X-2; V-3(node_classification=root_valve); \
+                 I-1(node_classification=instrument.pressure_transmitter)";
+    for kind in ["measuring_line", "impulse_line", "process_tap", "Messleitung"] {
+        let document = with_edges(plant, &[["J-1", "V-3", kind, "forward"], ["V-3", "I-1", kind, "forward"]]);
+        assert_eq!(answer_of(&document, &format!("isolate(\"D-1\") | {JUDGED}")), json!(["yes", []]), "{kind}");
+        // What is at the other end is no instrument.
+        let document = with_edges(plant, &[["J-1", "V-3", kind, "forward"], ["V-3", "X-2", kind, "forward"]]);
+        let ways = r#"isolate("D-1").barriers | map(.node.id) | sort()"#;
+        assert_eq!(answer_of(&document, ways), json!(["V-1", "V-2", "V-3"]), "{kind}");
+    }
+}
+
+#[test]
 fn an_instrument_is_the_third_leg_of_a_tee() {
     let plant = "X-1 → V-1 → D-1 → J-1 → V-2 → X-2; I-1(node_classification=instrument.pressure_gauge)";
     for kind in ["measures", "signal", "process_connection", "association.is_located_in"] {

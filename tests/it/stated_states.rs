@@ -571,6 +571,45 @@ fn a_text_that_calls_a_valve_something_else_is_read_whatever_its_punctuation() {
 }
 
 #[test]
+fn a_state_in_no_list_makes_a_valve_uncertain_in_any_field_for_it() {
+    let judged = |fields: &Value| {
+        answer_of(&plant(fields), r#"isolate("P-1") | [(.barriers | size()), .certain, (.uncertain | map(.reason))]"#)
+    };
+    for name in ["state", "condition", "valve_status", "valve_state", "current_state"] {
+        for state in ["suspended", "flooded", "Frozen", "dead", "partially assembled", "not suspended"] {
+            for fields in places(name, &json!(state)) {
+                let found = judged(&fields);
+                assert_eq!([&found[0], &found[1]], [&json!(1), &json!(false)], "{fields}");
+            }
+        }
+        for state in
+            ["good", "new", "unchanged", "as built", "in service", "open", "not applicable", "N/A", "normally closed"]
+        {
+            assert_eq!(judged(&json!({ name: state })), json!([1, true, []]), "{name}: {state}");
+        }
+    }
+    for fields in [json!({"revision_status": "superseded"}), json!({"flow_condition": "flooded"})] {
+        assert_eq!(judged(&fields), json!([1, true, []]), "{fields}");
+    }
+    // A safeguard does not act for certain.
+    let relief = |fields: &Value| {
+        let mut plant = json!({"nodes": [{"id": "D-1", "class": "vessel"}, {"id": "RV-1", "class": "safety_valve"},
+            {"id": "O-1", "class": "flare"}], "edges": [{"from": "D-1", "to": "RV-1"}, {"from": "RV-1", "to": "O-1"}]});
+        plant["nodes"][1].as_object_mut().expect("an object").extend(fields.as_object().cloned().unwrap_or_default());
+        answer_of(&plant.to_string(), "reliefList() | map(.certain)")
+    };
+    for (state, is_certain) in
+        [("suspended", false), ("flooded", false), ("tested", true), ("good", true), ("latched", true)]
+    {
+        assert_eq!(relief(&json!({ "valve_state": state })), json!([is_certain]), "{state}");
+    }
+    // A remark says the same.
+    for text in ["suspended", "flooded"] {
+        assert_eq!(judged(&json!({ "remarks": text })), json!([1, false, ["unread_text"]]), "{text}");
+    }
+}
+
+#[test]
 fn positions_are_read_with_dots_slashes_and_brackets() {
     let position = |value: &str| {
         let query = r#"isolate("P-1").barriers | map([.closed, .action]) | first()"#;

@@ -114,6 +114,12 @@ pub const FLOW: &[&str] = &[
     "recycle",
     "off_page",
     "rohrleitung",
+    // Small pipes from the process to an instrument, which end there.
+    "impulse_line",
+    "measuring_line",
+    "process_tap",
+    "messleitung",
+    "wirkdruckleitung",
 ];
 
 /// Kinds of edges from equipment to its nozzles and other parts.

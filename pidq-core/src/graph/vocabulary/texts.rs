@@ -268,6 +268,25 @@ pub const HARMLESS_FIELD_WORDS: &[&str] = &["bolt", "bolts", "flange", "flanges"
 pub const CLOSING_FIELD_WORDS: &[&str] =
     &["fitted", "functional", "holding", "mounted", "operable", "operational", "shutoff", "tight", "tightness", "tso"];
 
+/// Fields for the state or the condition of a valve, in snake_case.
+pub const STATE_FIELDS: &[&str] = &[
+    "actual_state",
+    "condition",
+    "current_state",
+    "current_status",
+    "estado",
+    "item_condition",
+    "operating_state",
+    "operating_status",
+    "operational_state",
+    "operational_status",
+    "state",
+    "toestand",
+    "valve_condition",
+    "valve_state",
+    "valve_status",
+];
+
 /// Fields with the text of a note on the drawing.
 pub const NOTE_TEXT_FIELDS: &[&str] =
     &["caption", "content", "contents", "note_text", "string", "text", "text_string", "value"];

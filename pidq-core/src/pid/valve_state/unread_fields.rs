@@ -5,10 +5,12 @@
 //! is not known; that one of them speaks against the valve is.
 
 use super::phrases;
-use super::{Installation, is_by_hand, truth};
+use super::{Installation, is_by_hand, is_installed, truth};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names, TopologyConfig};
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary::{self, letters};
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::value::Value;
@@ -19,6 +21,36 @@ const MAX_WORDS: usize = 4;
 /// Returns whether a field under a name in no list may say that a valve or a blind is not there, or does not close by hand.
 pub(super) fn has_unread_field(drawing: &Drawing<'_>, node: NodeId) -> bool {
     has_unlisted_field(drawing, node, |name, value| speaks_against(&drawing.topology.config, name, value))
+        || has_doubtful_state(drawing, node, is_doubtful)
+}
+
+/// Returns whether a field for a state or a condition of an item has a doubtful word: `valve_status: suspended`. A blind and a
+/// spool have a position there.
+pub(super) fn has_doubtful_state(drawing: &Drawing<'_>, node: NodeId, is_doubtful_word: impl Fn(&str) -> bool) -> bool {
+    let is_state_field = |name: &str| vocabulary::contains_plain(vocabulary::STATE_FIELDS, name.trim());
+    let is_doubtful_state = |text: &str| {
+        let is_short = text.len() <= MAX_CLASS && text.split_whitespace().count() <= MAX_WORDS;
+        let is_read = |text: &str| {
+            is_installed(&snake_case(text))
+                || [vocabulary::NEGATIVES, vocabulary::EMPTY_TEXTS]
+                    .iter()
+                    .any(|known| vocabulary::contains(known, text))
+        };
+        is_short && !is_read(text.trim()) && phrases::has_word_outside(text, |word, _| is_doubtful_word(word))
+    };
+    let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+    drawing.topology.roles[node as usize] != Role::Blind
+        && !drawing.is_spool(node)
+        && fields.any(|(name, stated)| {
+            let text = stated.value.as_str().filter(|_| name.len() <= MAX_CLASS);
+            text.is_some_and(|text| is_doubtful_state(text) && is_state_field(name))
+        })
+}
+
+/// Returns whether a word is a negation, a doubt, a condition or a state, or a participle in no list.
+pub(super) fn is_doubtful(word: &str) -> bool {
+    vocabulary::UNCERTAIN_WORDS.contains(&word)
+        || word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed") && !vocabulary::is_plain_participle(word)
 }
 
 /// Returns whether a field under a name in no list has a status of what is not there.

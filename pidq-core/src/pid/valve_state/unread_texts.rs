@@ -7,7 +7,9 @@
 use super::cause_texts::without_causes;
 use super::phrases::{self, TextKind};
 use super::state_phrases::has_state_phrase;
-use super::unread_fields::{has_field_of_absence, has_unlisted_text, has_unread_field};
+use super::unread_fields::{
+    has_doubtful_state, has_field_of_absence, has_unlisted_text, has_unread_field, is_doubtful,
+};
 use super::{Installation, may_not_be_tight, texts};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
@@ -55,6 +57,7 @@ pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         own.filter(|text| !is_class(drawing, node, text)).any(is_doubtful)
             || has_field_of_absence(drawing, node)
             || says_faulty(drawing, node)
+            || has_doubtful_state(drawing, node, is_doubtful_of_trip)
             || note_texts(drawing, node).any(may_be_against)
     };
     drawing.topology.memos.is_or_compute(Property::HasDoubtfulText, node, read)
@@ -118,8 +121,12 @@ pub(super) fn note_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterat
 
 /// Returns whether a text of a safeguard or a signal has a doubt, a negation or a participle that no rule understands.
 pub(super) fn is_doubtful_text(text: &str) -> bool {
-    let is_doubtful_word = |word: &str| is_doubtful(word) && !vocabulary::TRIP_PARTICIPLES.contains(&word);
-    phrases::has_word_outside(text, |word, _| is_doubtful_word(word))
+    phrases::has_word_outside(text, |word, _| is_doubtful_of_trip(word))
+}
+
+/// Returns whether a word is doubtful in the texts of safeguards and signals, whose participles are known.
+fn is_doubtful_of_trip(word: &str) -> bool {
+    is_doubtful(word) && !vocabulary::TRIP_PARTICIPLES.contains(&word)
 }
 
 /// Returns whether a field for the type of a valve has a word in no list: the types of hand valves are known.
@@ -150,12 +157,6 @@ fn is_unread(drawing: &Drawing<'_>, text: &str, kind: TextKind) -> bool {
 /// Returns whether a word beside a number may be a part of a tag, or a unit: `PSV 101`, `25 mm`.
 fn is_short(word: &str) -> bool {
     word.len() <= 4
-}
-
-/// Returns whether a word is a negation, a doubt, a condition or a state, or a participle in no list.
-fn is_doubtful(word: &str) -> bool {
-    vocabulary::UNCERTAIN_WORDS.contains(&word)
-        || word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed") && !vocabulary::is_plain_participle(word)
 }
 
 /// Returns whether a word says nothing about whether an item is there and closes, or is one that other rules read.
