@@ -177,6 +177,13 @@ fn a_nozzle_or_a_boot_belongs_to_the_equipment_that_a_field_names() {
         let open = answer_of(&document, r#"isolate("V-1").unresolved | map(.at.id)"#);
         assert_eq!(open, json!(["o9"]), "{field}");
         assert_eq!(answer_of(&document, r#"downstream("V-1") | map(.id) | last()"#), json!("o9"), "{field}");
+        // With a pipe of its own.
+        for class in ["equipment_component.boot", "equipment.boot"] {
+            let boot = json!({"id": "n9", "tag": "B-9", "node_classification": class, field: "V-1"});
+            let document = with(json!([boot, strainer, end]));
+            assert_eq!(answer_of(&document, r#"isolate("V-1").unresolved | map(.at.id)"#), json!(["o9"]), "{field}");
+            assert_eq!(answer_of(&document, r#"downstream("V-1") | map(.id) | last()"#), json!("o9"), "{field}");
+        }
         // Of equipment that the drawing lacks: it may be the vessel under another name.
         let document = with(json!([nozzle(&json!({field: "X-99"})), strainer, end]));
         assert_eq!(judged(&document), json!(["unknown", ["unknown_owner n9"], []]), "{field}");

@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 
 use crate::answers::answer_of;
 
-/// Returns a tank, a gate valve and a pump in a line, the valve with further fields; `V-1` is the only barrier.
+/// Returns a tank, a gate valve and a vessel in a line, the valve with further fields; `V-1` is the only barrier.
 fn plant(fields: &Value) -> String {
     let mut valve = json!({"id": "V-1", "class": "gate_valve"}).as_object().cloned().unwrap_or_default();
     valve.extend(fields.as_object().cloned().unwrap_or_default());
-    let nodes = json!([{"id": "T-1", "class": "tank"}, valve, {"id": "P-1", "class": "pump"}]);
+    let nodes = json!([{"id": "T-1", "class": "tank"}, valve, {"id": "P-1", "class": "vessel"}]);
     let edges = json!([{"id": "e1", "from": "T-1", "to": "V-1"}, {"id": "e2", "from": "V-1", "to": "P-1"}]);
     json!({"nodes": nodes, "edges": edges}).to_string()
 }
@@ -380,7 +380,7 @@ fn a_valve_with_a_tag_of_an_actuated_one_may_be_closed_in_an_emergency_however_i
     assert_eq!(sections("HV-101")[1], json!(["off_page_connector"]));
 }
 
-/// Judges an isolation of the pump behind a valve with further fields.
+/// Judges an isolation of the vessel behind a valve with further fields.
 fn judged(fields: &Value) -> Value {
     answer_of(&plant(fields), r#"isolate("P-1") | [.isolated, (.uncertain | map(.reason) | uniq())]"#)
 }
@@ -511,7 +511,7 @@ fn a_second_barrier_and_a_bleed_with_an_unread_text_prove_nothing() {
         let [second, bleed] = fields;
         let document = json!({
             "nodes": [{"id": "T-1", "class": "tank"}, with("V-2", &second), {"id": "J", "class": "tee"},
-                with("B", &bleed), {"id": "D", "class": "drain_funnel"}, {"id": "V-1", "class": "gate_valve"}, {"id": "P-1", "class": "pump"}],
+                with("B", &bleed), {"id": "D", "class": "drain_funnel"}, {"id": "V-1", "class": "gate_valve"}, {"id": "P-1", "class": "vessel"}],
             "edges": [{"from": "T-1", "to": "V-2"}, {"from": "V-2", "to": "J"}, {"from": "J", "to": "B"}, {"from": "B", "to": "D"},
                 {"from": "J", "to": "V-1"}, {"from": "V-1", "to": "P-1"}]
         });

@@ -61,7 +61,7 @@ impl Topology {
             let class = format!("_{}_", snake_case(class).replace('.', "_"));
             vocabulary::BODY_PARTS.iter().any(|part| class.contains(&format!("_{part}_")))
         };
-        self.roles[node as usize] == Role::Port || self.flow_degree(node) == 0 && classes.any(is_part)
+        self.roles[node as usize] == Role::Port || classes.any(is_part)
     }
 
     fn may_own(&self, node: NodeId, groups: &[GroupKind]) -> bool {
