@@ -158,7 +158,9 @@ fn add_node_fields(node: &mut Fields, relations: &Relations) {
     let is_named = |name: &str, property: &str| name.eq_ignore_ascii_case(property);
     let element =
         relations.property(node).and_then(|property| COMPONENTS.iter().find(|(name, _)| is_named(name, property)));
-    if let Some((node_type, entity)) = element.and_then(|(_, element)| node_of_element(element)) {
+    // An object that no other contains: the name of its class may be that of an element.
+    let element = element.map_or(class.as_str(), |(_, element)| element);
+    if let Some((node_type, entity)) = node_of_element(element) {
         let entity = if class == "Chamber" { "equipment_component" } else { entity };
         node.add_optional_text("node_type", Some(node_type));
         node.add_optional_text("node_classification", Some(&format!("{entity}.{}", snake_case(&class))));
@@ -344,6 +346,16 @@ mod tests {
             "links": [{"source": "1", "target": "2", "label": "composition", "attr_name": "taggedPlantItems"}]});
         check(&graph, "nodes() | map(.node_type)", json!(["drawing", "pid_component"]), &[]);
         check(&graph, "equipmentList() | map(.tag)", json!(["P-1"]), &[]);
+    }
+
+    #[test]
+    fn lines_that_no_model_contains_are_lines() {
+        let graph = json!({"nodes": [node("1", "PipingNetworkSystem", json!({"lineNumber": "L-1"})),
+            node("2", "PipingNetworkSegment", json!({"segmentNumber": "7", "fluidCode": "W"})),
+            node("3", "CentrifugalPump", json!({"tagName": "P-1"}))],
+            "links": [{"source": "1", "target": "2", "label": "composition", "attr_name": "segments"}]});
+        check(&graph, "lineList() | map(.line)", json!(["L-1"]), &[]);
+        check(&graph, "segmentList() | map([.tag, .line])", json!([["7", "L-1"]]), &[]);
     }
 
     #[test]
