@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use pidq_core::{Array, Object, TopologyConfig, Value, vocabulary};
+use pidq_core::{Array, Object, TopologyConfig, Value, fail_mark, vocabulary};
 
 /// Keys of the two ends; the first pair that an edge has is used.
 pub use pidq_core::vocabulary::ENDPOINTS as ENDS;
@@ -17,6 +17,15 @@ use crate::error::{Code, Error, Result};
 /// Names under which Proteus and DEXPI state pressures, by the list of their names here.
 pub const PRESSURE_PROPERTIES: &[(&str, &str)] =
     &[("set_pressure", "SetPressureHigh"), ("design_pressure", "UpperLimitDesignPressure")];
+
+/// Values of the fail position of an actuator in Proteus and DEXPI, by its mark.
+const FAIL_ACTIONS: &[(&str, &str)] = &[("FO", "FailOpen"), ("FC", "FailClose"), ("FL", "FailRetainPosition")];
+
+/// Returns the fail position in a text as Proteus and DEXPI name it; `None` if it is not understood.
+pub fn dexpi_fail_action(text: &str) -> Option<&'static str> {
+    let mark = fail_mark(text)?;
+    FAIL_ACTIONS.iter().find(|(known, _)| *known == mark).map(|(_, name)| *name)
+}
 
 /// Graph to be exported.
 pub struct Model<'a> {

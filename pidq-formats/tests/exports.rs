@@ -459,6 +459,61 @@ fn exports_for_other_programs_have_pressures_and_tags_as_properties() {
 }
 
 #[test]
+fn exports_state_fail_positions_in_the_words_of_the_format() {
+    let json = |fail: &str| {
+        format!(
+            r#"{{"pid_graph": {{"nodes": [
+        {{"id": "V", "tag": "XV-1", "node_classification": "piping_component.ball_valve", "fail_action": "{fail}"}},
+        {{"id": "A", "tag": "XV-1", "node_classification": "instrument.actuating_system", "component_class": "ActuatingSystem"}},
+        {{"id": "C", "node_classification": "instrument.controlled_actuator", "component_class": "ControlledActuator",
+         "fail_action": "{fail}"}},
+        {{"id": "R", "node_classification": "instrument.operated_valve_reference", "component_class": "OperatedValveReference"}}],
+      "edges": [{{"id": "e1", "edge_type": "has_a", "from": "A", "to": "C"}}, {{"id": "e2", "edge_type": "has_a", "from": "A", "to": "R"}},
+        {{"id": "e3", "edge_type": "associated_with", "edge_classification": "association.refers_to", "from": "R", "to": "V"}}],
+      "metadata": {{"drawing_name": "D"}}}}}}"#
+        )
+    };
+    for (fail, name) in
+        [("FC", "FailClose"), ("air to open", "FailClose"), ("F.O.", "FailOpen"), ("fail last", "FailRetainPosition")]
+    {
+        let json = json(fail);
+        let proteus = text("proteus", &json);
+        assert!(proteus.contains(&format!("Name=\"FailActionSpecialization\" Value=\"{name}\"")), "{fail}: {proteus}");
+        let dexpi = text("dexpi", &json);
+        assert!(dexpi.contains(&format!("FailActionClassification.{name}\"")), "{fail}: {dexpi}");
+        check_round_trip("proteus", &json, true);
+        assert_eq!(
+            fail_actions(&dexpi),
+            [("C", fail), ("V", fail)].map(|(id, fail)| (id.to_owned(), fail.to_owned())),
+            "{fail}"
+        );
+    }
+    // A valve without an actuator.
+    let valve = r#"{"pid_graph": {"nodes": [
+        {"id": "V", "tag": "XV-1", "component_class": "BallValve", "node_classification": "piping_component.ball_valve",
+         "fail_action": "FO"}], "edges": [], "metadata": {"drawing_name": "D"}}}"#;
+    assert!(text("dexpi", valve).contains("FailActionClassification.FailOpen"), "{}", text("dexpi", valve));
+    assert_eq!(fail_actions(&text("dexpi", valve)), [("V".to_owned(), "FO".to_owned())]);
+    check_round_trip("proteus", valve, true);
+    let losses =
+        Format::find("dexpi").and_then(|format| format.losses(Graph::from_json(valve).expect("valid JSON").root()));
+    assert!(!losses.expect("a graph").iter().any(|loss| loss.message.contains("fail_action")));
+    let unknown = json("somehow");
+    assert!(text("proteus", &unknown).contains("Value=\"somehow\""));
+    assert_eq!(fail_actions(&text("dexpi", &unknown)).len(), 2);
+}
+
+/// Returns the ids and the fail positions of the items of a DEXPI model that have one.
+fn fail_actions(dexpi: &str) -> Vec<(String, String)> {
+    let graph = import("dexpi", &[dexpi.as_bytes()]);
+    let nodes = graph["pid_graph"]["nodes"].as_array().expect("nodes").clone();
+    let stated = nodes.iter().filter_map(|node| Some((node["id"].as_str()?, node["fail_action"].as_str()?)));
+    let mut found: Vec<(String, String)> = stated.map(|(id, fail)| (id.to_owned(), fail.to_owned())).collect();
+    found.sort();
+    found
+}
+
+#[test]
 fn ends_of_signals_that_the_extension_states_are_no_findings() {
     const JSON: &str = r#"{"pid_graph": {"nodes": [
         {"id": "H", "tag": "LV-1", "node_classification": "piping_component.control_valve"},

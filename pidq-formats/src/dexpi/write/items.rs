@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use pidq_core::{Object, Value};
 
-use crate::model::{Edge, EdgeRole, Endpoint, Model, Node, PRESSURE_PROPERTIES, json};
+use crate::model::{Edge, EdgeRole, Endpoint, Model, Node, PRESSURE_PROPERTIES, dexpi_fail_action, json};
 
 use super::super::extension;
 use super::super::objects::last_name;
@@ -70,6 +70,16 @@ const FIELDS: &[(&str, &str)] = &[
     ("insulation", "InsulationType"),
     ("description", "EquipmentDescription"),
 ];
+
+/// Property of an actuator for its fail position, and its enumeration.
+const FAIL_ACTION: &str = "FailAction";
+const FAIL_ACTIONS: &str = "Plant/Enumerations.FailActionClassification";
+
+/// Classes of an actuator that is added to a valve.
+const OPERATED_VALVE: &str = "Plant/Piping.OperatedValve";
+const ACTUATING_SYSTEM: &str = "Plant/Instrumentation.ActuatingSystem";
+const ACTUATOR: &str = "Plant/Instrumentation.ControlledActuator";
+const VALVE_REFERENCE: &str = "Plant/Instrumentation.OperatedValveReference";
 
 const CHAMBER: &str = "Plant/ProcessEquipment.Chamber";
 /// Classes of equipment with one side, unless the drawing has chambers for it.
@@ -169,7 +179,9 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         (0..model.nodes.len()).for_each(|node| items.add_contents(node));
         let operated = operated(model);
         for (index, node) in model.nodes.iter().enumerate() {
-            items.count_unstated(node, operated.contains(&index));
+            let is_property = items.nodes[index].as_ref().is_some_and(|item| fail_action(node, item.class).is_some());
+            let has_actuator = is_property || operated.contains(&index) || items.add_actuator(index);
+            items.count_unstated(node, has_actuator);
         }
         for (index, edge) in model.edges.iter().enumerate() {
             match edge.role() {
@@ -332,6 +344,7 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         self.add_tag(node, object, class, element, &attributes);
         self.add_fields(node, object, class, &attributes);
         self.add_pressures(index, object, class, &attributes);
+        self.add_fail_action(node, object, class, &attributes);
         self.add_ports(index, node, object, class);
         self.add_connector_reference(node, object, class);
     }
@@ -390,6 +403,34 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         }
     }
 
+    /// Adds the fail position of an actuator as the property that states it, unless the attributes do.
+    fn add_fail_action(&mut self, node: &Node<'_>, object: usize, class: &str, attributes: &[Attribute<'_>]) {
+        let is_stated = attributes.iter().any(|attribute| attribute.name.starts_with(FAIL_ACTION));
+        let found = fail_action(node, class).filter(|_| !is_stated);
+        if let Some(name) = found {
+            self.document.enumerated(object, FAIL_ACTION, &format!("{FAIL_ACTIONS}.{name}"));
+        }
+    }
+
+    /// Adds an actuator to a valve without one, for its fail position: only an actuator has the property. Returns false for
+    /// what is no valve of DEXPI, and for a fail position that is not stated or not understood.
+    fn add_actuator(&mut self, index: usize) -> bool {
+        let is_valve = |item: &&Item| PlantModel::get().is_a(item.class, OPERATED_VALVE);
+        let Some(valve) = self.nodes[index].as_ref().filter(is_valve).map(|item| format!("#{}", item.written_id))
+        else {
+            return false;
+        };
+        let stated = self.model.nodes[index].stated("fail_action");
+        let Some(name) = stated.iter().find_map(|text| dexpi_fail_action(text)) else { return false };
+        let [system, actuator, reference] = [(); 3].map(|()| self.document.generated_id());
+        let system = self.document.component(self.plant, "ActuatingSystems", ACTUATING_SYSTEM, Some(&system));
+        let actuator = self.document.component(system, "ControlledActuator", ACTUATOR, Some(&actuator));
+        self.document.enumerated(actuator, FAIL_ACTION, &format!("{FAIL_ACTIONS}.{name}"));
+        let reference = self.document.component(system, "OperatedValveReference", VALVE_REFERENCE, Some(&reference));
+        self.document.reference(reference, "Valve", &valve);
+        true
+    }
+
     /// Adds a chamber to a vessel or a column without one, for a property that only chambers have. Which side of other
     /// equipment a pressure is of is not known.
     fn chamber(&mut self, index: usize, class: &str, property: &str) -> Option<usize> {
@@ -403,7 +444,7 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
 
     /// Counts the values of a node for which no class of DEXPI has a property: positions, locks, and the fail position of a
     /// valve without an actuator. Attributes of a profile, and those of an actuator, are properties.
-    fn count_unstated(&mut self, node: &Node<'_>, is_operated: bool) {
+    fn count_unstated(&mut self, node: &Node<'_>, has_fail_action: bool) {
         let attributes = values::attributes(node.fields);
         for list in ["normal_position", "lock", "fail_action"] {
             let is_property = |attribute: &Attribute<'_>| {
@@ -411,7 +452,7 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
                     && (attribute.uri.is_some() || attribute.name.starts_with("FailAction"))
             };
             let is_stated = node.first_text(list).is_some_and(|text| !text.trim().is_empty());
-            let is_elsewhere = list == "fail_action" && is_operated || attributes.iter().any(is_property);
+            let is_elsewhere = list == "fail_action" && has_fail_action || attributes.iter().any(is_property);
             if is_stated && !is_elsewhere {
                 self.count_extension_only(list);
             }
@@ -626,6 +667,12 @@ impl<'m, 'a, 'd> Items<'m, 'a, 'd> {
         }
         property.is_some()
     }
+}
+
+/// Returns the fail position of a node in DEXPI, if its class has the property and the text is understood.
+fn fail_action(node: &Node<'_>, class: &str) -> Option<&'static str> {
+    let has_property = PlantModel::get().properties(class, Kind::Data).iter().any(|known| known.name == FAIL_ACTION);
+    node.stated("fail_action").iter().filter(|_| has_property).find_map(|text| dexpi_fail_action(text))
 }
 
 /// Returns the items that others refer to, as the reference of an actuator does to its valve.

@@ -413,8 +413,11 @@ impl<'m, 'a> PlantWriter<'m, 'a> {
             });
             let attribute = self.tree.add(Some(set), "GenericAttribute");
             self.set(attribute, "Name", names[0]);
-            self.set(attribute, "Value", &model::text(value));
-            self.set(attribute, "Format", if value.as_str().is_some() { "string" } else { "double" });
+            let text = model::text(value);
+            let named = Some(&text).filter(|_| field == "fail_action").and_then(|text| model::dexpi_fail_action(text));
+            self.set(attribute, "Value", named.unwrap_or(&text));
+            let format = if value.as_str().is_some() { "string" } else { "double" };
+            self.set(attribute, "Format", if named.is_some() { "anyURI" } else { format });
         }
     }
 
