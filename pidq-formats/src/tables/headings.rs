@@ -16,7 +16,14 @@ const HEADINGS: &[(&str, &[&str])] = &[
     ("nominal_diameter", &["nennweite", "nenndurchmesser", "nominal_bore", "line_size", "pipe_size", "valve_size"]),
     ("piping_class", &["pipe_class", "piping_spec", "piping_specification", "pipe_specification", "line_class"]),
     ("piping_class", &["rohrklasse", "rohrleitungsklasse"]),
-    ("fluid", &["medium", "fluid_service", "process_fluid"]),
+    ("fluid", &["medium", "fluid_service", "process_fluid", "fluide", "fluido"]),
+    ("line_number", &["tuyauterie", "conduite", "línea", "linea", "tubería", "tuberia", "leiding", "leidingnummer"]),
+    ("nominal_diameter", &["diamètre_nominal", "diametre_nominal", "diámetro_nominal", "diametro_nominal"]),
+    ("nominal_diameter", &["nominale_diameter", "nominale_doorlaat"]),
+    (
+        "piping_class",
+        &["classe_de_tuyauterie", "classe_tuyauterie", "clase_de_tubería", "clase_de_tuberia", "leidingklasse"],
+    ),
 ];
 
 /// Usual headings of tables of nodes.
@@ -25,7 +32,8 @@ const NODE_HEADINGS: &[(&str, &[&str])] = &[
     ("tag", &["item_tag", "equipment_tag", "valve_tag", "instrument_tag", "component_tag", "device_tag"]),
     ("tag", &["equipment_number", "valve_number", "instrument_number", "equipment_name", "valve_name"]),
     ("tag", &["kennzeichen", "kennzeichnung", "anlagenkennzeichen", "armaturenkennzeichen", "kks", "aks"]),
-    ("tag", &["messstelle", "plt_stelle", "emsr_stelle"]),
+    ("tag", &["messstelle", "plt_stelle", "emsr_stelle", "armaturen_number"]),
+    ("tag", &["repère", "repere", "etiqueta", "tag_equipo", "tagnummer", "apparaatnummer", "afsluiternummer"]),
     ("component_class", &["item_type", "component_type", "equipment_type", "valve_type", "instrument_type"]),
     (
         "component_class",
@@ -35,15 +43,24 @@ const NODE_HEADINGS: &[(&str, &[&str])] = &[
         "component_class",
         &["typ", "klasse", "art", "komponententyp", "armaturentyp", "bauteil", "geraetetyp", "gerätetyp"],
     ),
+    (
+        "component_class",
+        &["tipo", "clase", "type_d_équipement", "type_d_equipement", "type_de_vanne", "tipo_de_válvula"],
+    ),
+    ("component_class", &["tipo_de_valvula", "tipo_de_equipo", "soort", "afsluitertype", "type_afsluiter"]),
     ("description", &["benennung", "bezeichnung", "beschreibung", "service_description"]),
+    (
+        "description",
+        &["désignation", "designation", "libellé", "libelle", "descripción", "descripcion", "omschrijving"],
+    ),
 ];
 
 /// Usual headings of tables of edges.
 const EDGE_HEADINGS: &[(&str, &[&str])] = &[
     ("from", &["from_item", "from_tag", "from_component", "from_equipment", "source_item", "source_tag"]),
-    ("from", &["von", "quelle", "startpunkt", "anfang"]),
+    ("from", &["von", "quelle", "startpunkt", "anfang", "de", "depuis", "origine", "desde", "origen", "van"]),
     ("to", &["to_item", "to_tag", "to_component", "to_equipment", "target_item", "target_tag"]),
-    ("to", &["nach", "ziel", "endpunkt", "ende"]),
+    ("to", &["nach", "ziel", "endpunkt", "ende", "vers", "hasta", "hacia", "destino", "naar"]),
     ("edge_type", &["connection_type", "link_type", "relation_type", "relationship_type", "relationship", "relation"]),
     ("edge_type", &["art", "typ", "verbindungsart", "verbindungstyp", "verbindung", "beziehung", "kind"]),
 ];
@@ -162,6 +179,13 @@ mod tests {
             ("Weight (kg)", None),
             ("Design Temp. (°C)", Some("design_temp_°C")),
             ("Auslegungstemperatur [°C]", Some("auslegungstemperatur_°C")),
+            ("Repère", Some("tag")),
+            ("Désignation", Some("description")),
+            ("Diamètre nominal", Some("nominal_diameter")),
+            ("Tipo de válvula", Some("component_class")),
+            ("Omschrijving", Some("description")),
+            ("Armaturen-Nr.", Some("tag")),
+            ("Pression de calcul [barg]", Some("pression_de_calcul_barg")),
             ("", None),
         ] {
             assert_eq!(field_of(heading, true).as_deref(), field, "{heading}");
@@ -169,6 +193,10 @@ mod tests {
         for (heading, field) in [
             ("Von", Some("from")),
             ("Nach", Some("to")),
+            ("De", Some("from")),
+            ("Vers", Some("to")),
+            ("Desde", Some("from")),
+            ("Naar", Some("to")),
             ("Connection Type", Some("edge_type")),
             ("Pipe No.", Some("line_number")),
         ] {
