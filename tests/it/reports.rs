@@ -1949,6 +1949,16 @@ fn a_way_around_a_safeguard_is_significant() {
 }
 
 #[test]
+fn a_way_around_two_shutdown_valves_in_series_is_significant() {
+    let old = "N-1 equipment.nozzle\nX-1 piping_component.shutdown_valve\nS-1 piping_component.strainer\n\
+               X-2 piping_component.shutdown_valve\nT-1 piping_component.pipe_tee\nV-2 equipment.vessel\n\
+               N-1 > X-1\nX-1 > S-1\nS-1 > X-2\nX-2 > T-1\nT-1 > V-2";
+    let new = format!("{old}\nHV-1 piping_component.globe_valve {{}}\nN-1 > HV-1\nHV-1 > T-1");
+    let added = r#"rankDiff(.0, .1) | filter(.change == "added") | map([.significance, .id])"#;
+    check_revisions(old, &new, added, json!([["high", "HV-1"], ["high", "e6"], ["high", "e7"]]));
+}
+
+#[test]
 fn what_belongs_to_a_trip_or_to_the_end_of_a_relief_path_is_significant_whatever_its_tag() {
     let plant = |changed: &[(&str, &str)]| {
         let fields = |id: &str| changed.iter().find(|(name, _)| *name == id).map_or("{}", |(_, fields)| *fields);

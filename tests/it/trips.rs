@@ -358,12 +358,23 @@ fn an_item_that_only_a_field_names_belongs_to_its_trip_and_is_not_certain() {
 fn an_open_way_around_shutdown_valves_in_series_makes_their_section_bypassed() {
     let plant = |position: &str| {
         document(&format!(
-            "T-1:tank → _a:tee → ESDV-1:shutdown_valve(fail_action=closed) → ESDV-2:shutdown_valve(fail_action=closed) → \
-             _b:tee → T-2:tank; _a → HV-1:ball_valve(normal_position={position}) → _b; T-1 ⇢ LSHH-1:level_switch ⇢ \
+            "T-1:tank → _a:tee → ESDV-1:shutdown_valve(fail_action=closed) → _m:strainer → \
+             ESDV-2:shutdown_valve(fail_action=closed) → _b:tee → T-2:tank; _a → HV-1:ball_valve(normal_position={position}) → _b; T-1 ⇢ LSHH-1:level_switch ⇢ \
              I-1:interlock ⇢ ESDV-1; I-1 ⇢ ESDV-2"
         ))
     };
     let safeguards = |position: &str| evaluate(&plant(position), SAFEGUARDS);
     assert_eq!(safeguards("open"), json!([["ESDV-1", false], ["ESDV-2", false], ["I-1", false]]));
     assert_eq!(safeguards("closed"), json!([["ESDV-1", true], ["ESDV-2", true], ["I-1", true]]));
+    let bypassed = r#"inventorySections() | map(.uncertain | filter(.reason == "bypassed") | map(.at.id)) | flatten()"#;
+    assert_eq!(evaluate(&plant("open"), bypassed), json!(["ESDV-1", "ESDV-2"]));
+    assert_eq!(evaluate(&plant("closed"), bypassed), json!([]));
+    // Directly one behind the other, and with a vessel between, which they isolate.
+    let line = |between: &str| {
+        document(&format!(
+            "T-1:tank → _a:tee → ESDV-1:shutdown_valve → {between}ESDV-2:shutdown_valve → _b:tee → T-2:tank; _a → _b"
+        ))
+    };
+    assert_eq!(evaluate(&line(""), bypassed), json!(["ESDV-1", "ESDV-2"]));
+    assert_eq!(evaluate(&line("V-3:vessel → "), bypassed), json!([]));
 }

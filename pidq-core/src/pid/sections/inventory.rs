@@ -198,6 +198,7 @@ fn collect(
     let mut as_drawn = add_closed_items(drawing, &mut sections, ends, charge)?;
     for section in &mut sections {
         add_bypassed(drawing, section, as_drawn.as_mut(), charge)?;
+        add_bypassed_in_series(drawing, section, as_drawn.as_mut(), charge)?;
     }
     Ok(sections)
 }
@@ -240,6 +241,57 @@ fn add_bypassed(
         });
     }
     section.uncertainties.extend(inside.into_iter().map(|node| ("bypassed", node, NONE)));
+    Ok(())
+}
+
+/// Adds the shutdown valves in series, without equipment between, whose outer sides are in one section: another way leads around
+/// all of them.
+fn add_bypassed_in_series(
+    drawing: &Drawing<'_>,
+    section: &mut Section,
+    mut as_drawn: Option<&mut Partition>,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    const MAX_ITEMS: usize = 64;
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let valves = sorted(section.ends.iter().filter(|(end, _)| *end == End::Shutdown).map(|(_, node)| *node));
+    charge(1 + (section.items.len() + section.equipment.len()) as u64)?;
+    if valves.len() < 2 {
+        return Ok(());
+    }
+    let inside: HashSet<NodeId> = section.items.iter().chain(&section.equipment).copied().collect();
+    let is_inside = |node: NodeId| inside.contains(&node) || inside.contains(&topology.equipment_or_self(node));
+    for valve in valves {
+        let own = table.nodes(valve).iter().copied().find(|side| is_inside(*side));
+        let mut items = vec![valve];
+        let mut seen: HashSet<NodeId> = [valve].into_iter().collect();
+        let mut sides = Vec::new();
+        // What has equipment is a section that the valves isolate.
+        let mut has_content = false;
+        while let Some(item) = items.pop() {
+            charge(1 + table.degree(item) as u64)?;
+            for next in table.nodes(item).iter().copied() {
+                if is_inside(next) {
+                    sides.extend((item != valve).then_some(next));
+                    continue;
+                }
+                has_content |= topology.is_equipment(next) || seen.len() > MAX_ITEMS;
+                if !has_content && seen.insert(next) {
+                    items.push(next);
+                }
+            }
+        }
+        let is_bypassed = !has_content
+            && match (as_drawn.as_mut(), own) {
+                (Some(partition), Some(own)) => {
+                    let root = partition.root_of(drawing, own);
+                    sides.iter().any(|side| partition.root_of(drawing, *side) == root)
+                }
+                _ => !sides.is_empty(),
+            };
+        section.uncertainties.extend(is_bypassed.then_some(("bypassed", valve, NONE)));
+    }
     Ok(())
 }
 

@@ -136,6 +136,37 @@ fn leads_to_nothing(drawing: &Drawing<'_>, branch: [NodeId; 2], charge: ChargeFn
     }))
 }
 
+/// Returns the outer sides of the items that do the same as one (`is_like`) and are in series with it behind a side of it, without
+/// equipment between.
+fn ends_in_series(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    side: NodeId,
+    is_like: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<NodeId>> {
+    const MAX_ITEMS: usize = 64;
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let mut seen: HashSet<NodeId> = [node, side].into_iter().collect();
+    let mut items = vec![side];
+    let mut like = Vec::new();
+    while let Some(item) = items.pop() {
+        charge(1 + table.degree(item) as u64)?;
+        if is_like(item) {
+            like.push(item);
+        } else if seen.len() < MAX_ITEMS && !topology.is_equipment(item) && !is_drawn_closed(drawing, item) {
+            items.extend(table.nodes(item).iter().copied().filter(|next| seen.insert(*next)));
+        }
+    }
+    let mut outer = Vec::new();
+    for item in like {
+        charge(1 + table.degree(item) as u64)?;
+        outer.extend(table.nodes(item).iter().copied().filter(|next| !seen.contains(next)));
+    }
+    Ok(outer)
+}
+
 /// Returns whether pipes lead from some items around another one to an end, past nothing that closes and nothing that
 /// `stops` the way into it: called with the item before it, and the item.
 fn is_end_reached(
@@ -226,14 +257,35 @@ impl WaysAround {
         is_like: impl Fn(NodeId) -> bool,
         charge: ChargeFn<'_>,
     ) -> Result<()> {
+        let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+        let [first, second] = table.nodes(node) else { return Ok(()) };
+        self.add_between(drawing, node, [*first, *second], &is_like, charge)?;
+        // Around several of them in series.
+        for end in ends_in_series(drawing, node, *second, &is_like, charge)? {
+            self.add_between(drawing, node, [*first, end], &is_like, charge)?;
+        }
+        for end in ends_in_series(drawing, node, *first, &is_like, charge)? {
+            self.add_between(drawing, node, [end, *second], &is_like, charge)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the ways from one side of an item to another one.
+    fn add_between(
+        &mut self,
+        drawing: &Drawing<'_>,
+        node: NodeId,
+        [first, second]: [NodeId; 2],
+        is_like: impl Fn(NodeId) -> bool,
+        charge: ChargeFn<'_>,
+    ) -> Result<()> {
         let topology = &drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
-        let [first, second] = table.nodes(node) else { return Ok(()) };
         // Lines meet in equipment without nozzles: a way has to start elsewhere.
-        let is_start = |end: &NodeId| !topology.is_equipment(*end) || topology.owner(*end).is_some();
+        let is_start = |end: NodeId| !topology.is_equipment(end) || topology.owner(end).is_some();
         let (start, end) = match [first, second].map(is_start) {
-            [true, _] => (*first, *second),
-            [false, true] => (*second, *first),
+            [true, _] => (first, second),
+            [false, true] => (second, first),
             _ => return Ok(()),
         };
         let is_passed = |next: NodeId| {
