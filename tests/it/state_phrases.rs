@@ -164,7 +164,6 @@ fn of_a_relief_device_and_its_outlet() {
         "test overdue",
         "certificate expired",
         "spring missing",
-        "undersized",
         "simmers",
         "frozen",
         "tied down",

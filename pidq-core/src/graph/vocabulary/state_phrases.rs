@@ -83,9 +83,9 @@ pub const STATE_PHRASES: &[(&[StatedOf], &[&str])] = &[
     (&[Valve, Blind, Relief, CheckValve], &["kaputt", "beschädigt", "endommagé", "endommagée", "muss repariert"]),
     (&[Valve, Blind, Relief, CheckValve], &["muss ersetzt", "à réparer", "à remplacer", "a reparar", "averiada"]),
     (&[Relief], &["overdue", "expired", "past due", "out of date", "out of test", "out of certification"]),
-    (&[Relief], &["abgelaufen", "überfällig", "périmé", "périmée", "inadequate", "insufficient", "too small"]),
-    (&[Relief], &["undersized", "wrong spring", "wrong set pressure", "wrong setting", "set too high", "chattering"]),
-    (&[Relief], &["chatters", "zu klein", "sous dimensionné", "sous dimensionnée", "tied down", "clamped"]),
+    (&[Relief], &["abgelaufen", "überfällig", "périmé", "périmée"]),
+    (&[Relief], &["wrong spring", "wrong set pressure", "wrong setting", "set too high", "chattering"]),
+    (&[Relief], &["chatters", "tied down", "clamped"]),
     (&[CheckValve], &["backwards", "reversed", "wrong way round", "wrong direction", "falsch herum", "à l envers"]),
     // A cover that holds no pressure.
     (&[Blind], &["loose", "hand tight", "finger tight", "plywood", "wooden", "cardboard"]),
