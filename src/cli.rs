@@ -194,8 +194,11 @@ fn parsed(command: &clap::error::Result<Command>) -> Parsed {
     }
 }
 
+/// Returns the command with some options; `None` if they are not valid.
+type ParseFn = fn(&[OsString]) -> Option<Command>;
+
 /// Commands that scripts run thousands of times on small drawings.
-const SHORT_COMMANDS: &[(&str, fn(&[OsString]) -> Option<Command>)] = &[
+const SHORT_COMMANDS: &[(&str, ParseFn)] = &[
     ("query", |arguments| parse_options(arguments).map(Command::Query)),
     ("fmt", |arguments| parse_options(arguments).map(Command::Fmt)),
     ("check", |arguments| parse_options(arguments).map(Command::Check)),
