@@ -78,7 +78,7 @@ pub const STATE_PHRASES: &[(&[StatedOf], &[&str])] = &[
     (&[Valve, Blind, Relief, CheckValve], &["needs replacement", "needs overhaul", "needs replacing"]),
     (&[Valve, Blind, Relief, CheckValve], &["to be repaired", "to be replaced", "to be overhauled"]),
     (&[Valve, Blind, Relief, CheckValve], &["awaiting repair", "awaiting replacement"]),
-    (&[Valve, Blind, Relief, CheckValve], &["awaiting spares", "awaiting parts", "waiting for parts", "bad", "dud"]),
+    (&[Valve, Blind, Relief, CheckValve], &["awaiting spares", "awaiting parts", "waiting for parts", "dud"]),
     (&[Valve, Blind, Relief, CheckValve], &["test failed", "test fail", "failed test", "leak test failed"]),
     (&[Valve, Blind, Relief, CheckValve], &["kaputt", "beschädigt", "endommagé", "endommagée", "muss repariert"]),
     (&[Valve, Blind, Relief, CheckValve], &["muss ersetzt", "à réparer", "à remplacer", "a reparar", "averiada"]),
