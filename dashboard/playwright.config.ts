@@ -14,7 +14,7 @@ export default defineConfig({
   outputDir: "test-results",
   workers: 1,
   retries: process.env.CI ? 2 : 0,
-  timeout: 180_000,
+  timeout: 90_000,
   // Machines of continuous integration may be slow.
   expect: { timeout: 15_000 },
   reporter: [["list"]],

@@ -98,22 +98,6 @@ browser() {
     npx playwright test "$@"
 }
 
-# shards: runs the tests in two halves at a time, each with a demo of its own, since a browser mostly waits.
-shards() {
-    install
-    build_program
-    export PIDQ_PROGRAM
-    local script=../scripts/dashboard.sh output failed=0
-    output=$(mktemp)
-    $script test --shard=1/2 --output=test-results/1 >"$output" 2>&1 &
-    local first=$!
-    $script test --shard=2/2 --output=test-results/2 || failed=1
-    wait $first || failed=1
-    cat "$output"
-    rm "$output"
-    return $failed
-}
-
 # openapi: updates the OpenAPI document and the types of the client.
 openapi() {
     install
@@ -142,6 +126,6 @@ fail() {
 
 case ${1:-} in
 build | check | openapi | pictures | frames) "$1" ;;
-test) shift && if [ $# = 0 ]; then shards; else browser "$@"; fi ;;
+test) shift && browser "$@" ;;
 *) fail "usage: scripts/dashboard.sh build|check|openapi|pictures|frames|test [PLAYWRIGHT ARGUMENTS]" ;;
 esac
