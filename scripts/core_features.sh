@@ -11,4 +11,5 @@ for features in "" dates encoding units; do
     cargo clippy "${options[@]}" --features "$features" -- -D warnings
 done
 # A function that was left out names its feature.
-[[ -n ${1:-} ]] || cargo test "${options[@]}" --lib functions::tests
+# Without optimization, as one test is run.
+[[ -n ${1:-} ]] || cargo test "${options[@]}" --config profile.dev.package.pidq-core.opt-level=0 --lib functions::tests

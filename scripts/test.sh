@@ -16,6 +16,25 @@ step() {
     durations+=("$(printf '%5d s  %s' "$((SECONDS - started))" "$*")")
 }
 
+# beside COMMAND...: starts a step beside the next ones, at the lowest priority. `collect` waits for it and prints its output.
+beside() {
+    beside_name=$* beside_started=$SECONDS beside_log=$(mktemp)
+    (renice -n 19 "$BASHPID" >/dev/null && "$@") >"$beside_log" 2>&1 &
+    beside_job=$!
+    trap 'kill "$beside_job" 2>/dev/null || true' EXIT
+}
+
+collect() {
+    local status=0
+    wait "$beside_job" || status=$?
+    trap - EXIT
+    printf '\n== %s (beside the step before)\n' "$beside_name"
+    cat "$beside_log"
+    rm "$beside_log"
+    durations+=("$(printf '%5d s  %s, beside the step before' "$((SECONDS - beside_started))" "$beside_name")")
+    return "$status"
+}
+
 # ensure COMMAND PACKAGE...: installs Debian packages if possible, else prints a message.
 ensure() {
     local command=$1
@@ -141,9 +160,6 @@ step cargo test --locked --workspace --features full
 # The following tests use the programs of the tests; a build of other packages would have other features.
 built=${CARGO_TARGET_DIR:-$PWD/target}/debug
 export PIDQ_PROGRAM=$built/pidq PIDQ_SERVER=$built/pidq-server
-if command -v npm >/dev/null && command -v chromium >/dev/null; then
-    step scripts/dashboard.sh test
-fi
 # The BERT engine is large and optional, and so are the weights.
 models() {
     local folder=${CARGO_TARGET_DIR:-$PWD/target}/models
@@ -153,9 +169,17 @@ models() {
     }
     export PIDQ_TEST_MODELS=$folder
 }
-step models
-step cargo test --locked -p pidq-text --features bert --test transformer
-step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --features full
+further_builds() {
+    models
+    cargo test --locked -p pidq-text --features bert --test transformer
+    RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --features full
+}
+# The browser tests need no compiler, and leave a processor idle at times.
+beside further_builds
+if command -v npm >/dev/null && command -v chromium >/dev/null; then
+    step scripts/dashboard.sh test
+fi
+collect
 step examples
 # The documentation site, its links, and the commands in its pages, with the program that the tests have built.
 step scripts/docs.sh check

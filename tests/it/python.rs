@@ -74,12 +74,26 @@ fn create_test_environment() -> Result<TestEnvironment, String> {
     Ok(TestEnvironment { wheel, python })
 }
 
-/// Builds the wheel in debug mode, in a tenth of the time of a release build.
+/// A build in debug mode, without the optimization of the tests in Rust: in a tenth of the time of a release build.
+const WHEEL_BUILD: [&str; 10] = [
+    "build",
+    "--profile",
+    "dev",
+    "--config",
+    "profile.dev.package.pidq-core.opt-level=0",
+    "--config",
+    "profile.dev.package.pidq-formats.opt-level=0",
+    "--auditwheel",
+    "skip",
+    "--out",
+];
+
+/// Builds the wheel.
 fn build_wheel(directory: &Path) -> PathBuf {
     let wheels = folder().join("wheels");
     drop(fs::remove_dir_all(&wheels));
     let mut maturin = Command::new(directory.join("bin/maturin"));
-    maturin.args(["build", "--profile", "dev", "--auditwheel", "skip", "--out"]).arg(&wheels).current_dir(package());
+    maturin.args(WHEEL_BUILD).arg(&wheels).current_dir(package());
     // maturin looks on the path for the Python that generates the bindings.
     let path = format!("{}:{}", directory.join("bin").display(), std::env::var("PATH").unwrap_or_default());
     run_or_panic(maturin.env("PATH", path).env("CARGO_TARGET_DIR", target()));
@@ -218,7 +232,7 @@ fn the_source_distribution_builds_only_the_library() {
     // It builds, with the dependencies that the wheel has compiled already.
     let wheels = directory.join("wheels");
     let mut maturin = Command::new(tools.join("maturin"));
-    maturin.args(["build", "--locked", "--profile", "dev", "--auditwheel", "skip", "--out"]).arg(&wheels);
+    maturin.args(WHEEL_BUILD).arg(&wheels).arg("--locked");
     run_or_panic(maturin.current_dir(&sources).env("PATH", path).env("CARGO_TARGET_DIR", target()));
     assert_eq!(fs::read_dir(wheels).expect("a folder").count(), 1);
 }
