@@ -10,6 +10,7 @@ mod partition;
 mod relief_boundaries;
 mod safeguards;
 mod separations;
+mod series;
 mod sheltered;
 pub(crate) mod ways_around;
 

@@ -277,11 +277,9 @@ pub const INACTIVE_PHRASES: &[(&str, PhraseExtent)] = &[
     ("solo allarme", Any),
 ];
 
-/// Words before such a phrase that deny it, or make it one for another time or on a condition.
-pub const PHRASE_DENIALS: &[&str] = &[
-    "bei", "during", "falls", "geen", "if", "jamais", "kein", "keine", "never", "nicht", "nie", "niet", "no", "non",
-    "not", "nunca", "ohne", "pas", "sans", "senza", "si", "sin", "wenn", "when", "while", "without", "zonder",
-];
+/// Words before such a phrase that make it one for another time or on a condition, besides
+/// [`PHRASE_DENIALS`](super::PHRASE_DENIALS).
+pub const PHRASE_CONDITIONS: &[&str] = &["bei", "during", "falls", "si", "wenn", "when", "while"];
 
 /// Words behind such a phrase that make it the name of something else: an alarm or a lamp for it.
 pub const PHRASE_OBJECTS: &[&str] =

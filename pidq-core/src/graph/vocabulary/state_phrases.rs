@@ -102,10 +102,10 @@ pub const STATE_PHRASES: &[(&[StatedOf], &[&str])] = &[
     (&[Exit], &["verschlossen", "bouché", "bouchée", "obturé", "obturée", "gelé", "obstruida", "verstopt"]),
 ];
 
-/// Words that deny such a phrase if they stand before it.
-pub const STATE_DENIALS: &[&str] = &[
-    "avoid", "if", "kein", "keine", "keinen", "never", "nicht", "no", "non", "not", "ohne", "pas", "prevent", "sans",
-    "without", "zero",
+/// Words that deny a phrase behind them, of this table and of [`INACTIVE_PHRASES`](super::INACTIVE_PHRASES).
+pub const PHRASE_DENIALS: &[&str] = &[
+    "avoid", "geen", "if", "jamais", "kein", "keine", "keinen", "never", "nicht", "nie", "niet", "no", "non", "not",
+    "nunca", "ohne", "pas", "prevent", "sans", "senza", "sin", "without", "zero", "zonder",
 ];
 
 /// Words of a leakage class, and the classes that are not tight: ANSI/FCI 70-2 (IEC 60534-4) classes I to III, rates D to G of

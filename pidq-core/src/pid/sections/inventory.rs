@@ -30,6 +30,7 @@ use super::emergency_valves::{
 use super::inner_valves;
 use super::partition::Partition;
 use super::separations::Separations;
+use super::series::ends_in_series;
 use super::sheltered::{ShelteredParts, is_certainly_closed};
 
 const SECTION: &[&str] = &[
@@ -252,7 +253,6 @@ fn add_bypassed_in_series(
     mut as_drawn: Option<&mut Partition>,
     charge: ChargeFn<'_>,
 ) -> Result<()> {
-    const MAX_ITEMS: usize = 64;
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
     let valves = sorted(section.ends.iter().filter(|(end, _)| *end == End::Shutdown).map(|(_, node)| *node));
@@ -261,36 +261,23 @@ fn add_bypassed_in_series(
         return Ok(());
     }
     let inside: HashSet<NodeId> = section.items.iter().chain(&section.equipment).copied().collect();
-    let is_inside = |node: NodeId| inside.contains(&node) || inside.contains(&topology.equipment_or_self(node));
-    for valve in valves {
-        let own = table.nodes(valve).iter().copied().find(|side| is_inside(*side));
-        let mut items = vec![valve];
-        let mut seen: HashSet<NodeId> = [valve].into_iter().collect();
-        let mut sides = Vec::new();
-        // What has equipment is a section that the valves isolate.
-        let mut has_content = false;
-        while let Some(item) = items.pop() {
-            charge(1 + table.degree(item) as u64)?;
-            for next in table.nodes(item).iter().copied() {
-                if is_inside(next) {
-                    sides.extend((item != valve).then_some(next));
-                    continue;
-                }
-                has_content |= topology.is_equipment(next) || seen.len() > MAX_ITEMS;
-                if !has_content && seen.insert(next) {
-                    items.push(next);
-                }
-            }
+    let is_inside = |node: &NodeId| inside.contains(node) || inside.contains(&topology.equipment_or_self(*node));
+    let is_shutdown = |node: NodeId| valves.binary_search(&node).is_ok();
+    for valve in &valves {
+        let sides = table.nodes(*valve);
+        let Some(own) = sides.iter().copied().find(is_inside) else { continue };
+        let mut ends = Vec::new();
+        for outer in sides.iter().copied().filter(|side| !is_inside(side)) {
+            ends.extend(ends_in_series(drawing, [*valve, outer], is_shutdown, charge)?.into_iter().filter(is_inside));
         }
-        let is_bypassed = !has_content
-            && match (as_drawn.as_mut(), own) {
-                (Some(partition), Some(own)) => {
-                    let root = partition.root_of(drawing, own);
-                    sides.iter().any(|side| partition.root_of(drawing, *side) == root)
-                }
-                _ => !sides.is_empty(),
-            };
-        section.uncertainties.extend(is_bypassed.then_some(("bypassed", valve, NONE)));
+        let is_bypassed = match as_drawn.as_mut() {
+            Some(partition) => {
+                let root = partition.root_of(drawing, own);
+                ends.iter().any(|end| partition.root_of(drawing, *end) == root)
+            }
+            None => !ends.is_empty(),
+        };
+        section.uncertainties.extend(is_bypassed.then_some(("bypassed", *valve, NONE)));
     }
     Ok(())
 }

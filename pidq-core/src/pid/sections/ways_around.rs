@@ -3,6 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::open_ways::OpenWays;
+use super::series::ends_in_series;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::drawing::Drawing;
@@ -27,82 +28,88 @@ pub(crate) fn has_open_bypass(
 ) -> Result<bool> {
     let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
     let Some((first, others)) = table.nodes(node).split_first() else { return Ok(false) };
-    let first = LineSide::find(drawing, [node, *first], &is_like, charge)?;
+    let first = Side::find(drawing, [node, *first], &is_like, charge)?;
     for other in others {
-        let other = LineSide::find(drawing, [node, *other], &is_like, charge)?;
-        let stops = |[_, next]: [NodeId; 2]| is_like(next);
-        if is_end_reached(drawing, other.last, &[other.behind], first.behind, stops, charge)?
-            || is_reached_by_machines(drawing, [&other, &first], &is_like, charge)?
-            || is_reached_by_machines(drawing, [&first, &other], &is_like, charge)?
-        {
-            return Ok(true);
+        let other = Side::find(drawing, [node, *other], &is_like, charge)?;
+        let machines = [first.machine, other.machine];
+        for (from, to) in other.ends.iter().flat_map(|from| first.ends.iter().map(move |to| (*from, *to))) {
+            let stops = |[_, next]: [NodeId; 2]| is_like(next);
+            if is_end_reached(drawing, node, &[from], to, stops, charge)?
+                || is_reached_by_machines(drawing, [node, from, to], machines, &is_like, charge)?
+                || is_reached_by_machines(drawing, [node, to, from], machines, &is_like, charge)?
+            {
+                return Ok(true);
+            }
         }
     }
     open_ways.lead_around(drawing, node, charge)
 }
 
 /// A side of an item in its line.
-struct LineSide {
-    /// The item, or the last one of the like items that follow it.
-    last: NodeId,
-    /// The item behind it.
-    behind: NodeId,
+struct Side {
+    /// The item next to it, and those behind like items in series.
+    ends: Vec<NodeId>,
     /// The machine at the end of the line.
     machine: Option<NodeId>,
 }
 
-impl LineSide {
-    /// Follows the line of an item, without a branch but drains and vents.
+impl Side {
     fn find(
         drawing: &Drawing<'_>,
-        [item, next]: [NodeId; 2],
+        [node, next]: [NodeId; 2],
         is_like: impl Fn(NodeId) -> bool,
         charge: ChargeFn<'_>,
-    ) -> Result<LineSide> {
-        const MAX_STEPS: usize = 20;
-        let topology = &drawing.topology;
-        let (mut before, mut node) = (item, next);
-        let mut side = LineSide { last: item, behind: next, machine: None };
-        for _ in 0..MAX_STEPS {
-            if topology.is_equipment(node) {
-                side.machine = Some(topology.equipment_or_self(node)).filter(|machine| drawing.is_machine(*machine));
-                break;
-            }
-            let mut ways = Vec::new();
-            for next in neighbors(drawing, node, charge)?.into_iter().filter(|next| *next != before) {
-                if !leads_to_nothing(drawing, [node, next], charge)? {
-                    ways.push(next);
-                }
-            }
-            let [only] = ways[..] else { break };
-            if is_like(node) {
-                (side.last, side.behind) = (node, only);
-            }
-            (before, node) = (node, only);
-        }
-        Ok(side)
+    ) -> Result<Side> {
+        let mut ends = vec![next];
+        ends.extend(ends_in_series(drawing, [node, next], is_like, charge)?);
+        Ok(Side { ends, machine: machine_at_end(drawing, [node, next], charge)? })
     }
 }
 
-/// Returns whether a flow may take a way from one side of an item to the other one through a machine beside its line, running
+/// Returns the machine at the end of a line, without a branch but drains and vents.
+fn machine_at_end(
+    drawing: &Drawing<'_>,
+    [mut before, mut node]: [NodeId; 2],
+    charge: ChargeFn<'_>,
+) -> Result<Option<NodeId>> {
+    const MAX_STEPS: usize = 20;
+    let topology = &drawing.topology;
+    for _ in 0..MAX_STEPS {
+        if topology.is_equipment(node) {
+            return Ok(Some(topology.equipment_or_self(node)).filter(|machine| drawing.is_machine(*machine)));
+        }
+        let mut ways = Vec::new();
+        for next in neighbors(drawing, node, charge)?.into_iter().filter(|next| *next != before) {
+            if !leads_to_nothing(drawing, [node, next], charge)? {
+                ways.push(next);
+            }
+        }
+        let [only] = ways[..] else { break };
+        (before, node) = (node, only);
+    }
+    Ok(None)
+}
+
+/// Returns whether a flow may take a way from one end of an item to another one through a machine beside its line, running
 /// or at rest, past no other equipment, no like item and no check valve that closes against it.
 fn is_reached_by_machines(
     drawing: &Drawing<'_>,
-    [from, to]: [&LineSide; 2],
+    [around, from, to]: [NodeId; 3],
+    machines_in_line: [Option<NodeId>; 2],
     is_like: impl Fn(NodeId) -> bool,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
-    let is_in_line = |machine: NodeId| [from.machine, to.machine].contains(&Some(machine));
-    if from.behind == to.behind {
+    let is_in_line = |machine: NodeId| machines_in_line.contains(&Some(machine));
+    if from == to {
         return Ok(false);
     }
-    let mut stack = vec![[from.last, from.behind]];
-    let mut seen: HashSet<NodeId> = [from.last, from.behind].into();
+    let mut stack = vec![[around, from]];
+    let mut seen: HashSet<NodeId> = [around, from].into();
     while let Some([before, next]) = stack.pop() {
         charge(1 + table.degree(next) as u64)?;
-        if next == to.behind {
+        if next == to {
             return Ok(!is_drawn_closed(drawing, next));
         }
         let equipment = topology.equipment_or_self(next);
@@ -134,37 +141,6 @@ fn leads_to_nothing(drawing: &Drawing<'_>, branch: [NodeId; 2], charge: ChargeFn
         !drawing.topology.is_equipment(*end)
             && !matches!(drawing.topology.roles[*end as usize], Role::OffPage | Role::Port)
     }))
-}
-
-/// Returns the outer sides of the items that do the same as one (`is_like`) and are in series with it behind a side of it, without
-/// equipment between.
-fn ends_in_series(
-    drawing: &Drawing<'_>,
-    node: NodeId,
-    side: NodeId,
-    is_like: impl Fn(NodeId) -> bool,
-    charge: ChargeFn<'_>,
-) -> Result<Vec<NodeId>> {
-    const MAX_ITEMS: usize = 64;
-    let topology = &drawing.topology;
-    let table = topology.table(EdgeFilter::Flow, Direction::Both);
-    let mut seen: HashSet<NodeId> = [node, side].into_iter().collect();
-    let mut items = vec![side];
-    let mut like = Vec::new();
-    while let Some(item) = items.pop() {
-        charge(1 + table.degree(item) as u64)?;
-        if is_like(item) {
-            like.push(item);
-        } else if seen.len() < MAX_ITEMS && !topology.is_equipment(item) && !is_drawn_closed(drawing, item) {
-            items.extend(table.nodes(item).iter().copied().filter(|next| seen.insert(*next)));
-        }
-    }
-    let mut outer = Vec::new();
-    for item in like {
-        charge(1 + table.degree(item) as u64)?;
-        outer.extend(table.nodes(item).iter().copied().filter(|next| !seen.contains(next)));
-    }
-    Ok(outer)
 }
 
 /// Returns whether pipes lead from some items around another one to an end, past nothing that closes and nothing that
@@ -261,10 +237,10 @@ impl WaysAround {
         let [first, second] = table.nodes(node) else { return Ok(()) };
         self.add_between(drawing, node, [*first, *second], &is_like, charge)?;
         // Around several of them in series.
-        for end in ends_in_series(drawing, node, *second, &is_like, charge)? {
+        for end in ends_in_series(drawing, [node, *second], &is_like, charge)? {
             self.add_between(drawing, node, [*first, end], &is_like, charge)?;
         }
-        for end in ends_in_series(drawing, node, *first, &is_like, charge)? {
+        for end in ends_in_series(drawing, [node, *first], &is_like, charge)? {
             self.add_between(drawing, node, [end, *second], &is_like, charge)?;
         }
         Ok(())

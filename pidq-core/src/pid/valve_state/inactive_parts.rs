@@ -3,16 +3,22 @@
 //! The phrases are rows of a table. A clause that denies one (`not bypassed`) or states a condition (`alarm if MOS active`) is
 //! no statement about the part.
 
-use super::phrases::clauses;
+use std::sync::LazyLock;
+
+use super::phrases::{PhraseIndex, clauses, is_denied};
 use super::truth;
 use crate::graph::config::MAX_CLASS;
-use crate::graph::vocabulary::{self, PhraseExtent, has_any};
+use crate::graph::vocabulary::{self, PhraseExtent};
 use crate::pid::quantity::Stated;
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::value::Value;
 
 /// Maximum number of words before a phrase in which a denial counts: `not to be set to "override active"`.
 const MAX_DISTANCE: usize = 3;
+
+/// Phrases with their extents.
+static INDEX: LazyLock<PhraseIndex<PhraseExtent>> =
+    LazyLock::new(|| PhraseIndex::new(vocabulary::INACTIVE_PHRASES.iter().copied()));
 
 /// Returns whether a text says that a part of a trip does not act; `is_filler` is called with a word, and returns whether it
 /// adds nothing.
@@ -22,16 +28,13 @@ pub(super) fn says_inactive(text: &str, is_filler: impl Fn(&str) -> bool) -> boo
 
 fn is_inactive(clause: &[String], is_filler: impl Fn(&str) -> bool) -> bool {
     let adds_nothing = |word: &String| is_filler(word) || vocabulary::PHRASE_FILLERS.contains(&word.as_str());
-    vocabulary::INACTIVE_PHRASES.iter().any(|(phrase, extent)| {
-        let count = phrase.split(' ').count();
-        let is_phrase = |at: &usize| phrase.split(' ').eq(clause[*at..*at + count].iter().map(String::as_str));
-        let last = clause.len().checked_sub(count);
-        let Some(at) = last.and_then(|last| (0..=last).find(is_phrase)) else { return false };
-        let (before, after) = (&clause[..at], &clause[at + count..]);
-        match extent {
+    INDEX.all_in(clause).any(|phrase| {
+        let (before, after) = (&clause[..phrase.at], &clause[phrase.at + phrase.words..]);
+        match phrase.meaning {
             PhraseExtent::Any => {
-                let near = &before[before.len().saturating_sub(MAX_DISTANCE)..];
-                !has_any(near, vocabulary::PHRASE_DENIALS)
+                ![vocabulary::PHRASE_DENIALS, vocabulary::PHRASE_CONDITIONS]
+                    .iter()
+                    .any(|words| is_denied(before, words, MAX_DISTANCE))
                     && !after.first().is_some_and(|next| vocabulary::PHRASE_OBJECTS.contains(&next.as_str()))
             }
             PhraseExtent::Clause => before.iter().chain(after).all(adds_nothing),

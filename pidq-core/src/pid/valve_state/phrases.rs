@@ -3,12 +3,13 @@
 //! A text is split into clauses at its punctuation, and a clause into words: spelling, brackets, sizes and order do not
 //! matter. A phrase is found wherever its words stand together; a longer one covers those in it.
 
+mod index;
 mod table;
 
 use std::sync::LazyLock;
 
-use hashbrown::HashMap;
-
+use self::index::is_same;
+pub(super) use self::index::{Phrase, PhraseIndex, is_denied};
 use self::table::Meaning::{
     Absent, ClosesByDrive, MayBeAbsent, MayNotClose, MovedByDrive, NoValve, OpensByDrive, OtherValve,
 };
@@ -122,7 +123,7 @@ pub(crate) fn names_in(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Returns whether a phrase names the item whose text a clause is from.
-fn is_named(clause: &[String], phrase: &Phrase, kind: TextKind) -> bool {
+fn is_named(clause: &[String], phrase: &Phrase<Meaning>, kind: TextKind) -> bool {
     let (before, rest) = clause.split_at(phrase.at);
     let (words, after) = rest.split_at(phrase.words);
     let is_noun = phrase.meaning == NoValve || has_any(words, VALVE_NOUNS);
@@ -147,30 +148,20 @@ fn is_size(word: &str) -> bool {
     word.chars().all(char::is_numeric) || word.chars().nth(1).is_none() || SIZE_WORDS.contains(&word)
 }
 
-/// A phrase of the table in a clause: its first word, and the number of its words.
-struct Phrase {
-    meaning: Meaning,
-    at: usize,
-    words: usize,
+/// Phrases of the table.
+static INDEX: LazyLock<PhraseIndex<Meaning>> = LazyLock::new(|| PhraseIndex::new(all_phrases()));
+
+fn all_phrases() -> impl Iterator<Item = (&'static str, Meaning)> {
+    let rows = PHRASES.iter().flat_map(|(meaning, phrases)| phrases.iter().map(|phrase| (*phrase, *meaning)));
+    rows.chain(vocabulary::NOT_INSTALLED.iter().map(|word| (*word, Absent)))
 }
 
 /// Returns the phrases in a clause, the longest at each word.
-fn phrases(clause: &[String]) -> Vec<Phrase> {
-    if let Some(meaning) = meaning_of_clause(clause) {
-        return vec![Phrase { meaning, at: 0, words: clause.len() }];
+fn phrases(clause: &[String]) -> Vec<Phrase<Meaning>> {
+    match meaning_of_clause(clause) {
+        Some(meaning) => vec![Phrase { meaning, at: 0, words: clause.len() }],
+        None => INDEX.longest_in(clause),
     }
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < clause.len() {
-        match longest_at(&clause[at..]) {
-            Some((meaning, words)) => {
-                found.push(Phrase { meaning, at, words });
-                at += words;
-            }
-            None => at += 1,
-        }
-    }
-    found
 }
 
 /// Returns the meaning of a clause that is a statement as a whole.
@@ -180,44 +171,6 @@ fn meaning_of_clause(clause: &[String]) -> Option<Meaning> {
         clause.iter().all(|word| words.next().is_some_and(|known| is_same(known, word))) && words.next().is_none()
     };
     WHOLE_CLAUSES.iter().find(|(_, known)| known.iter().any(|words| is_clause(words))).map(|(meaning, _)| *meaning)
-}
-
-/// Words of a phrase, and its meaning.
-type Row = (Vec<&'static str>, Meaning);
-
-/// Phrases by their first word, the longest first.
-static ROWS: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
-    let mut rows: HashMap<&'static str, Vec<Row>> = HashMap::new();
-    for (phrase, meaning) in all_phrases() {
-        let words: Vec<&str> = phrase.split(' ').collect();
-        rows.entry(words[0]).or_default().push((words, meaning));
-    }
-    rows.values_mut().for_each(|rows| rows.sort_by_key(|(words, _)| std::cmp::Reverse(words.len())));
-    rows
-});
-
-fn all_phrases() -> impl Iterator<Item = (&'static str, Meaning)> {
-    let rows = PHRASES.iter().flat_map(|(meaning, phrases)| phrases.iter().map(|phrase| (*phrase, *meaning)));
-    rows.chain(vocabulary::NOT_INSTALLED.iter().map(|word| (*word, Absent)))
-}
-
-fn longest_at(words: &[String]) -> Option<(Meaning, usize)> {
-    let is_same = |(known, word): (&&str, &String)| is_same(known, word);
-    let begins = |(known, _): &&Row| match known.split_last() {
-        Some((&"$", known)) => known.len() == words.len() && known.iter().zip(words).all(is_same),
-        _ => known.len() <= words.len() && known.iter().zip(words).all(is_same),
-    };
-    let (known, meaning) = ROWS.get(words[0].as_str())?.iter().find(begins)?;
-    Some((*meaning, known.iter().filter(|word| **word != "$").count()))
-}
-
-/// Returns whether a word is one of a phrase: `#` is any number, `*` any word.
-fn is_same(known: &str, word: &str) -> bool {
-    match known {
-        "#" => word.chars().all(char::is_numeric),
-        "*" => true,
-        known => known == word,
-    }
 }
 
 /// Returns the clauses of a text as words in lower case. Letters and digits are words of their own: `3way`, `DN50`.

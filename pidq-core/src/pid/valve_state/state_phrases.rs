@@ -2,25 +2,16 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::HashMap;
+use super::phrases::{PhraseIndex, clauses, is_denied};
+use crate::graph::vocabulary::{self, StatedOf};
 
-use super::phrases::clauses;
-use crate::graph::vocabulary::{self, StatedOf, has_any};
+/// Maximum number of words before a phrase in which a denial counts: `does not let by`.
+const MAX_DISTANCE: usize = 2;
 
-/// Phrases by their first word: the words behind it, and the kinds of items.
-type Rows = HashMap<&'static str, Vec<(Vec<&'static str>, &'static [StatedOf])>>;
-
-static ROWS: LazyLock<Rows> = LazyLock::new(|| {
-    let mut rows = Rows::new();
-    for (kinds, phrases) in vocabulary::STATE_PHRASES {
-        for phrase in *phrases {
-            let mut words = phrase.split(' ');
-            if let Some(first) = words.next() {
-                rows.entry(first).or_default().push((words.collect(), kinds));
-            }
-        }
-    }
-    rows
+/// Phrases with the kinds of items that they speak against.
+static INDEX: LazyLock<PhraseIndex<&[StatedOf]>> = LazyLock::new(|| {
+    let rows = vocabulary::STATE_PHRASES.iter();
+    PhraseIndex::new(rows.flat_map(|(kinds, phrases)| phrases.iter().map(|phrase| (*phrase, *kinds))))
 });
 
 /// Returns whether a text of an item of a kind has a phrase that speaks against its state, and no word that denies it.
@@ -29,17 +20,9 @@ pub(crate) fn has_state_phrase(text: &str, kind: StatedOf) -> bool {
 }
 
 fn has_phrase(clause: &[String], kind: StatedOf) -> bool {
-    let begins = |at: usize| {
-        let rows = ROWS.get(clause[at].as_str()).map_or(&[][..], Vec::as_slice);
-        rows.iter().any(|(words, kinds)| {
-            let rest = &clause[at + 1..];
-            kinds.contains(&kind)
-                && rest.len() >= words.len()
-                && rest.iter().zip(words).all(|(word, known)| word == known)
-        })
-    };
-    let is_denied = |at: usize| has_any(&clause[at.saturating_sub(2)..at], vocabulary::STATE_DENIALS);
-    (0..clause.len()).any(|at| begins(at) && !is_denied(at))
+    INDEX.all_in(clause).any(|phrase| {
+        phrase.meaning.contains(&kind) && !is_denied(&clause[..phrase.at], vocabulary::PHRASE_DENIALS, MAX_DISTANCE)
+    })
 }
 
 /// Returns whether a clause states a leakage class that is not tight: `leakage class IV`.
