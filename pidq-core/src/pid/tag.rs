@@ -255,7 +255,7 @@ impl Tag {
     /// Returns the row of letters that are a word.
     fn word(&self) -> Option<(&'static str, &'static str, &'static str)> {
         if self.is_kks {
-            return kks::component(&self.letters).map(|(letters, meaning)| (letters, letters, meaning));
+            return kks::component(&self.letters).map(|(of_loop, meaning)| (of_loop, of_loop, meaning));
         }
         let codes = vocabulary::SHUTDOWN_CODES.iter().map(|(code, meaning)| (*code, *code, *meaning));
         WORDS.iter().copied().chain(codes).find(|(word, ..)| *word == self.letters)
@@ -268,7 +268,7 @@ impl Tag {
     /// ISA-5.1. So is `Z` after a variable that has axes.
     pub fn protection(&self) -> Option<Protection> {
         if self.is_kks {
-            return None;
+            return kks::protects(&self.letters).then_some(Protection::Trip);
         }
         if let Some((word, ..)) = self.word() {
             return Some(if word.starts_with("SI") || word == "HIPPS" { Protection::Safety } else { Protection::Trip });
@@ -291,7 +291,7 @@ impl Tag {
     /// a valve, if they are one.
     pub fn split(&self) -> (Option<char>, Vec<char>) {
         if self.is_kks {
-            return (None, Vec::new());
+            return (None, if kks::controls(&self.letters) { vec!['C'] } else { Vec::new() });
         }
         if let Some((word, ..)) = self.word() {
             return (None, word.chars().filter(|letter| *letter == 'V').collect());
@@ -519,6 +519,9 @@ mod tests {
         assert_eq!(read("10LAB10CP001"), ("10LAB10-CP-001".into(), Some("pressure"), true));
         assert_eq!(read("10LAB10CT501A"), ("10LAB10-CT-501".into(), Some("temperature"), true));
         assert_eq!(read("10LAB10AA001"), ("10LAB10-AA-001".into(), None, false));
+        assert_eq!(read("10LAB10DP001"), ("10LAB10-CP-001".into(), Some("pressure"), true));
+        assert_eq!(read("10LAB10EZ001"), ("10LAB10-EZ-001".into(), None, false));
+        assert_eq!(Tag::parse("10LAB10EZ001").and_then(|tag| tag.protection()), Some(Protection::Trip));
         assert_eq!(read("LAB10CG001").1, Some("position"));
         // Not KKS: other counts of letters and digits.
         check("10LAB10C001", "10|L||AB|10|C001");

@@ -332,6 +332,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Last(&["logic_box", "logic_system", "safety_plc", "interlock_diamond", "interlock_symbol"]),
             Last(&["and_gate", "or_gate", "not_gate", "nand_gate", "nor_gate", "xor_gate", "logic_gate"]),
             Last(&["logic_inverter"]),
+            Last(other_languages::INSTRUMENTS),
+            Last(&["protection_system", "protection_logic", "protection_function", "protective_system"]),
             // What starts and stops a motor.
             Last(&["motor_starter", "starter", "soft_starter", "contactor", "circuit_breaker", "motor_breaker"]),
             Last(&["mcc", "motor_control_center", "motor_control_centre", "switchgear", "vsd", "vfd"]),
@@ -434,6 +436,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             // Not the valve of a truck that is unloaded.
             Is(&["unloading_valve"]),
             Last(other_languages::RELIEF_DEVICES),
+            // Of a hand valve, the disc: `robinet à soupape`.
+            Is(&["soupape"]),
         ],
     ),
     (
@@ -539,6 +543,9 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             InValve(&["mixing", "selector", "transfer", "switching"]),
             Last(&["diverter"]),
             InValve(SEVERAL_PORTS),
+            // Of a pump: to its process and back to its tank.
+            InValve(&["automatic_recirculation", "auto_recirculation"]),
+            Last(&["arc_valve"]),
             Begins(&["l_port_", "t_port_", "l_pattern_"]),
             Has(&["way_cock", "way_plug_cock", "way_stopcock", "way_stop_cock", "way_ball_cock", "way_tap"]),
             Last(other_languages::VALVES_OF_SEVERAL_WAYS),
@@ -597,7 +604,6 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Is(&["drain_cock", "vent_cock", "gauge_cock", "test_cock", "isolating_cock"]),
             // A plug or a needle alone is not a valve.
             Is(&["ball", "gate", "globe", "butterfly"]),
-            Is(&["gate_valve_manual", "ball_valve_manual", "globe_valve_manual", "butterfly_valve_manual"]),
             Is(&["plug_valve_manual", "needle_valve_manual", "globe_valve_angle"]),
             Is(&["gate_valve_flanged", "ball_valve_flanged", "globe_valve_flanged", "butterfly_valve_flanged"]),
             Is(&["valve_ball", "valve_gate", "valve_globe", "valve_plug", "valve_butterfly", "valve_needle"]),

@@ -21,8 +21,9 @@ pub(super) enum Words {
     InInstruments(&'static [&'static str]),
     /// Like `Has`, for a class that also has the word `valve`: a hydraulic pump is no valve.
     InValve(&'static [&'static str]),
-    /// One of these before `_valve`, after nothing but words of `HAND_VALVE_WORDS`: `wedge_gate_valve`, but not
-    /// `control_gate_valve` or any other word that may say that it is no hand valve.
+    /// One of these before `_valve` or `_vlv`, after nothing but words of `HAND_VALVE_WORDS`: `wedge_gate_valve`, but not
+    /// `control_gate_valve` or any other word that may say that it is no hand valve. `HAND_VALVE_DETAILS` may follow:
+    /// `ball_valve,_full_bore`.
     HandValve(&'static [&'static str]),
 }
 pub(super) use Words::{Begins, Driven, Ends, HandValve, Has, InInstruments, InPiping, InValve, Is, Last, Valve};
@@ -161,6 +162,72 @@ const HAND_VALVE_WORDS: &[&str] = &[
     "y",
 ];
 
+/// Words behind the name of a hand valve that leave it one: its bore, its ends, its material. A part, such as `gate_valve_stem`,
+/// is no valve.
+const HAND_VALVE_DETAILS: &[&str] = &[
+    "ball",
+    "bore",
+    "butt",
+    "butterfly",
+    "carbon",
+    "cast",
+    "closed",
+    "double",
+    "eccentric",
+    "end",
+    "ends",
+    "entry",
+    "flanged",
+    "floating",
+    "forged",
+    "full",
+    "gate",
+    "gear",
+    "globe",
+    "hand",
+    "high",
+    "lever",
+    "lined",
+    "locked",
+    "lug",
+    "lugged",
+    "manual",
+    "metal",
+    "needle",
+    "normally",
+    "one",
+    "operated",
+    "pattern",
+    "performance",
+    "piece",
+    "port",
+    "ptfe",
+    "pvc",
+    "reduced",
+    "rising",
+    "screwed",
+    "seated",
+    "single",
+    "socket",
+    "soft",
+    "split",
+    "stainless",
+    "steel",
+    "straight",
+    "threaded",
+    "three",
+    "top",
+    "triple",
+    "trunnion",
+    "two",
+    "type",
+    "wafer",
+    "wedge",
+    "weld",
+    "welded",
+    "y",
+];
+
 impl Words {
     /// Returns whether a class in snake_case matches.
     pub fn matches(self, class: &str) -> bool {
@@ -181,7 +248,10 @@ impl Words {
                 let kind = class.strip_prefix("instrument.").or_else(|| class.strip_prefix("instruments."));
                 kind.is_some_and(|kind| words.iter().any(|word| is_spelling_of(kind, word)))
             }
-            HandValve(words) => class.strip_suffix("_valve").is_some_and(|kind| is_hand_valve(words, kind)),
+            HandValve(words) => ["_valve", "_vlv"].iter().any(|noun| {
+                let splits = class.match_indices(noun).map(|(at, _)| (&class[..at], &class[at + noun.len()..]));
+                splits.into_iter().any(|(kind, details)| is_hand_valve(words, kind) && are_details(details))
+            }),
         }
     }
 
@@ -204,8 +274,12 @@ impl Words {
             }
             InPiping(words) => (r"^piping_component\.(.*_)?", words, "$"),
             HandValve(words) => {
-                let [any, hand] = [HAND_VALVE_WORDS, HAND_WORDS].map(|words| words.join("|"));
-                return format!("^(({any})_|({hand})_operated_)*({})_valve$", words.join("|"));
+                let [any, hand, details] =
+                    [HAND_VALVE_WORDS, HAND_WORDS, HAND_VALVE_DETAILS].map(|words| words.join("|"));
+                let kinds = words.join("|");
+                return format!(
+                    r"^(({any})_|({hand})_operated_)*({kinds})_(valve|vlv)([^\pL\pN]+({details}))*[^\pL\pN]*$"
+                );
             }
         };
         format!("{before}({}){after}", words.join("|").replace('.', r"\."))
@@ -224,6 +298,15 @@ fn is_spelling_of(class: &str, word: &str) -> bool {
         rest.strip_prefix(part)
     });
     matches!(rest, Some("" | "s"))
+}
+
+/// Returns whether what follows the name of a hand valve leaves it one.
+fn are_details(text: &str) -> bool {
+    !text.starts_with(char::is_alphanumeric)
+        && text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .all(|word| HAND_VALVE_DETAILS.contains(&word))
 }
 
 /// Returns whether a class without `_valve` is one of some types after nothing but words of hand valves.

@@ -32,6 +32,7 @@ pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "
 pub const INTERLOCKS: &[&str] = &[
     "bms",
     "burner_management",
+    "enclavamiento",
     "esd_system",
     "fgs",
     "fire_and_gas",
@@ -40,9 +41,21 @@ pub const INTERLOCKS: &[&str] = &[
     "logic_box",
     "logic_solver",
     "logic_system",
+    "notabschaltung",
     "plc",
+    "protection_function",
+    "protection_system",
+    "protective_function",
+    "protective_system",
     "safety_system",
+    "schutzfunktion",
+    "schutzlogik",
+    "schutzsystem",
     "shutdown_system",
+    "sicherheitsabschaltung",
+    "vergrendeling",
+    "verriegelung",
+    "verrouillage",
 ];
 
 /// Words in the classes of blocks that vote on several signals or combine them, whatever the letters of their tags.

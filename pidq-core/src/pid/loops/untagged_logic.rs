@@ -1,7 +1,7 @@
 //! Logic of trips without a number: a box `SIS`, a diamond `I` or a voting block between a transmitter and a valve.
 //!
-//! It belongs to no loop by a tag. The transmitters that feed it are a trip then: their loop, or one of its own with the same
-//! name if they also feed a controller.
+//! It belongs to no loop by a tag. The transmitter that feeds it is a trip then: its loop, or one of its own with the same
+//! name if it also feeds a controller. Logic that several loops feed is a loop of its own with the name of the logic.
 
 use hashbrown::HashSet;
 
@@ -38,9 +38,15 @@ impl Loops {
             let acts = targets.iter().any(|target| signals::is_target(drawing, *target));
             match (only_measuring.as_slice(), feeders.as_slice()) {
                 ([at], [_]) => self.add_logic(*at, node),
-                ([], _) if acts => {
-                    let name = feeders.first().map(|at| self.list[*at].name.clone());
-                    let name = name.or_else(|| name_of_target(drawing, &targets)).unwrap_or_default();
+                // The loops of several transmitters keep their own sensors.
+                (only_measuring, feeders) if acts && (only_measuring.is_empty() || feeders.len() > 1) => {
+                    let name = match feeders {
+                        [at] => Some(self.list[*at].name.clone()),
+                        _ => drawing.tag(node).map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned),
+                    };
+                    let of_feeder = || feeders.first().map(|at| self.list[*at].name.clone());
+                    let name =
+                        name.or_else(of_feeder).or_else(|| name_of_target(drawing, &targets)).unwrap_or_default();
                     self.list.push(Loop { node: None, name, members: Vec::new(), protection: Some(stated) });
                     self.add_logic(self.list.len() - 1, node);
                 }

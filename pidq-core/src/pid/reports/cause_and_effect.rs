@@ -19,6 +19,7 @@ use crate::pid::loop_parts::voting::{may_not_be_met, stated_voting};
 use crate::pid::loop_parts::{air_supply, gates, root_valves};
 use crate::pid::loops::position_feedback::{self, Feedback};
 use crate::pid::loops::{NamedParts, protection, signals};
+use crate::pid::tag::Tag;
 use crate::pid::valve_state::out_of_action::{is_out_of_action, signal_may_not_act};
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
 use crate::pid::valve_state::trip_effects::has_other_effect;
@@ -159,7 +160,9 @@ impl<'d, 'a> Report<'d, 'a> {
                 continue;
             }
             let steps = self.follow(node, budget)?;
-            if steps.iter().any(|step| step.effect.is_some() && (self.all || step.is_trip)) {
+            let tag = self.drawing.tag(node).and_then(Tag::parse_letters);
+            let is_trip = self.all || tag.is_some_and(|tag| tag.protection().is_some());
+            if steps.iter().any(|step| step.effect.is_some() && (is_trip || step.is_trip)) {
                 self.add_not_followed(node, NONE, "unknown_class", budget)?;
             }
         }

@@ -1,6 +1,7 @@
 //! Tags of power plants in the identification system KKS (VGB-B 105): `10LAB10CP001`.
 //!
-//! A code of the system with its number, two letters of the component, and three digits.
+//! A code of the system with its number, two letters of the component, and three digits. The second letter of a circuit is its
+//! variable: the control circuit `DP` belongs to the loop of the measuring circuit `CP`.
 
 use super::{Tag, is_separator};
 
@@ -47,6 +48,13 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ("CY", "vibration", "measuring circuit of vibration"),
 ];
 
+/// Circuits with a measured variable as the second letter besides measuring circuits, and their meaning.
+const CIRCUITS: &[(char, &str)] = &[('D', "closed-loop control circuit"), ('F', "indirect measuring circuit")];
+
+/// First letter of the components that condition signals, and those of them with a meaning of their own.
+const SIGNALS: char = 'E';
+const SIGNAL_COMPONENTS: &[(&str, &str)] = &[("EG", "alarm"), ("EZ", "protection")];
+
 /// Returns the tag that a text is in KKS; `None` if it is another one.
 pub(super) fn parse(text: &str) -> Option<Tag> {
     let text = text.trim_start_matches(['=', '-']);
@@ -75,13 +83,32 @@ fn split(text: &str, count: std::ops::RangeInclusive<usize>, is_of_kind: impl Fn
     count.contains(&found).then(|| text.split_at(found))
 }
 
-/// Returns the letters of a component and their meaning.
+/// Returns the letters of the loop of a component, and its meaning.
 pub(super) fn component(letters: &str) -> Option<(&'static str, &'static str)> {
     let measuring = VARIABLES.iter().map(|(letters, _, meaning)| (*letters, *meaning));
-    COMPONENTS.iter().copied().chain(measuring).find(|(known, _)| *known == letters)
+    let known = COMPONENTS.iter().chain(SIGNAL_COMPONENTS).copied().chain(measuring);
+    let (first, second) = (letters.chars().next()?, letters.chars().nth(1)?);
+    let circuit = || {
+        let (_, meaning) = CIRCUITS.iter().find(|(kind, _)| *kind == first)?;
+        let (measuring, ..) = VARIABLES.iter().find(|(known, ..)| known.ends_with(second))?;
+        Some((*measuring, *meaning))
+    };
+    let signals = || (first == SIGNALS).then_some(("E", "signal conditioning"));
+    known.into_iter().find(|(known, _)| *known == letters).or_else(circuit).or_else(signals)
 }
 
-/// Returns the measured variable of a measuring circuit.
+/// Returns the measured variable of a circuit.
 pub(super) fn variable(letters: &str) -> Option<&'static str> {
-    VARIABLES.iter().find(|(known, ..)| *known == letters).map(|(_, variable, _)| *variable)
+    let (circuit, _) = component(letters)?;
+    VARIABLES.iter().find(|(known, ..)| *known == circuit).map(|(_, variable, _)| *variable)
+}
+
+/// Returns whether the letters of a component are those of a control circuit.
+pub(super) fn controls(letters: &str) -> bool {
+    letters.starts_with('D')
+}
+
+/// Returns whether the letters of a component are those of the protection of a machine or a plant.
+pub(super) fn protects(letters: &str) -> bool {
+    letters == "EZ"
 }
