@@ -215,7 +215,11 @@ fn a_machine_with_one_pipe_lacks_the_other_one() {
     {
         assert_eq!(machine(class, &json!({})), json!(["unknown", true, ["missing_pipe P-1"]]), "{class}");
     }
-    for class in ["vessel", "heat_exchanger", "agitator"] {
+    for class in ["heat_exchanger", "plate_heat_exchanger", "Wärmeübertrager", "ejector", "desuperheater", "jet_pump"]
+    {
+        assert_eq!(machine(class, &json!({})), json!(["unknown", true, ["missing_pipe P-1"]]), "{class}");
+    }
+    for class in ["vessel", "air_cooled_heat_exchanger", "electric_heater", "agitator"] {
         assert_eq!(machine(class, &json!({}))[0], json!("yes"), "{class}");
     }
     let second = json!({
@@ -223,6 +227,73 @@ fn a_machine_with_one_pipe_lacks_the_other_one() {
         "edges": [{"from": "T-1", "to": "HV-2"}, {"from": "HV-2", "to": "P-1"}],
     });
     assert_eq!(machine("pump", &second), json!(["yes", true, []]));
+    // An exchanger with one side, and an ejector without one of its fluids.
+    for class in ["shell_and_tube_heat_exchanger", "condenser", "ejector"] {
+        assert_eq!(machine(class, &second), json!(["unknown", true, ["missing_pipe P-1"]]), "{class}");
+    }
+    let third = json!({
+        "nodes": [
+            {"id": "HV-2", "node_classification": "gate_valve"}, {"id": "HV-3", "node_classification": "gate_valve"},
+            {"id": "T-3", "node_classification": "tank"}
+        ],
+        "edges": [
+            {"from": "T-1", "to": "HV-2"}, {"from": "HV-2", "to": "P-1"}, {"from": "T-3", "to": "HV-3"},
+            {"from": "HV-3", "to": "P-1"}
+        ],
+    });
+    assert_eq!(machine("ejector", &third), json!(["yes", true, []]));
+}
+
+#[test]
+fn an_exchanger_on_the_way_may_have_one_side_on_the_sheet() {
+    let document = json!({
+        "nodes": [
+            {"id": "V-1", "class": "vessel"}, {"id": "E-1", "class": "heat_exchanger"}, {"id": "H-1", "class": "gate_valve"},
+            {"id": "H-2", "class": "gate_valve"}, {"id": "T-1", "class": "tank"}
+        ],
+        "edges": [
+            {"from": "T-1", "to": "H-1"}, {"from": "H-1", "to": "V-1"}, {"from": "V-1", "to": "E-1"},
+            {"from": "E-1", "to": "H-2"}, {"from": "H-2", "to": "T-1"}
+        ]
+    });
+    let missing = |start: &str| {
+        let query = format!(
+            r#"isolate("{start}", {{pass: "through"}}).uncertain | filter(.reason == "missing_pipe") | size()"#
+        );
+        answer_of(&document, &query)
+    };
+    assert_eq!((missing("V-1"), missing("E-1")), (json!(0), json!(1)));
+}
+
+#[test]
+fn an_item_in_a_pipe_where_fluids_meet_has_three_pipes() {
+    for (class, expected) in
+        [("injection_quill", "unknown"), ("piping_component.ejector", "unknown"), ("strainer", "yes")]
+    {
+        let document = json!({
+            "nodes": [
+                {"id": "V-1", "class": "vessel"}, {"id": "A-1", "class": class}, {"id": "H-1", "class": "gate_valve"},
+                {"id": "T-1", "class": "tank"}
+            ],
+            "edges": [{"from": "V-1", "to": "A-1"}, {"from": "A-1", "to": "H-1"}, {"from": "H-1", "to": "T-1"}]
+        });
+        assert_eq!(answer_of(&document, r#"isolate("V-1").isolated"#), json!(expected), "{class}");
+    }
+}
+
+#[test]
+fn a_valve_without_a_pipe_that_names_its_equipment_is_a_gap() {
+    for field in ["equipment", "partOf", "mounted_on", "equipment_tag", "parent_id", "parent_equipment"] {
+        for class in ["gate_valve", "safety_valve", "open_end"] {
+            let item = json!([{"id": "HV-9", "tag": "HV-9", "node_classification": class, field: "V-1"}]);
+            let found = judged(&plant(&json!({}), &item));
+            assert_ne!(found[0], json!("yes"), "{field} {class}: {found}");
+            assert!(
+                found[2].as_array().is_some_and(|gaps| gaps.contains(&json!("free_port HV-9"))),
+                "{field} {class}: {found}"
+            );
+        }
+    }
 }
 
 #[test]

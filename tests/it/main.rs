@@ -44,6 +44,7 @@ mod isolation_parts;
 mod isolation_plans;
 mod isolation_relief;
 mod isolation_stated;
+mod isolation_texts;
 mod joined_sheets;
 mod joined_sheets_oracle;
 mod language;

@@ -139,18 +139,32 @@ fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
     let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
     let is_measured = items.iter().any(|item| has_sensor(drawing, *item));
     let is_blind = items.last().is_some_and(|end| closes_pipe(drawing, *end));
-    let words: String = items.iter().map(|item| all_words_of(drawing, *item)).collect();
-    let has_word = |matches: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(matches);
+    let has_word = |known: &[&str]| items.iter().any(|item| names_purpose(drawing, *item, known));
     match () {
-        () if has_word(|word| word.starts_with("drain")) => "drain",
-        // Match entire words: a venturi is not a vent.
-        () if has_word(|word| matches!(word, "vent" | "vents" | "venting" | "vented" | "ventilation")) => "vent",
+        () if has_word(vocabulary::DRAIN_WORDS) => "drain",
+        () if has_word(vocabulary::VENT_WORDS) => "vent",
         () if items.last().is_some_and(|end| opens_to_air(drawing, *end)) => "vent",
         () if is_measured => "instrument_connection",
         () if has_valve && !is_blind => "drain_or_vent",
         () if items.last().is_some_and(|end| is_open(drawing, *end)) => "open",
         () => "plugged",
     }
+}
+
+/// Returns whether a text of an item, or a remark that is no sentence, has a word for a purpose that nothing before it denies.
+/// Entire words match, as a venturi is not a vent.
+fn names_purpose(drawing: &Drawing<'_>, node: NodeId, known: &[&str]) -> bool {
+    const MAX_WORDS: usize = 4;
+    let is_short = |text: &&str| text.split_whitespace().count() <= MAX_WORDS;
+    let remarks = valve_state::texts(drawing, node, Names::Remarks).filter(is_short).map(snake_case);
+    std::iter::once(all_words_of(drawing, node)).chain(remarks).any(|text| {
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
+        words.iter().enumerate().any(|(at, word)| {
+            let is_denied =
+                || words[at.saturating_sub(2)..at].iter().any(|word| vocabulary::PHRASE_DENIALS.contains(word));
+            known.contains(word) && !is_denied()
+        })
+    })
 }
 
 /// Returns whether an item closes the end of a pipe: a blind, a blind flange, a cap, a plug.

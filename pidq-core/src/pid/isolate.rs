@@ -31,6 +31,7 @@ mod stated_parts;
 mod stated_pipes;
 pub(crate) mod targets;
 mod through_equipment;
+mod unread_texts;
 
 use std::cell::RefCell;
 
@@ -335,7 +336,8 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_contradicting_joints(visitor)?;
         self.find_absent_pipes(visitor)?;
         self.note_absent_equipment(visitor)?;
-        self.note_machines_with_one_pipe(visitor)?;
+        self.note_missing_pipes(visitor)?;
+        self.note_unread_texts(visitor)?;
         self.find_other_drawings(visitor)?;
         self.remove_internal_barriers(visitor)?;
         Ok(self)
@@ -661,7 +663,7 @@ pub(crate) fn pipe_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
     expected_pipe_count(drawing, node).max(if is_through { 2 } else { 0 })
 }
 
-/// Returns the number of ways of a valve of several ways or of a cross by its class or its fields; zero for other items.
+/// Returns the number of ways of a valve of several ways, a cross or an ejector by its class or its fields; zero for other items.
 fn stated_way_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
     let role = drawing.topology.roles[node as usize];
     let is_valve = matches!(role, Role::MultiWay | Role::Barrier | Role::Control);
@@ -669,6 +671,7 @@ fn stated_way_count(drawing: &Drawing<'_>, node: NodeId) -> usize {
         () if is_valve && drawing.class_has(node, vocabulary::FOUR_WAYS) => 4,
         () if role == Role::MultiWay || is_valve && valve_state::has_several_ways(drawing, node) => 3,
         () if role == Role::Junction && drawing.class_ends_with_word(node, &["cross"]) => 4,
+        () if role == Role::None && drawing.class_ends_with_word(node, vocabulary::THREE_CONNECTIONS) => 3,
         () => 0,
     }
 }

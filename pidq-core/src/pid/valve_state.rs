@@ -28,7 +28,7 @@ use self::phrases::{DriveAction, TextKind};
 use self::way_count::{Ways, ways};
 use super::Datum;
 use super::stated_values::{is_container, may_state, plain_name, stated_fields, values, values_of};
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::node_memo::Property;
@@ -501,6 +501,10 @@ pub(crate) fn blind_position(drawing: &Drawing<'_>, node: NodeId) -> BlindPositi
         (true, false, _) => BlindPosition::Closed,
         (false, true, _) => BlindPosition::Open,
         (true, true, _) | (_, _, true) => BlindPosition::Unknown,
+        _ if other_statements::consist_of_closed(drawing, node) => match other_statements::say_open(drawing, node) {
+            true => BlindPosition::Unknown,
+            false => BlindPosition::Closed,
+        },
         _ if has_word("closed") && !has_word("open") && is_position_in_class(drawing, node) => BlindPosition::Closed,
         _ if has_word("open") && !has_word("closed") => BlindPosition::Open,
         _ => BlindPosition::Unknown,
@@ -587,6 +591,13 @@ fn state<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> Option<Value<
 /// Returns the texts of an item under some names.
 pub(crate) fn texts<'a>(drawing: &Drawing<'a>, node: NodeId, names: Names) -> impl Iterator<Item = &'a str> {
     values(drawing, node, names).filter_map(Value::as_str)
+}
+
+/// Returns the texts of a pipe: its label, its description and its remarks.
+pub(crate) fn texts_of_pipe<'a>(drawing: &Drawing<'a>, pipe: EdgeId) -> impl Iterator<Item = &'a str> {
+    let names = [Names::ComponentName, Names::Description, Names::Remarks];
+    let edge = drawing.edge(pipe);
+    names.into_iter().flat_map(move |names| values_of(drawing, edge, names)).filter_map(Value::as_str)
 }
 
 /// Returns the strings and Booleans of an item under some names.

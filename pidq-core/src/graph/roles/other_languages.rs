@@ -139,6 +139,10 @@ pub(super) const HAND_VALVES: &[&str] = &[
 ];
 
 pub(super) const ACTUATED_VALVES: &[&str] = &[
+    // They hold the pressure before them by themselves, and are no safety devices.
+    "overstortventiel",
+    "ueberstroemventil",
+    "überströmventil",
     "detendeur",
     "détendeur",
     "drosselklappe",
@@ -269,8 +273,6 @@ pub(super) const RELIEF_DEVICES: &[&str] = &[
     "soupape_de_surete",
     "soupape_de_sûrete",
     "soupape_de_sûreté",
-    "ueberstroemventil",
-    "überströmventil",
     "vakuumbrecher",
     "disco_de_ruptura",
     "valvula_de_alivio",
@@ -281,7 +283,6 @@ pub(super) const RELIEF_DEVICES: &[&str] = &[
     "válvula_rompedora_de_vacío",
     "breekplaat",
     "ontlastklep",
-    "overstortventiel",
     "overdrukventiel",
     "veiligheidsklep",
     "veiligheidsventiel",

@@ -306,6 +306,39 @@ pub const SINGLE_SIDED: &[&str] = &[
     "de_superheater",
 ];
 
+/// Last words in the classes of exchangers of two fluids, each with an inlet and an outlet.
+pub const TWO_SIDED: &[&str] = &[
+    "condenser",
+    "double_pipe",
+    "exchanger",
+    "interchanger",
+    "kondensator",
+    "reboiler",
+    "recuperator",
+    "waermetauscher",
+    "waermeuebertrager",
+    "wärmetauscher",
+    "wärmeübertrager",
+    "échangeur",
+    "échangeur_de_chaleur",
+];
+
+/// Last words in the classes of items in which two fluids meet and leave as one.
+pub const THREE_CONNECTIONS: &[&str] = &[
+    "attemperator",
+    "de_superheater",
+    "desuperheater",
+    "eductor",
+    "ejector",
+    "eyector",
+    "injection_lance",
+    "injection_quill",
+    "jet_pump",
+    "steam_jet",
+    "strahlpumpe",
+    "éjecteur",
+];
+
 /// Words in the texts of equipment with a second space behind a wall.
 pub const SECOND_SIDES: &[&str] = &[
     "annular_space",

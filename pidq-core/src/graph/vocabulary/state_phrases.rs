@@ -1,9 +1,9 @@
 //! Phrases that speak against the state of an item: a valve that does not close, a blind that does not hold, a relief device
-//! or a check valve that does not act, an open end that is not open.
+//! or a check valve that does not act, an open end that is not open, equipment and pipes with connections that are not drawn.
 //!
 //! Only phrases whose words have no meaning of their own in other rules: negations, conditions and participles are read apart.
 
-use self::StatedOf::{Blind, CheckValve, Exit, Relief, Valve};
+use self::StatedOf::{Blind, CheckValve, Equipment, Exit, Pipe, Relief, Valve};
 
 /// Kind of item that a phrase speaks against.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,6 +19,10 @@ pub enum StatedOf {
     CheckValve,
     /// An end of a pipe at which a flow leaves it.
     Exit,
+    /// Equipment that the drawing shows with all its connections.
+    Equipment,
+    /// A pipe without branches.
+    Pipe,
 }
 
 /// Phrases in lower case, without punctuation, with the kinds of items that they speak against.
@@ -94,6 +98,19 @@ pub const STATE_PHRASES: &[(&[StatedOf], &[&str])] = &[
     (&[Blind], &["schutzkappe", "transportdeckel", "transportverschluss", "lose", "undersized", "underrated"]),
     (&[Blind], &["under rated", "low rating", "wrong rating", "swung open", "partly inserted"]),
     (&[Blind], &["half inserted", "partially inserted", "not rated", "duct tape", "taped"]),
+    (&[Relief], &["locked out", "tagged out", "danger tag", "danger tagged", "lock out tag out"]),
+    // Connections that are not drawn. The end of a clause is `$`.
+    (&[Equipment, Pipe], &["not shown", "not drawn", "not indicated", "not depicted", "omitted for clarity"]),
+    (&[Equipment, Pipe], &["continued on", "cont on", "continues on", "see sheet", "see also sheet", "shown on sheet"]),
+    (&[Equipment, Pipe], &["see detail", "shown elsewhere", "shown on other", "shown on another", "see other sheet"]),
+    (&[Equipment, Pipe], &["nicht dargestellt", "nicht gezeichnet", "nicht gezeigt", "siehe blatt", "siehe detail"]),
+    (&[Equipment, Pipe], &["non représenté", "non représentée", "non représentés", "voir feuille", "voir détail"]),
+    (&[Equipment, Pipe], &["no mostrado", "no mostrada", "no mostrados", "ver hoja", "niet getekend", "zie blad"]),
+    (&[Equipment], &["typ drain", "typical drain", "typ vent", "drain on each", "vent on each", "nozzle to be added"]),
+    (&[Equipment], &["vented $", "vented manway", "vented cover", "drucklos", "belüftet", "unpressurized"]),
+    (&[Equipment], &["unpressurised", "drukloos", "sans pression", "sin presión"]),
+    (&[Pipe], &["with drain", "with drain valve", "with vent", "with vent valve", "with bypass", "with branch"]),
+    (&[Pipe], &["drain valve $", "vent valve $", "mit entleerung", "mit entlüftung", "avec purge", "avec vidange"]),
     // An end that something closes.
     (&[Exit], &["blanked", "blinded", "plugged", "capped", "taped", "frozen", "iced", "silted", "clogged", "choked"]),
     (&[Exit], &["bird nest", "birds nest", "bird s nest", "nest", "covered", "obstructed", "obstruction"]),
@@ -106,6 +123,29 @@ pub const STATE_PHRASES: &[(&[StatedOf], &[&str])] = &[
 pub const PHRASE_DENIALS: &[&str] = &[
     "avoid", "geen", "if", "jamais", "kein", "keine", "keinen", "never", "nicht", "nie", "niet", "no", "non", "not",
     "nunca", "ohne", "pas", "prevent", "sans", "senza", "sin", "without", "zero", "zonder",
+];
+
+/// Words beside which a text about what is not drawn is about no connection.
+pub const NO_CONNECTION_WORDS: &[&str] = &[
+    "demister",
+    "earthing",
+    "fireproofing",
+    "foundation",
+    "grounding",
+    "heat",
+    "insulation",
+    "internals",
+    "isolierung",
+    "ladder",
+    "ladders",
+    "lagging",
+    "platform",
+    "platforms",
+    "skirt",
+    "support",
+    "supports",
+    "tracing",
+    "trays",
 ];
 
 /// Words of a leakage class, and the classes that are not tight: ANSI/FCI 70-2 (IEC 60534-4) classes I to III, rates D to G of

@@ -234,8 +234,11 @@ pub const REFERENCES: &[&str] = &["note", "notes", "anmerkung", "hinweis", "rema
 pub const HINDERING_FIELD_WORDS: &[&str] = &[
     "actuator",
     "actuators",
+    "automated",
     "automatic",
+    "automation",
     "bypass",
+    "bypassed",
     "cause",
     "closes",
     "controlled",
@@ -249,9 +252,12 @@ pub const HINDERING_FIELD_WORDS: &[&str] = &[
     "failure",
     "hole",
     "interlock",
+    "io",
     "jammed",
     "leaking",
+    "opening",
     "operated",
+    "partial",
     "passing",
     "shutdown",
     "signal",
@@ -265,22 +271,48 @@ pub const HINDERING_FIELD_WORDS: &[&str] = &[
 pub const HARMLESS_FIELD_WORDS: &[&str] = &["bolt", "bolts", "flange", "flanges", "pattern", "supplier", "vendor"];
 
 /// Words in the names of fields that speak against a valve if their value is a denial: `tight_shutoff: false`.
-pub const CLOSING_FIELD_WORDS: &[&str] =
-    &["fitted", "functional", "holding", "mounted", "operable", "operational", "shutoff", "tight", "tightness", "tso"];
+pub const CLOSING_FIELD_WORDS: &[&str] = &[
+    "fitted",
+    "functional",
+    "handwheel",
+    "holding",
+    "integrity",
+    "isolating",
+    "isolation",
+    "mounted",
+    "operable",
+    "operational",
+    "proven",
+    "shutoff",
+    "suitable",
+    "tight",
+    "tightness",
+    "tso",
+];
 
 /// Fields for the state or the condition of a valve, in snake_case.
 pub const STATE_FIELDS: &[&str] = &[
     "actual_state",
+    "change",
+    "change_status",
     "condition",
     "current_state",
     "current_status",
     "estado",
+    "inspection",
+    "inspection_result",
+    "inspection_status",
     "item_condition",
+    "last_inspection",
+    "last_test",
+    "leak_test",
     "operating_state",
     "operating_status",
     "operational_state",
     "operational_status",
+    "revision_status",
     "state",
+    "test_result",
     "toestand",
     "valve_condition",
     "valve_state",
@@ -290,6 +322,9 @@ pub const STATE_FIELDS: &[&str] = &[
 /// Fields with the text of a note on the drawing.
 pub const NOTE_TEXT_FIELDS: &[&str] =
     &["caption", "content", "contents", "note_text", "string", "text", "text_string", "value"];
+
+/// Fields of the metadata of a sheet with its notes.
+pub const SHEET_NOTE_FIELDS: &[&str] = &["general_notes", "notes", "remarks", "sheet_notes"];
 
 /// Last words of the classes of notes on a drawing.
 pub const NOTE_CLASSES: &[&str] = &["annotation", "comment", "note", "remark", "text", "textbox", "callout"];
@@ -316,6 +351,10 @@ pub const VALVE_TYPE_FIELDS: &[&str] = &[
     "sub_class",
     "valve_type",
     "type_of_valve",
+    "valve_function",
+    "block_name",
+    "cad_block",
+    "block",
     // Of SmartPlant P&ID.
     "piping_comp_type",
     "piping_comp_subclass",

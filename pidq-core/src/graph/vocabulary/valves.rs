@@ -77,19 +77,25 @@ pub const ACTUATED_VALVE_CODES: &[&str] = &[
 
 /// Words of texts that say that a valve is operated by hand.
 pub const HAND_OPERATION_WORDS: &[&str] = &[
+    "bar",
     "bevel",
     "box",
     "chain",
+    "chainwheel",
     "gear",
     "gearbox",
     "hand",
+    "handle",
     "handwheel",
+    "key",
     "lever",
     "manual",
     "manually",
     "operated",
     "operation",
     "operator",
+    "square",
+    "t",
     "wheel",
     "with",
     "worm",
@@ -255,6 +261,43 @@ pub const VALVE_TYPES: &[&str] = &[
 /// Words in the classes of parts that move a valve and have its tag.
 pub const ACTUATOR_CLASSES: &[&str] = &["actuat", "positioner", "valve_reference"];
 
+/// Words for a branch that empties a pipe or a vessel at its lowest point.
+pub const DRAIN_WORDS: &[&str] = &[
+    "ablass",
+    "aftap",
+    "drain",
+    "drainage",
+    "draining",
+    "drains",
+    "drenaje",
+    "entleerung",
+    "entleerungshahn",
+    "entleerungsventil",
+    "entwässerung",
+    "lpd",
+    "scarico",
+    "vidange",
+];
+
+/// Words for a branch that lets gas out of a pipe or a vessel, or air into it.
+pub const VENT_WORDS: &[&str] = &[
+    "belüftung",
+    "bleeder",
+    "entlüfter",
+    "entlüftung",
+    "entlüftungsventil",
+    "hpv",
+    "ontluchting",
+    "sfiato",
+    "venteo",
+    "vent",
+    "vented",
+    "ventilation",
+    "venting",
+    "vents",
+    "évent",
+];
+
 /// Words of connectors and branches into which something is drained or vented.
 pub const BLEED_WORDS: &[&str] = &[
     "atmosphere",
@@ -276,7 +319,7 @@ pub const SHARED_SYSTEMS: &[&str] = &["flare", "header", "headers", "blowdown", 
 
 /// Ends of the classes of fittings that close the end of a pipe.
 pub const CAPS: &[&str] =
-    &["cap", "pipe_plug", "plug_fitting", "threaded_plug", "screwed_plug", "hex_plug", "bull_plug"];
+    &["cap", "plug", "pipe_plug", "plug_fitting", "threaded_plug", "screwed_plug", "hex_plug", "bull_plug"];
 
 /// Parts of the classes and descriptions of check valves with a spindle that may hold them shut.
 pub const STOP_CHECKS: &[&str] = &[

@@ -145,7 +145,8 @@ fn is_only_outlet(drawing: &Drawing<'_>, junction: NodeId, outlet: NodeId, charg
     Ok(true)
 }
 
-/// Returns whether a way without branches ends at another closed barrier. An edge of unknown kind may be a branch.
+/// Returns whether a way without branches ends at another closed barrier, a blind flange, a cap or an instrument. An edge of
+/// unknown kind may be a branch.
 fn ends_at_closed(
     drawing: &Drawing<'_>,
     [mut before, mut node]: [NodeId; 2],
@@ -170,10 +171,22 @@ fn ends_at_closed(
             (Some(only), None) if !may_leave && !has_unknown_branch(drawing, node, [before, only], charge)? => {
                 (before, node) = (node, only);
             }
+            (None, _) if !may_leave && !has_unknown_branch(drawing, node, [before, node], charge)? => {
+                return Ok(is_tight_end(drawing, node));
+            }
             _ => return Ok(false),
         }
     }
     Ok(false)
+}
+
+/// Returns whether nothing leaves a pipe at its last item: an instrument, a blind flange or a cap that is there.
+fn is_tight_end(drawing: &Drawing<'_>, end: NodeId) -> bool {
+    match drawing.topology.roles[end as usize] {
+        Role::Instrument => true,
+        Role::PositiveBarrier => installation(drawing, end) == Installation::Installed && !may_not_close(drawing, end),
+        _ => is_closed_cap(drawing, end),
+    }
 }
 
 /// Takes the valve in the line itself out of two that look like bleeds: beside a vent on the sheet, that which leads to a

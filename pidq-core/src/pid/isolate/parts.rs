@@ -82,9 +82,22 @@ impl Parts {
             }
         }
         found.without_pipes = (0..topology.node_count() as u32).filter(|node| lacks_pipe(drawing, *node)).collect();
+        found.add_named_without_pipes(drawing, charge)?;
         let on_equipment: HashSet<NodeId> = found.unpiped.values().flatten().copied().collect();
         found.without_pipes.retain(|node| !on_equipment.contains(node));
         Ok(found)
+    }
+
+    /// Adds valves, relief devices and ends of pipes without a pipe to the equipment that a field names. With a pipe, they may
+    /// stand in a line of it.
+    fn add_named_without_pipes(&mut self, drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<()> {
+        for item in self.without_pipes.clone() {
+            let Some(owner) = drawing.node_field(item, Names::Owner) else { continue };
+            if let Some(equipment) = parent_of(drawing, owner, charge)? {
+                self.add(drawing, equipment, item);
+            }
+        }
+        Ok(())
     }
 
     /// Adds nozzles that only an edge for signals or members, whatever its direction, connects to equipment: nothing else can

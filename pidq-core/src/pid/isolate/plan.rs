@@ -15,7 +15,7 @@ use crate::graph::equipment_sides::is_unstated;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
-use crate::pid::dead_ends::is_cap;
+use crate::pid::dead_ends::{has_sensor, is_cap, only_branch};
 use crate::pid::valve_state::check_valves::{has_handwheel, opens_from};
 use crate::pid::valve_state::{
     BlindPosition, Installation, blind_position, installation, is_closed, is_locked_open, is_spool_in_place,
@@ -111,7 +111,8 @@ impl<'a> Isolation<'_, 'a> {
         let bleeds = self.bleeds(charge)?;
         let mut proofs = Vec::new();
         for (barrier, cuts_off) in self.barriers.iter().zip(self.cut_offs(charge)?) {
-            if !bleeds.contains(&self.steps[barrier.step as usize].node) {
+            let is_bleed = bleeds.contains(&self.steps[barrier.step as usize].node);
+            if !is_bleed && !self.leads_to_sensor_only(barrier, charge)? {
                 proofs.push(self.proof(barrier, cuts_off, &bleeds, charge)?);
             }
         }
@@ -201,6 +202,17 @@ impl<'a> Isolation<'_, 'a> {
             cuts_off: cuts_off.devices,
             is_source: flow.nodes(node).iter().any(is_inside),
         })
+    }
+
+    /// Returns whether a hand valve is the root valve of an instrument with nothing else behind it: the instrument shows whether
+    /// the volume is under pressure, and nothing flows from there.
+    fn leads_to_sensor_only(&self, barrier: &Barrier, charge: ChargeFn<'_>) -> Result<bool> {
+        let Step { node, from, .. } = self.steps[barrier.step as usize];
+        if self.drawing.topology.roles[node as usize] != Role::Barrier || self.targets.contains(&node) {
+            return Ok(false);
+        }
+        let items = only_branch(self.drawing, [self.node_at(from), node], |_| false, charge)?;
+        Ok(items.is_some_and(|items| items.len() > 1 && items.last().is_some_and(|end| has_sensor(self.drawing, *end))))
     }
 
     /// Returns whether there is nothing but the relief devices that a barrier cuts off on its other side: what they protect may

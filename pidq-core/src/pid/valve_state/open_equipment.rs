@@ -53,6 +53,11 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
     by_class.max(of_texts).max(of_fields)
 }
 
+/// Returns what a note about equipment says.
+pub(crate) fn opening_by_text(text: &str) -> Opening {
+    by_text(text)
+}
+
 /// Returns what a text says. A clause about a relief device says nothing about the equipment.
 fn by_text(text: &str) -> Opening {
     let read = |clause: &Vec<String>| match () {

@@ -47,6 +47,17 @@ pub(super) fn say_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
         || fields.any(|(name, stated)| name.len() <= MAX_CLASS && is_open_field(name, stated.value))
 }
 
+/// Returns whether a text or the status of an item is nothing but a closed position: `NC`, `normally closed`.
+pub(super) fn consist_of_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_closed_word = |text: &str| {
+        [Names::Closed, Names::LockedClosed]
+            .iter()
+            .any(|names| drawing.topology.config.is_spelling(*names, text.trim()))
+    };
+    all_texts(drawing, node).any(|(text, _)| is_closed_word(text))
+        || texts(drawing, node, Names::Status).any(is_closed_word)
+}
+
 /// Returns whether a text of a spool says that it is in its place.
 pub(super) fn say_installed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     all_texts(drawing, node).any(|(text, _)| has_word(text, INSTALLED_WORDS))

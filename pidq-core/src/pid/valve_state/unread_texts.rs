@@ -103,8 +103,15 @@ pub(crate) fn has_unread_note(drawing: &Drawing<'_>, node: NodeId) -> bool {
     })
 }
 
+/// Returns whether a note that names a valve or a blind says that it does not close, or is not there.
+pub(crate) fn speaks_against_valve(note: &str) -> bool {
+    phrases::installation_by_text(note) != Installation::Installed
+        || phrases::says_not_tight(note)
+        || [StatedOf::Valve, StatedOf::Blind].iter().any(|kind| has_state_phrase(note, *kind))
+}
+
 /// Returns the texts of the notes on the drawing that an edge ties to an item.
-pub(super) fn note_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = &'a str> {
+pub(crate) fn note_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = &'a str> {
     let topology = &drawing.topology;
     let nodes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().copied();
     let notes = nodes.filter(|other| drawing.is_note(*other));

@@ -102,6 +102,9 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     // The German stop button.
     (Nothing, &["not aus", "not halt", "not stopp", "not abschaltung"]),
     (Nothing, &["do not open", "not be opened", "alarm disabled", "alarm inhibited"]),
+    // How the drawing shows valves, whose position does not matter to whether they can be closed.
+    (Nothing, &["shown open", "shown closed", "shown open for clarity", "shown closed for clarity", "unless noted"]),
+    (Nothing, &["unless otherwise noted", "unless noted otherwise", "unless otherwise stated", "unless stated"]),
     // Where and by whom, not when.
     (Nothing, &["to be installed by contractor $", "to be installed by piping contractor $"]),
     (Nothing, &["to be installed by vendor $", "to be installed by supplier $", "to be installed close to"]),
@@ -161,6 +164,7 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (MayNotClose, &["with # by pass", "w # bypass", "w bypass", "c w bypass", "c w # bypass", "c w * bypass"]),
     (MayNotClose, &["c w * * bypass", "w * bypass", "equalizing bypass", "equalising bypass", "with equalizing line"]),
     (MayNotClose, &["with equalising line", "warm up bypass", "warming up bypass", "mit bypass", "avec bypass"]),
+    (MayNotClose, &["used as spool", "used as a spool", "used as pipe", "used as spacer", "limit stop"]),
     (MayNotClose, &["mechanical stop", "flow stop", "stop at", "in place of", "weep hole", "closed by", "opened by"]),
     (
         ClosesByDrive,
@@ -201,6 +205,8 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (OtherValve, &["t port", "lport", "tport", "l ported", "t ported", "l bore", "t bore", "l pattern", "t pattern"]),
     (OtherValve, &["diverter", "diverting", "divert", "changeover", "change over", "selector valve"]),
     (OtherValve, &["switching valve", "transfer valve", "mixing valve"]),
+    (OtherValve, &["arc valve", "automatic recirculation", "auto recirculation", "auto drain", "automatic drain"]),
+    (OtherValve, &["auto vent", "automatic vent", "air release", "air eliminator", "air relief", "air admittance"]),
     (OtherValve, &["3 wege", "4 wege", "dreiwege", "vierwege", "dreiwegehahn", "dreiwegeventil", "vierwegehahn"]),
     (OtherValve, &["dreiwegekugelhahn", "l bohrung", "t bohrung", "3 voies", "4 voies", "trois voies"]),
     (OtherValve, &["check valve", "checkvalve", "check valves", "non return", "nonreturn", "nrv", "swing check"]),

@@ -1,0 +1,118 @@
+//! Texts of a volume that say that it has connections that are not drawn, and notes on the sheet that name a barrier or equipment
+//! of it by the tag.
+
+use super::{Isolation, Uncertainty};
+use crate::error::Result;
+use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::config::{MAX_CLASS, Names};
+use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::vocabulary::{self, StatedOf};
+use crate::graph::walk::Visitor;
+use crate::pid::ChargeFn;
+use crate::pid::stated_values::{plain_name, stated_fields};
+use crate::pid::valve_state::open_equipment::{Opening, opening_by_text};
+use crate::pid::valve_state::state_phrases::has_state_phrase;
+use crate::pid::valve_state::unread_texts::{note_texts, speaks_against_valve};
+use crate::pid::valve_state::{texts, texts_of_pipe};
+
+/// Limit of the notes of a sheet that are compared with tags.
+const MAX_NOTES: usize = 256;
+
+impl Isolation<'_, '_> {
+    /// Notes equipment and pipes of the volume with a text about connections that are not drawn, and what a note on the sheet
+    /// speaks against.
+    pub(super) fn note_unread_texts<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        let drawing = self.drawing;
+        let table = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
+        let mut found = Vec::new();
+        for node in self.inside.iter().copied() {
+            visitor.charge(1 + table.degree(node) as u64)?;
+            let is_body = matches!(drawing.topology.roles[node as usize], Role::Equipment | Role::Port);
+            if is_body && has_undrawn_connection(drawing, node) {
+                found.push(Uncertainty { reason: "unread_text", at: node, edge: NONE });
+            }
+            let of_pipes = table.edges(node).iter().copied().filter(|edge| {
+                texts_of_pipe(drawing, *edge).any(|text| text.contains(' ') && has_state_phrase(text, StatedOf::Pipe))
+            });
+            found.extend(of_pipes.map(|edge| Uncertainty { reason: "unread_text", at: node, edge }));
+        }
+        let notes = sheet_notes(drawing, &mut |units| visitor.charge(units))?;
+        if !notes.is_empty() {
+            found.extend(self.contradicted_by(&notes, &mut |units| visitor.charge(units))?);
+        }
+        found.retain(|new| !self.uncertainties.iter().any(|known| (known.reason, known.at) == (new.reason, new.at)));
+        let mut pipes = hashbrown::HashSet::new();
+        found.retain(|new| new.edge == NONE || pipes.insert(new.edge));
+        self.uncertainties.extend(found);
+        Ok(())
+    }
+
+    /// Returns the barriers and the equipment of the volume that a note names by the tag and speaks against.
+    fn contradicted_by(&self, notes: &[&str], charge: ChargeFn<'_>) -> Result<Vec<Uncertainty>> {
+        let barriers = self.barriers.iter().map(|barrier| self.steps[barrier.step as usize].node);
+        let is_equipment = |node: &NodeId| self.drawing.topology.roles[*node as usize] == Role::Equipment;
+        let equipment = self.inside.iter().copied().filter(is_equipment);
+        let mut found = Vec::new();
+        for (node, is_barrier) in barriers.map(|node| (node, true)).chain(equipment.map(|node| (node, false))) {
+            charge(1 + notes.len() as u64)?;
+            let Some(tag) = self.drawing.tag(node) else { continue };
+            let speaks_against = |note: &&&str| match is_barrier {
+                true => speaks_against_valve(note),
+                false => says_undrawn(note),
+            };
+            if notes.iter().filter(|note| names_tag(note, tag)).any(|note| speaks_against(&note)) {
+                found.push(Uncertainty { reason: "unread_text", at: node, edge: NONE });
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Returns whether a text of equipment or a nozzle, or a note that an edge ties to it, says that it has a connection that is not
+/// drawn, or a note that it is open.
+fn has_undrawn_connection(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let names = [Names::Description, Names::Remarks, Names::ComponentName];
+    let mut own = names.into_iter().flat_map(|names| texts(drawing, node, names));
+    own.any(|text| has_state_phrase(text, StatedOf::Equipment)) || note_texts(drawing, node).any(says_undrawn)
+}
+
+/// Returns whether a note says that equipment has a connection that is not drawn, or is open.
+fn says_undrawn(note: &str) -> bool {
+    has_state_phrase(note, StatedOf::Equipment) || opening_by_text(note) != Opening::NotStated
+}
+
+/// Returns the notes of the sheet: their nodes, and those of its metadata.
+fn sheet_notes<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Result<Vec<&'a str>> {
+    charge(1 + drawing.topology.node_count() as u64)?;
+    let nodes = (0..drawing.topology.node_count() as NodeId).filter(|node| drawing.is_note(*node));
+    let mut notes: Vec<&str> = nodes
+        .take(MAX_NOTES)
+        .flat_map(|node| {
+            let named = [Names::Description, Names::Remarks, Names::ComponentName];
+            let fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
+            let own = fields.filter(|(name, _)| {
+                name.len() <= MAX_CLASS && vocabulary::NOTE_TEXT_FIELDS.contains(&plain_name(name).as_str())
+            });
+            let own = own.filter_map(|(_, stated)| stated.value.as_str());
+            named.into_iter().flat_map(move |names| texts(drawing, node, names)).chain(own).collect::<Vec<_>>()
+        })
+        .collect();
+    let fields = drawing.metadata.as_object().into_iter().flat_map(|fields| fields.iter());
+    for (_, value) in fields.filter(|(name, _)| vocabulary::contains_plain(vocabulary::SHEET_NOTE_FIELDS, name)) {
+        let list = value.as_array().into_iter().flat_map(|list| list.iter()).filter_map(|note| note.as_str());
+        notes.extend(value.as_str().into_iter().chain(list).take(MAX_NOTES));
+    }
+    Ok(notes)
+}
+
+/// Returns whether a text has a tag as a word of its own, in any case.
+fn names_tag(text: &str, tag: &str) -> bool {
+    let (text, tag) = (text.to_lowercase(), tag.trim().to_lowercase());
+    let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    tag.len() > 1
+        && text
+            .match_indices(&tag)
+            .any(|(at, _)| is_end(text[..at].chars().next_back()) && is_end(text[at + tag.len()..].chars().next()))
+}
