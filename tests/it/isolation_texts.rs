@@ -145,6 +145,22 @@ fn texts_of_valves_in_the_words_of_vendors() {
         ("is_automated", json!("Y")),
         ("io_type", json!("DO")),
         ("partial_stroke_test", json!(true)),
+        ("normal_position", json!("seized open")),
+        ("normal_position", json!("passing")),
+        ("normal_position", json!("welded open")),
+        ("normal_position", json!("disc removed")),
+        ("normal_position", json!("open, cannot be closed")),
+        ("lock", json!("permanently open")),
+        ("lock", json!("interlock: cannot close unless HV-3 open")),
+        ("lock", json!("key interlock with HV-12, one always open")),
+        ("lock", json!("stop pin at 15 %")),
+        ("service", json!("removed")),
+        ("service", json!("future")),
+        ("remarks", json!("U/S")),
+        ("remarks", json!("on order")),
+        ("remarks", json!("self venting ball")),
+        ("remarks", json!("bypass cast in body")),
+        ("remarks", json!("body cracked")),
     ] {
         assert_ne!(of(field, &text)[0], json!("yes"), "{field}: {text}");
     }
@@ -161,6 +177,12 @@ fn texts_of_valves_in_the_words_of_vendors() {
         ("remarks", json!("valve shown open for clarity")),
         ("remarks", json!("TSO")),
         ("remarks", json!("provide for maintenance isolation of E-101")),
+        ("remarks", json!("LOCKABLE")),
+        ("remarks", json!("with locking device, bubble tight, bidirectional")),
+        ("remarks", json!("gemäß Spezifikation")),
+        ("normal_position", json!("open")),
+        ("service", json!("to future unit 300")),
+        ("service", json!("drain of E-1")),
         ("operator", json!("chainwheel")),
         ("actuator", json!("T-bar")),
         ("inspection", json!("passed")),
@@ -220,6 +242,51 @@ fn a_label_states_the_position_of_a_blind() {
     }
     for fields in [json!({}), json!({"remarks": "NO"}), json!({"remarks": "NC", "description": "open"})] {
         assert_eq!(of(&fields), json!("no"), "{fields}");
+    }
+}
+
+#[test]
+fn texts_speak_against_a_blind_flange_and_an_instrument_at_the_end_of_a_branch() {
+    let of = |class: &str, field: &str, text: &str| {
+        let nodes = json!([{"id": "A-1", "class": class, field: text}]);
+        judged(&plant([&nothing(); 3], &nodes, &json!([{"from": "V-1", "to": "A-1"}])))[0].clone()
+    };
+    for (class, field, text, expected) in [
+        ("blind_flange", "remarks", "open", "unknown"),
+        ("blind_flange", "status", "open", "unknown"),
+        ("blind_flange", "remarks", "cracked", "unknown"),
+        ("blind_flange", "service", "with vent valve", "unknown"),
+        ("blind_flange", "remarks", "with gasket", "yes"),
+        ("cap", "remarks", "cracked", "unknown"),
+        ("cap", "remarks", "2 bolts only", "unknown"),
+        ("cap", "remarks", "screwed", "yes"),
+        ("instrument.pressure_gauge", "remarks", "out for calibration", "unknown"),
+        ("instrument.pressure_gauge", "remarks", "vent plug removed", "unknown"),
+        ("instrument.pressure_gauge", "description", "tubing open", "unknown"),
+        ("instrument.pressure_gauge", "description", "vessel pressure", "yes"),
+        ("equipment.strainer", "description", "", "yes"),
+    ] {
+        assert_eq!(of(class, field, text), json!(expected), "{class} {field}: {text}");
+    }
+}
+
+#[test]
+fn open_basins_and_second_places_of_equipment_are_not_certain() {
+    let vessel = |fields: &Value| judged(&plant([fields, &nothing(), &nothing()], &json!([]), &json!([])))[0].clone();
+    for class in ["api_separator", "equipment.clarifier", "oil_water_separator"] {
+        assert_ne!(vessel(&json!({"class": class})), json!("yes"), "{class}");
+        let covered = json!({"class": class, "description": "covered, gas blanketed"});
+        assert_eq!(vessel(&covered), json!("yes"), "{class}");
+    }
+    for tag in ["V-1 SHT 2", "V-1 BOTTOM SECTION", "V-1 TOP", "V 1 cont.", "V-1 (CONT'D)"] {
+        let nodes = json!([{"id": "X-1", "tag": tag, "class": "vessel"}, {"id": "X-2", "class": "off_page_connector"}]);
+        let document = plant([&nothing(); 3], &nodes, &json!([{"from": "X-1", "to": "X-2"}]));
+        assert_eq!(judged(&document), json!(["unknown", ["same_tag"]]), "{tag}");
+    }
+    for tag in ["V-12", "V-1A", "V-1 PUMP"] {
+        let nodes = json!([{"id": "X-1", "tag": tag, "class": "vessel"}, {"id": "X-2", "class": "off_page_connector"}]);
+        let document = plant([&nothing(); 3], &nodes, &json!([{"from": "X-1", "to": "X-2"}]));
+        assert_eq!(judged(&document), json!(["yes", []]), "{tag}");
     }
 }
 

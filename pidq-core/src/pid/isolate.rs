@@ -45,7 +45,7 @@ use self::targets::Targets;
 use super::dead_ends::{instrument_legs, is_inline_item, opens_to_air};
 use super::tag::Tag;
 use super::valve_state::pipes::pipe_state;
-use super::valve_state::unread_texts::{has_opening, has_unread_text};
+use super::valve_state::unread_texts::{has_doubtful_text, has_opening, has_unread_text};
 use super::valve_state::{self, process_port_count};
 use super::{ChargeFn, Datum, joints, segments};
 use crate::error::Result;
@@ -523,6 +523,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
         for node in connectors.collect::<Vec<NodeId>>() {
             let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
             visitor.charge(1 + edges.len() as u64)?;
+            if edges.iter().any(|edge| topology.is_joint(*edge)) && has_doubtful_text(self.drawing, node) {
+                self.note("unread_text", node);
+            }
             for edge in edges.iter().copied().filter(|edge| topology.is_joint(*edge)) {
                 let is_new = seen.insert(edge);
                 if is_new && joints::is_contradicting(self.drawing, edge, &mut |units| visitor.charge(units))? {

@@ -52,9 +52,16 @@ pub(crate) fn values(drawing: &Drawing<'_>, connector: NodeId, charge: ChargeFn<
             texts.extend(groups.iter().find_map(|group| group_value(drawing, *group, names)));
         }
         let mut seen = HashSet::new();
-        texts.retain(|text| seen.insert(text.clone()));
+        texts.retain(|text| seen.insert(text.clone()) && !(names == Names::Fluid && names_other_end(text)));
         texts
     }))
+}
+
+/// Returns whether the service of a connector is where its line comes from or leads to, which is another text at each end: `to E-2`.
+fn names_other_end(service: &str) -> bool {
+    const FIRST_WORDS: &[&str] = &["to", "from", "nach", "von", "zu", "vers", "naar", "van", "desde", "hacia"];
+    let first = service.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    first.len() < service.len() && FIRST_WORDS.iter().any(|known| first.eq_ignore_ascii_case(known))
 }
 
 fn is_stated(value: &Value<'_>) -> bool {

@@ -149,7 +149,11 @@ fn installation_by_texts(drawing: &Drawing<'_>, holder: Value<'_>) -> Installati
     let tags =
         values_of(drawing, holder, Names::Tag).filter(|tag| tag.as_str().is_some_and(|tag| tag.contains([' ', '\n'])));
     let texts = descriptions.chain(tags).filter_map(Value::as_str);
-    texts.map(phrases::installation_by_text).max().unwrap_or(Installation::Installed)
+    let by_texts = texts.map(phrases::installation_by_text).max().unwrap_or(Installation::Installed);
+    // A service may be that of something else which is not there: `for future unit`.
+    let services = values_of(drawing, holder, Names::Service).filter_map(Value::as_str);
+    let mut by_services = services.map(phrases::installation_by_text);
+    if by_services.any(|found| found == Installation::NotInstalled) { Installation::NotInstalled } else { by_texts }
 }
 
 /// Returns whether an item or a pipe is there, by its status, its remarks and the marks of its own.
@@ -303,9 +307,16 @@ fn reads_actuated(drawing: &Drawing<'_>, node: NodeId) -> bool {
         || actuation::is_described_as_actuated(drawing, node)
 }
 
+/// Fields with a position, a lock or a purpose, whose text may say more.
+const STATE_TEXTS: [Names; 4] = [Names::NormalPosition, Names::BlindPosition, Names::Lock, Names::Service];
+
 /// Returns whether a text of an item says that it may not close tightly: its disc is drilled, or it leaks.
 pub(crate) fn may_not_be_tight(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let read = || all_texts(drawing, node).any(|(text, _)| phrases::says_not_tight(text));
+    let read = || {
+        let of_texts = all_texts(drawing, node).map(|(text, _)| text);
+        let of_states = STATE_TEXTS.into_iter().flat_map(|names| texts(drawing, node, names));
+        of_texts.chain(of_states).any(phrases::says_not_tight)
+    };
     drawing.topology.memos.is_or_compute(Property::MayNotBeTight, node, read)
 }
 
@@ -509,6 +520,11 @@ pub(crate) fn blind_position(drawing: &Drawing<'_>, node: NodeId) -> BlindPositi
         _ if has_word("open") && !has_word("closed") => BlindPosition::Open,
         _ => BlindPosition::Unknown,
     }
+}
+
+/// Returns whether a text, a mark or another field of an item says that it is open.
+pub(crate) fn says_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    other_statements::say_open(drawing, node)
 }
 
 /// Returns whether the classes of a blind with the word `closed` give its position: all their other words name the

@@ -585,6 +585,11 @@ pub const CLOSED_EQUIPMENT: &[&str] = &[
 pub const COVERED_OPENINGS: &[&str] = &[
     "manhole",
     "man_hole",
+    "mannloch",
+    "trou_d_homme",
+    "trou_d'homme",
+    "mangat",
+    "paso_de_hombre",
     "manway",
     "handhole",
     "hand_hole",

@@ -97,6 +97,10 @@ pub const OUTLET_EQUIPMENT: &[&str] = &[
 pub const CLOSABLE_OUTLETS: &[&str] =
     &["eye_wash", "eyewash", "fire_monitor", "hydrant", "monitor", "safety_shower", "shower"];
 
+/// Last words in the classes of equipment that is open at the top on most plants.
+pub const OFTEN_OPEN: &[&str] =
+    &["api_separator", "clarifier", "flocculator", "gravity_thickener", "oil_water_separator", "skimmer", "weir_box"];
+
 /// Words that such phrases may contain beside their own.
 pub const ARTICLES: &[&str] = &["a", "an", "the", "der", "die", "das", "la", "le"];
 

@@ -3,7 +3,7 @@
 //!
 //! Only phrases whose words have no meaning of their own in other rules: negations, conditions and participles are read apart.
 
-use self::StatedOf::{Blind, CheckValve, Equipment, Exit, Pipe, Relief, Valve};
+use self::StatedOf::{Blind, CheckValve, Equipment, Exit, Instrument, Pipe, Relief, Valve};
 
 /// Kind of item that a phrase speaks against.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,6 +23,8 @@ pub enum StatedOf {
     Equipment,
     /// A pipe without branches.
     Pipe,
+    /// An instrument that closes the pipe at whose end it is.
+    Instrument,
 }
 
 /// Phrases in lower case, without punctuation, with the kinds of items that they speak against.
@@ -48,6 +50,7 @@ pub const STATE_PHRASES: &[(&[StatedOf], &[&str])] = &[
     (&[CheckValve], &["flap off", "flapper off", "clapper off", "hinge broken", "klappe fehlt", "clapet absent"]),
     (&[Relief], &["spring missing", "no spring", "feder fehlt", "ressort absent", "disc torn", "already burst"]),
     (&[Blind], &["bolts missing", "bolts loose", "gasket missing", "no gasket", "no bolts", "loose bolts"]),
+    (&[Valve, Blind], &["cracked", "crack", "gerissen", "fissuré", "fissurée"]),
     (&[Blind], &["two bolts", "2 bolts", "one bolt", "dichtung fehlt", "schrauben fehlen", "joint absent"]),
     // It cannot be moved.
     (&[Valve], &["stiff", "sticks", "sticking", "frozen", "rusted", "rusty", "hard to close", "hard to turn"]),
@@ -111,6 +114,12 @@ pub const STATE_PHRASES: &[(&[StatedOf], &[&str])] = &[
     (&[Equipment], &["unpressurised", "drukloos", "sans pression", "sin presión"]),
     (&[Pipe], &["with drain", "with drain valve", "with vent", "with vent valve", "with bypass", "with branch"]),
     (&[Pipe], &["drain valve $", "vent valve $", "mit entleerung", "mit entlüftung", "avec purge", "avec vidange"]),
+    (&[Instrument], &["out for calibration", "out for repair", "taken out", "tubing open", "tubing disconnected"]),
+    (
+        &[Instrument],
+        &["plug removed", "plug missing", "drain open", "drain valve open", "vent open", "vent valve open"],
+    ),
+    (&[Instrument], &["disconnected", "abgebaut", "déposé", "déposée", "desmontado"]),
     // An end that something closes.
     (&[Exit], &["blanked", "blinded", "plugged", "capped", "taped", "frozen", "iced", "silted", "clogged", "choked"]),
     (&[Exit], &["bird nest", "birds nest", "bird s nest", "nest", "covered", "obstructed", "obstruction"]),

@@ -145,6 +145,9 @@ impl Isolation<'_, '_> {
             }
             return Ok(self.conditional_effect(node, step, "close", false));
         }
+        if !is_removed_spool && valve_state::says_open(self.drawing, node) {
+            self.note("open_blind_flange", node);
+        }
         let pipes = bleeds::neighbors(self.drawing, node, &mut |units| visitor.charge(units))?;
         if pipes.len() > 1 && !is_removed_spool && !is_declared(self.drawing, node) {
             self.note("blind_flange_in_line", node);

@@ -45,10 +45,43 @@ impl EquipmentTags {
     }
 }
 
-/// Returns a tag without what follows it in brackets or on a further line, such as `V-1 (CONT.)`, in the spelling that all
-/// tags share which differ only in case, blanks and hyphens.
+/// Words behind the tag of equipment that is drawn in several places.
+const PLACES: &[&str] = &[
+    "bottom",
+    "cont",
+    "contd",
+    "cont'd",
+    "continued",
+    "lower",
+    "middle",
+    "of",
+    "part",
+    "ref",
+    "section",
+    "sh",
+    "sheet",
+    "sht",
+    "top",
+    "typ",
+    "upper",
+];
+
+/// Returns a tag without what follows it in brackets, on a further line or in words for a part of the equipment, such as
+/// `V-1 (CONT.)` and `V-1 BOTTOM SECTION`, in the spelling that all tags share which differ only in case, blanks, dots and
+/// hyphens.
 fn spelling_of(tag: &str) -> Option<String> {
     let tag = tag.trim().trim_start_matches('*');
     let tag = tag.split(['(', '[', '\n', '\r']).next().filter(|tag| tag.len() <= MAX_CLASS)?;
-    Some(tag_spelling::normalized(tag.trim())).filter(|tag| !tag.is_empty())
+    let mut words: Vec<&str> = tag.split_whitespace().collect();
+    let is_place = |word: &str| PLACES.contains(&&*word.trim_end_matches('.').to_lowercase());
+    // A number belongs to the word before it: `SHT 2`.
+    while words.len() > 1 {
+        let last = words[words.len() - 1];
+        let is_numbered = last.chars().all(|c| c.is_ascii_digit()) && is_place(words[words.len() - 2]);
+        if !is_place(last) && !is_numbered {
+            break;
+        }
+        words.pop();
+    }
+    Some(tag_spelling::normalized(&words.concat())).filter(|tag| !tag.is_empty())
 }

@@ -11,7 +11,7 @@ use crate::graph::config::Names;
 use crate::graph::roles::Role;
 use crate::graph::vocabulary;
 use crate::pid::dead_ends::is_cap;
-use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed};
+use crate::pid::valve_state::{self, BlindPosition, blind_position, fail_action, is_closed, is_stated_open};
 use crate::pid::{ChargeFn, Datum};
 
 const RESULT: &[&str] = &[
@@ -211,7 +211,7 @@ impl<'a> Isolation<'_, 'a> {
         role == Role::Blind && blind_position(self.drawing, node) == BlindPosition::Closed
             || role == Role::PositiveBarrier
             || is_cap(self.drawing, node)
-            || is_closed(self.drawing, node)
+            || is_closed(self.drawing, node) && !is_stated_open(self.drawing, node)
     }
 
     /// Returns what makes a barrier of an item. A relief device or a check valve cannot be closed.

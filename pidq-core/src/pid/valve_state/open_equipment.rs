@@ -41,6 +41,9 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
         true if own_texts().any(is_closed) => Opening::Possible,
         true => Opening::Stated,
         false if is_outlet(vocabulary::CLOSABLE_OUTLETS) => Opening::Possible,
+        false if drawing.class_ends_with_word(equipment, vocabulary::OFTEN_OPEN) && !own_texts().any(is_closed) => {
+            Opening::Possible
+        }
         false => Opening::NotStated,
     };
     let of_texts = own_texts().map(by_text).max().unwrap_or(Opening::NotStated);

@@ -29,9 +29,15 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let descriptions =
             of(Names::Description, TextKind::Description).filter(|(text, _)| !is_class(drawing, node, text));
         let descriptions = descriptions.chain(titles);
-        let mut texts = descriptions.chain(of(Names::Remarks, TextKind::Remark));
+        // A position or a lock may be a sentence: `cannot be closed unless HV-3 is open`.
+        let positions =
+            [Names::NormalPosition, Names::Lock].into_iter().flat_map(|names| of(names, TextKind::Description));
+        let positions = positions.filter(|(text, _)| text.contains(' '));
+        let mut texts = descriptions.chain(positions).chain(of(Names::Remarks, TextKind::Remark));
         let closes_end = !matches!(drawing.topology.roles[node as usize], Role::Barrier | Role::Control);
+        let mut services = of(Names::Service, TextKind::Description);
         texts.any(|(text, kind)| is_unread(drawing, text, kind) || closes_end && names_opening(text))
+            || closes_end && services.any(|(text, _)| names_opening(text))
             || has_unread_type(drawing, node)
             || has_unread_field(drawing, node)
             || says_faulty(drawing, node)
@@ -66,7 +72,9 @@ pub(crate) fn has_doubtful_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
 /// Returns whether a text of an item has a phrase that speaks against its state: `passes`, `test overdue`. The tag is read if
 /// it has several words, and so is each short text in a field under a name in no list.
 pub(crate) fn says_faulty(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let Some(kind) = stated_kind(drawing.topology.roles[node as usize]) else { return false };
+    let role = drawing.topology.roles[node as usize];
+    let is_cap = || role == Role::None && drawing.class_ends_with_word(node, vocabulary::CAPS);
+    let Some(kind) = stated_kind(role).or_else(|| is_cap().then_some(StatedOf::Blind)) else { return false };
     let of = |names: Names| texts(drawing, node, names);
     let titles = of(Names::Tag).filter(|tag| tag.contains(' '));
     let own = [Names::Description, Names::Remarks, Names::ComponentName, Names::Status, Names::Service];

@@ -164,6 +164,9 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (MayNotClose, &["with # by pass", "w # bypass", "w bypass", "c w bypass", "c w # bypass", "c w * bypass"]),
     (MayNotClose, &["c w * * bypass", "w * bypass", "equalizing bypass", "equalising bypass", "with equalizing line"]),
     (MayNotClose, &["with equalising line", "warm up bypass", "warming up bypass", "mit bypass", "avec bypass"]),
+    (MayNotClose, &["fixed open", "permanently open", "spot welded", "stop pin", "always open", "disc removed"]),
+    (MayNotClose, &["disk removed", "gate removed", "ball removed", "bypass cast in", "self venting", "vented ball"]),
+    (MayNotClose, &["cavity vented", "mutual exclusion", "dauernd offen", "toujours ouvert", "toujours ouverte"]),
     (MayNotClose, &["used as spool", "used as a spool", "used as pipe", "used as spacer", "limit stop"]),
     (MayNotClose, &["mechanical stop", "flow stop", "stop at", "in place of", "weep hole", "closed by", "opened by"]),
     (
@@ -232,6 +235,7 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
 pub(super) const WHOLE_CLAUSES: &[(Meaning, &[&str])] = &[
     (MayBeAbsent, &["hold", "hold #", "provision", "provision only", "option", "reserved", "placeholder", "dummy"]),
     (MayBeAbsent, &["delete", "to be confirmed", "tbc", "tbd", "if required", "where required", "when required"]),
+    (MayBeAbsent, &["u s", "on order", "not ordered", "to be ordered"]),
     (MayBeAbsent, &["if needed", "if necessary", "in store", "in workshop", "sent to workshop", "taken out"]),
     (OtherValve, &["3 2", "4 2", "5 2", "4 3", "5 3"]),
     (MayNotClose, &["drilled", "tapped", "vented", "loose", "with # hole", "with # # hole", "with # mm hole"]),
