@@ -46,6 +46,20 @@ fn a_valve_between_a_pump_and_its_only_relief_device_in_the_volume_cuts_it_off()
 }
 
 #[test]
+fn a_locked_open_valve_between_a_pump_and_the_relief_of_the_vessel_cuts_it_off() {
+    let plant = "P-1(node_classification=reciprocating_pump) → V-2(locked_open) → T-1 → RV-1 → X-2; T-1 → V-3 → X-1";
+    assert_eq!(cut_off(plant, "T-1"), json!([["V-2", ["RV-1"]]]));
+    for other in [
+        plant.replace("reciprocating_pump", "centrifugal_pump"),
+        plant.replace("(locked_open)", ""),
+        plant.replace("→ V-2", "→ J-2 → V-2") + "; J-2 → RV-2 → X-3",
+    ] {
+        let by_valve = r#"isolate("T-1").barriers | filter(.node.id == "V-2") | map(.cuts_off | size())"#;
+        assert_eq!(answer(&other, by_valve), json!([0]), "{other}");
+    }
+}
+
+#[test]
 fn a_plan_closes_the_valve_between_a_pump_and_its_relief_device_behind_the_other_sources() {
     let plant =
         "T-1 → V-1 → P-1(node_classification=dosing_pump) → V-2 → J-1 → V-3 → X-1; J-1 → RV-1 → T-1; T-1 → V-4 → O-1";

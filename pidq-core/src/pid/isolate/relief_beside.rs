@@ -129,7 +129,11 @@ impl Isolation<'_, '_> {
 
     /// Returns the sides of machines outside of the volume that discharge to a barrier, past no item that is closed, with
     /// their ports.
-    fn machines_before(&self, barrier: NodeId, charge: ChargeFn<'_>) -> Result<Vec<(EquipmentSide, NodeId)>> {
+    pub(super) fn machines_before(
+        &self,
+        barrier: NodeId,
+        charge: ChargeFn<'_>,
+    ) -> Result<Vec<(EquipmentSide, NodeId)>> {
         let topology = &self.drawing.topology;
         let table = topology.table(EdgeFilter::Flow, Direction::Both);
         let mut seen: HashSet<NodeId> = [barrier].into();

@@ -255,9 +255,12 @@ impl Isolation<'_, '_> {
         of_inside.retain(is_open);
         of_outside.retain(is_open);
         let lacks_relief = |part: &Part| !protection.is_certain(part) && part.keeps_pressure(self.drawing);
+        // A machine that goes on against the closed valve raises the pressure before it.
+        let mut has_machine = || -> Result<bool> { Ok(!self.machines_before(barrier, charge)?.is_empty()) };
         Ok(match () {
             () if !of_outside.is_empty() && lacks_relief(&inside) => of_outside,
-            () if !of_inside.is_empty() && lacks_relief(&outside) => of_inside,
+            () if of_inside.is_empty() => Vec::new(),
+            () if lacks_relief(&outside) || !protection.is_certain(&outside) && has_machine()? => of_inside,
             () => Vec::new(),
         })
     }
