@@ -2014,3 +2014,34 @@ fn an_interlock_with_a_signal_without_a_direction_is_no_sensor() {
     let lines = loops("T-1:tank → P-1:pump; TT-2:transmitter ~ TSHH-2; TSHH-2 ~ I-2:instrument.interlock; I-2 ~ P-1");
     assert_eq!(lines, ["T-2 trip?: TT-2 | TSHH-2,I-2 | P-1 | closed"]);
 }
+
+#[test]
+fn tags_with_a_unit_or_a_machine_before_them_are_trips() {
+    for prefix in ["U100-", "B1-", "GTG-", "C-101-", "K101-", "100-A-", "20-"] {
+        let plant = format!(
+            "T-1:tank → {prefix}ESDV-101:ball_valve(operation=pneumatic) → T-2:tank; {prefix}PSHH-101:pressure_switch ⇢ \
+             {prefix}ESDV-101"
+        );
+        let rows =
+            "[causeAndEffect().links | map([.initiator.id, .final_element.id, .kind]), inventorySections() | size()]";
+        let link = format!(r#"["{prefix}PSHH-101","{prefix}ESDV-101","trip"]"#);
+        check(&plant, rows, &format!("[[{link}],2]"));
+    }
+}
+
+#[test]
+fn control_systems_and_selectors_trip_nothing() {
+    for (tag, class) in [
+        ("DCS", "instrument.dcs"),
+        ("BPCS", "instrument.dcs"),
+        ("PCS", "instrument.process_control_system"),
+        ("LSS-2", "instrument.low_signal_selector"),
+        ("HSS-2", "instrument.high_signal_selector"),
+        ("LSY-2", "instrument.signal_selector"),
+    ] {
+        let plant = format!("T-1:tank → LV-2:control_valve → T-2:tank; T-1 ⇢ LT-2:transmitter ⇢ {tag}:{class} ⇢ LV-2");
+        check(&plant, r#"causeAndEffect().links | filter(.kind == "trip") | size()"#, "0");
+    }
+    let switch = "T-1:tank → XV-2:shutdown_valve → T-2:tank; HSS-2:instrument.selector_switch ⇢ XV-2";
+    check(switch, r#"causeAndEffect().links | map(.initiator.id)"#, r#"["HSS-2"]"#);
+}

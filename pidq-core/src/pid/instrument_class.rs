@@ -93,12 +93,20 @@ pub(crate) fn is_controller(drawing: &Drawing<'_>, node: NodeId) -> bool {
         || !is_motor_starter(drawing, node) && drawing.tag(node).and_then(Tag::parse_letters).is_some_and(has_letter)
 }
 
+/// Returns whether the class of an item is that of a control system or of a signal selector: it trips nothing, whatever the
+/// letters of its tag are.
+pub(crate) fn is_control_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    drawing.class_has_word(node, vocabulary::CONTROL_SYSTEMS)
+        || drawing.class_has(node, vocabulary::SELECTORS) && !is_hand_switch_by_class(drawing, node)
+}
+
 /// Returns whether the letters or the class of an instrument state that it is operated by hand.
 pub(crate) fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has_letter = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'));
     // The interlock `HZ-1` or `HIPPS-1` that a signal feeds is the logic of a trip.
     let is_logic = || drawing.class_has_word(node, vocabulary::INTERLOCKS) && is_fed_by_signal(drawing, node);
-    is_hand_switch_by_class(drawing, node) || !is_detector(drawing, node) && has_letter() && !is_logic()
+    let is_other_by_class = || is_detector(drawing, node) || is_control_by_class(drawing, node);
+    is_hand_switch_by_class(drawing, node) || has_letter() && !is_other_by_class() && !is_logic()
 }
 
 /// Returns whether a signal leads to an item.
@@ -135,7 +143,8 @@ pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let switches = modifier == Some('Z') || functions.iter().any(|letter| matches!(letter, 'S' | 'Z'));
         tag.letters.starts_with('H') && switches
     });
-    is_hand_switch_by_class(drawing, node) || !is_detector(drawing, node) && by_tag
+    let is_other_by_class = || is_detector(drawing, node) || is_control_by_class(drawing, node);
+    is_hand_switch_by_class(drawing, node) || by_tag && !is_other_by_class()
 }
 
 /// Returns whether an instrument is a switch of an unclassified variable that measures, by its class: the earth switch `XS`.

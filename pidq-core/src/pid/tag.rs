@@ -83,6 +83,8 @@ const FUNCTIONS: &[(char, &str)] = &[
 /// in ISA-5.1, where the first letter of `ESDV` would be a voltage.
 const WORDS: &[(&str, &str, &str)] = &[
     ("BDV", "BD", "blowdown valve"),
+    ("BPCS", "BPCS", "basic process control system"),
+    ("DCS", "DCS", "distributed control system"),
     ("EBV", "EB", "emergency block valve"),
     ("EIV", "EI", "emergency isolation valve"),
     ("ESDV", "ESD", "emergency shutdown valve"),
@@ -149,15 +151,45 @@ impl Tag {
     }
 
     /// Parses a tag such as `20-FIC-101A` or `20FIC101A`: area prefix, letters, a number, and a suffix that
-    /// distinguishes equal tags. `None` without letters or a number.
+    /// distinguishes equal tags. `None` without letters or a number. The prefix may be that of a unit, a package or a
+    /// machine: `U100-FT-101`, `K-101-PSHH-1`, `GTG-PSHH-101`.
     pub fn parse(text: &str) -> Option<Tag> {
-        let text = text.trim();
+        let text = text.trim().trim_start_matches('=');
         if let Some(tag) = kks::parse(text) {
             return Some(tag);
         }
-        letter_offsets(text)
-            .into_iter()
-            .find_map(|at| Tag::parts(text[..at].trim_end_matches(is_separator), &text[at..]))
+        let offsets = letter_offsets(text);
+        let parts = |at: usize| Tag::parts(text[..at].trim_end_matches(is_separator), &text[at..]);
+        match offsets.iter().find_map(|at| parts(*at)) {
+            Some(tag) => Some(Tag::behind_unit(text, &tag).unwrap_or(tag)),
+            None => Tag::behind_word(text, offsets.first().copied().unwrap_or_default()),
+        }
+    }
+
+    /// Returns the tag of an instrument behind that of a unit or a machine with a few letters: `PSHH-1` in `C-101-PSHH-1`.
+    fn behind_unit(text: &str, unit: &Tag) -> Option<Tag> {
+        const MAX_UNIT_LETTERS: usize = 3;
+        let min_letters = if unit.letters.len() == 1 { 2 } else { 3 };
+        let at = text.len() - unit.suffix.len();
+        let before = text[..at].trim_end_matches(is_separator);
+        let is_apart = matches!(text[before.len()..at].chars().next(), Some('-' | '_' | '.'));
+        if !is_apart || unit.letters.len() > MAX_UNIT_LETTERS || unit.is_kks {
+            return None;
+        }
+        let tag = Tag::parts(before, &text[at..])?;
+        // The limit of an alarm is no tag: `LA-101-HH-80`.
+        let is_limit = tag.letters.chars().all(|letter| matches!(letter, 'H' | 'L'));
+        (tag.letters.len() >= min_letters && !is_limit).then_some(tag)
+    }
+
+    /// Returns the tag behind a word without a number: `PSHH-101` in `GTG-PSHH-101`, where `from` is behind the area prefixes.
+    fn behind_word(text: &str, from: usize) -> Option<Tag> {
+        const MAX_WORD: usize = 4;
+        let (word, rest) = text[from..].split_once(['-', '_', '.'])?;
+        let is_word = (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
+        let at = text.len() - rest.len();
+        let tag = Tag::parts(text[..at].trim_end_matches(is_separator), rest).filter(|_| is_word)?;
+        (tag.letters.len() >= 2).then_some(tag)
     }
 
     /// Parses a tag whose letters start a string.
@@ -271,7 +303,11 @@ impl Tag {
             return kks::protects(&self.letters).then_some(Protection::Trip);
         }
         if let Some((word, ..)) = self.word() {
-            return Some(if word.starts_with("SI") || word == "HIPPS" { Protection::Safety } else { Protection::Trip });
+            return match word {
+                "BPCS" | "DCS" => None,
+                word if word.starts_with("SI") || word == "HIPPS" => Some(Protection::Safety),
+                _ => Some(Protection::Trip),
+            };
         }
         let (modifier, functions) = self.split();
         let first = self.letters.chars().next()?;
@@ -356,9 +392,9 @@ fn number_length(text: &str) -> usize {
     length
 }
 
-/// Hyphens exist in several code points.
+/// Hyphens exist in several code points, and the text of a bubble may have two lines.
 fn is_separator(c: char) -> bool {
-    matches!(c, '-' | '_' | ' ' | '.' | '/' | '\u{2010}'..='\u{2013}' | '\u{2212}')
+    matches!(c, '-' | '_' | ' ' | '.' | '/' | ':' | '\n' | '\r' | '\t' | '\u{2010}'..='\u{2013}' | '\u{2212}')
 }
 
 /// IEC 62424 and DIN 19227 mark the limits of a function with a sign: `LZA- 101`, `PZA+ 101`.
@@ -600,6 +636,30 @@ mod tests {
         check("10-20LT5", "10-20|L||T|5|");
         check("3A-LT-5", "3A|L||T|5|");
         check("32-LT-101-1A", "32|L||T|101|1A");
+    }
+
+    #[test]
+    fn a_unit_or_a_machine_may_be_before_the_tag() {
+        check("U100-FT-101", "U100|F||T|101|");
+        check("U100-PIC-205", "U100|P||IC|205|");
+        check("A1-PAHH-205", "A1|P||AHH|205|");
+        check("C-101-PSHH-1", "C-101|P||SHH|1|");
+        check("K101-PSHH-1", "K101|P||SHH|1|");
+        check("TK1_LSHH_101", "TK1|L||SHH|101|");
+        check("GTG-PSHH-101", "GTG|P||SHH|101|");
+        check("SIS-PSHH-101", "SIS|P||SHH|101|");
+        check("100-A-PSHH-101", "100-A|P||SHH|101|");
+        check("=U1.PSHH101", "U1|P||SHH|101|");
+        check("PSHH\n101", "|P||SHH|101|");
+        check("PSHH:101", "|P||SHH|101|");
+        // The suffix of an item, a nozzle, a second tag, a limit.
+        check("V-101-N2", "|V|||101|N2");
+        check("P-101-A/B", "|P|||101|A/B");
+        check("FIC-101-XV2", "|F||IC|101|XV2");
+        check("FIC-101/FV-101", "|F||IC|101|FV-101");
+        check("L-101-HH-80", "|L|||101|HH-80");
+        check("STEAM-DN-50", "none");
+        check("DN50", "|D||N|50|");
     }
 
     #[test]

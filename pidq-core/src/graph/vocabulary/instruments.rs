@@ -65,6 +65,13 @@ pub const VOTERS: &[&str] =
 /// Words in the classes of gates whose output is not that of their inputs.
 pub const INVERTING_GATES: &[&str] = &["not_gate", "nand_gate", "nor_gate", "xor_gate", "logic_inverter", "negation"];
 
+/// Words in the classes of systems that control the process, whatever the letters of their tags.
+pub const CONTROL_SYSTEMS: &[&str] =
+    &["bpcs", "control_system", "dcs", "distributed_control_system", "pcs", "process_control_system"];
+
+/// Parts of the classes of selectors, which pass the lowest or the highest of several signals.
+pub const SELECTORS: &[&str] = &["selector", "high_select", "low_select", "select_relay", "median_select"];
+
 /// Parts of the classes of solenoid valves.
 pub const SOLENOIDS: &[&str] = &["solenoid"];
 

@@ -196,6 +196,8 @@ impl<'a> Isolation<'_, 'a> {
                 && !passes_machine
                 && !is_shared
                 && !is_past_valve
+                // Nothing shows that the line of a blind is without pressure.
+                && !(is_moved && bleed.is_none())
                 && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
             leads_to_relief_only: !cuts_off.is_of_machines
                 && self.leads_to_relief_only(barrier, &cuts_off.devices, bleeds, charge)?,

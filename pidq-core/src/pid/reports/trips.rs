@@ -5,6 +5,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::vocabulary;
+use crate::pid::instrument_class::is_control_by_class;
 use crate::pid::loops::protection;
 use crate::pid::stated_values::stated_values;
 use crate::pid::tag::{Protection, Tag};
@@ -25,7 +26,10 @@ pub(crate) fn trip_reason(drawing: &Drawing<'_>, node: NodeId) -> Option<&'stati
     if stated.is_ok_and(|[level]| level.is_some_and(|level| protection::is_stated(level.value))) {
         return Some("integrity_level");
     }
-    let has_letter = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| has_trip_letter(&tag));
+    let has_letter = || {
+        !is_control_by_class(drawing, node)
+            && drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| has_trip_letter(&tag))
+    };
     valve.or_else(|| (is_instrument && has_letter()).then_some("tag"))
 }
 
