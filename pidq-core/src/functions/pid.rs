@@ -103,8 +103,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         example: r#"bypasses("FV-101") => []"#,
         body: Body::Piped(|cx, input, args| {
             let (call, items) = call_and_flow_nodes(cx, input, args)?;
-            let found = sections::bypasses(&call.drawing, &items, &mut |units| cx.charge(units))?;
-            to_value(cx, &call.drawing, found)
+            let paths = sections::bypasses(&call.drawing, &items, &mut |units| cx.charge(units))?;
+            let [nodes, edges]: [Vec<u32>; 2] = [
+                paths.iter().flat_map(|bypass| bypass.nodes.iter().copied()).collect(),
+                paths.iter().flat_map(|bypass| bypass.edges.iter().copied()).collect(),
+            ];
+            let found = to_value(cx, &call.drawing, sections::bypass_rows(&call.drawing, paths))?;
+            call.warn_absences(cx, nodes, edges)?;
+            Ok(found)
         }),
     },
     Function {

@@ -250,12 +250,11 @@ pub(crate) fn cut_points<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Res
 
 /// Returns the bypasses of some items: paths from the last branching before an item to the next one after it, avoiding
 /// its own line and equipment. A drain counts as a branch of the line only if there is no other path.
-pub(crate) fn bypasses<'a>(drawing: &Drawing<'a>, items: &[NodeId], charge: ChargeFn<'_>) -> Result<Datum<'a>> {
-    const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
+pub(crate) fn bypasses(drawing: &Drawing<'_>, items: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<Bypass>> {
     let topology = &drawing.topology;
     let dead: HashSet<NodeId> =
         dead_ends::branches(drawing, charge)?.into_iter().flat_map(|branch| branch.items).collect();
-    let mut rows = Vec::new();
+    let mut bypasses = Vec::new();
     for item in items {
         let [before, after] = items_on_both_sides(topology, *item, charge)?;
         // Several pipes to an item have the same bypasses.
@@ -271,15 +270,50 @@ pub(crate) fn bypasses<'a>(drawing: &Drawing<'a>, items: &[NodeId], charge: Char
                 paths = bypass_paths(topology, *item, (*first, *last), &HashSet::new(), charge)?;
             }
             paths.retain(|(_, edges)| seen.insert(edges.clone()));
-            rows.extend(paths.into_iter().map(|(nodes, edges)| {
-                let valves = nodes.iter().copied().filter(|node| topology.roles[*node as usize].closes()).collect();
-                let [from, to] = [nodes[0], nodes[nodes.len() - 1]];
-                let ends = [*item, from, to].map(Datum::Node);
-                ends.into_iter().chain([Datum::Nodes(nodes), Datum::Edges(edges), Datum::Nodes(valves)]).collect()
+            bypasses.extend(paths.into_iter().map(|path| {
+                let (nodes, edges) = without_own_line(topology, path);
+                Bypass { item: *item, nodes, edges }
             }));
         }
     }
-    Ok(Datum::Table(KEYS, rows))
+    Ok(bypasses)
+}
+
+/// A path around an item, with its ends.
+pub(crate) struct Bypass {
+    item: NodeId,
+    pub nodes: Vec<NodeId>,
+    pub edges: Vec<EdgeId>,
+}
+
+/// Returns bypasses as a table.
+pub(crate) fn bypass_rows<'a>(drawing: &Drawing<'a>, bypasses: Vec<Bypass>) -> Datum<'a> {
+    const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
+    let closes = |node: &NodeId| drawing.topology.roles[*node as usize].closes();
+    let rows = bypasses.into_iter().map(|Bypass { item, nodes, edges }| {
+        let valves = nodes.iter().copied().filter(closes).collect();
+        let ends = [item, nodes[0], nodes[nodes.len() - 1]].map(Datum::Node);
+        ends.into_iter().chain([Datum::Nodes(nodes), Datum::Edges(edges), Datum::Nodes(valves)]).collect()
+    });
+    Datum::Table(KEYS, rows.collect())
+}
+
+/// Returns a bypass without its parts along the own line of the item: a bypass around an inner bypass leaves the line at a branch
+/// before, to which its path leads against the flow.
+fn without_own_line(topology: &Topology, (nodes, edges): Path) -> Path {
+    let is_against =
+        |at: usize| topology.flow_ends(edges[at]) == [nodes[at + 1], nodes[at]] && !topology.is_assumed(edges[at]);
+    let is_branch = |node: NodeId| topology.flow_degree(node) > 2 && !topology.roles[node as usize].closes();
+    let closes = |node: NodeId| topology.roles[node as usize].closes();
+    let (last, count) = (nodes.len() - 1, edges.len());
+    let own_before = (0..count).take_while(|at| is_against(*at) && !closes(nodes[at + 1])).count();
+    let own_after = (0..count).rev().take_while(|at| is_against(*at) && !closes(nodes[*at])).count();
+    let first = (1..=own_before).rev().find(|at| is_branch(nodes[*at])).unwrap_or(0);
+    let end = (1..=own_after).rev().map(|after| last - after).find(|at| is_branch(nodes[*at])).unwrap_or(last);
+    match first < end {
+        true => (nodes[first..=end].to_vec(), edges[first..end].to_vec()),
+        false => (nodes, edges),
+    }
 }
 
 /// An item or a port of it, and what is next to it.

@@ -27,6 +27,10 @@ pub const OWNERS: &[&str] = &[
     "owner",
     "owner_tag",
     "ownerTag",
+    "mounted_on",
+    "mountedOn",
+    "attached_to",
+    "attachedTo",
 ];
 
 /// Fields of a pipe or an item with what is at its end, in snake_case.
