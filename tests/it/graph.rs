@@ -657,6 +657,7 @@ fn a_walk_past_what_may_not_be_there_says_so() {
         (r#"paths("b", "e")"#, several(2, "the pipe \"e4\"", "unknown_status")),
         (r#"between("b", "d")"#, one("\"c\"", "not_installed")),
         (r#"section("b", "d")"#, one("\"c\"", "not_installed")),
+        (r#"bypasses("f")"#, one("\"c\"", "not_installed")),
         (r#"findPattern("(x)-[e]->(y)", .y.id == "c")"#, one("\"c\"", "not_installed")),
         (r#"findPattern("(x)-[e]->(y)", .x.id == "d")"#, one("the pipe \"e4\"", "unknown_status")),
         ("components()", all.clone()),
