@@ -398,8 +398,10 @@ fn a_bleed_lets_something_out() {
     assert_eq!(bleed_of("J-1 → V-9(closed)"), proved);
     assert_eq!(bleed_of("J-1 → V-9(closed) → CK-1 → O-1"), proved);
     let unproved = json!(["single", [null, true]]);
-    // The root valve of a gauge, a purge connection, a branch into equipment.
-    assert_eq!(bleed_of("J-1 → V-9 → I-1(node_classification=instrument.pressure_gauge)"), unproved);
+    // The root valve of a gauge, which lets nothing out: two valves without a bleed.
+    let blocked = json!(["double_block", [null, true]]);
+    assert_eq!(bleed_of("J-1 → V-9 → I-1(node_classification=instrument.pressure_gauge)"), blocked);
+    // A purge connection, a branch into equipment.
     assert_eq!(bleed_of("O-1 → CK-1 → V-9(closed) → J-1"), unproved);
     assert_eq!(bleed_of("J-1 → V-9(closed) → CK-1 — O-1"), unproved);
     assert_eq!(bleed_of("J-1 → V-9(closed) → T-9"), unproved);
