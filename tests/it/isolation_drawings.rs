@@ -1525,7 +1525,7 @@ const ROWS: &[Row] = &[
         &["V-1", "V-2"],
         &["equipment:T-2"],
         NO,
-        YES,
+        NO,
     ),
     row(
         "a rupture disk and a relief valve to the flare",

@@ -179,7 +179,7 @@ impl Tag {
         let tag = Tag::parts(before, &text[at..])?;
         // The limit of an alarm is no tag: `LA-101-HH-80`.
         let is_limit = tag.letters.chars().all(|letter| matches!(letter, 'H' | 'L'));
-        (tag.letters.len() >= min_letters && !is_limit).then_some(tag)
+        (tag.letters.len() >= min_letters && !is_limit && !is_valve_at(&unit.letters, &tag)).then_some(tag)
     }
 
     /// Returns the tag behind a word without a number: `PSHH-101` in `GTG-PSHH-101`, where `from` is behind the area prefixes.
@@ -189,7 +189,7 @@ impl Tag {
         let is_word = (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
         let at = text.len() - rest.len();
         let tag = Tag::parts(text[..at].trim_end_matches(is_separator), rest).filter(|_| is_word)?;
-        (tag.letters.len() >= 2).then_some(tag)
+        (tag.letters.len() >= 2 && !is_valve_at(word, &tag)).then_some(tag)
     }
 
     /// Parses a tag whose letters start a string.
@@ -376,6 +376,11 @@ impl TagScheme {
             ..Tag::default()
         })
     }
+}
+
+/// Returns whether letters in front of the tag of a valve are those of another valve, which stands at it: `HV-PSV-101`.
+fn is_valve_at(letters: &str, tag: &Tag) -> bool {
+    letters.ends_with('V') && tag.letters.ends_with('V')
 }
 
 /// Returns the length of the number at the start of a string. A number may contain points: 4712.01 and 4712.02 are two
@@ -654,6 +659,8 @@ mod tests {
         check("PSHH:101", "|P||SHH|101|");
         // The suffix of an item, a nozzle, a second tag, a limit.
         check("V-101-N2", "|V|||101|N2");
+        check("V1-PSV-101", "|V|||1|PSV-101");
+        check("HV-PSV-1", "none");
         check("P-101-A/B", "|P|||101|A/B");
         check("FIC-101-XV2", "|F||IC|101|XV2");
         check("FIC-101/FV-101", "|F||IC|101|FV-101");

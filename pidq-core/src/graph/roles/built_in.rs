@@ -583,7 +583,6 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "gauge",
                 "hose",
                 "sample",
-                "sampling",
                 "manifold",
                 "balancing",
                 "knife",

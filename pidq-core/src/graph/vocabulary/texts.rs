@@ -294,7 +294,6 @@ pub const CLOSING_FIELD_WORDS: &[&str] = &[
 pub const STATE_FIELDS: &[&str] = &[
     "actual_state",
     "change",
-    "change_status",
     "condition",
     "current_state",
     "current_status",
@@ -310,7 +309,6 @@ pub const STATE_FIELDS: &[&str] = &[
     "operating_status",
     "operational_state",
     "operational_status",
-    "revision_status",
     "state",
     "test_result",
     "toestand",

@@ -12,7 +12,7 @@ use crate::graph::vocabulary::{self, StatedOf};
 use crate::graph::walk::Visitor;
 use crate::pid::ChargeFn;
 use crate::pid::stated_values::{plain_name, stated_fields};
-use crate::pid::valve_state::open_equipment::{Opening, opening_by_text};
+use crate::pid::valve_state::open_equipment::{Opening, opening, opening_by_text};
 use crate::pid::valve_state::state_phrases::has_state_phrase;
 use crate::pid::valve_state::unread_texts::{note_texts, speaks_against_valve};
 use crate::pid::valve_state::{texts, texts_of_pipe};
@@ -30,7 +30,7 @@ impl Isolation<'_, '_> {
         for node in self.inside.iter().copied() {
             visitor.charge(1 + table.degree(node) as u64)?;
             let is_body = matches!(drawing.topology.roles[node as usize], Role::Equipment | Role::Port);
-            if is_body && has_undrawn_connection(drawing, node) {
+            if is_body && opening(drawing, node) != Opening::Stated && has_undrawn_connection(drawing, node) {
                 found.push(Uncertainty { reason: "unread_text", at: node, edge: NONE });
             }
             let of_pipes = table.edges(node).iter().copied().filter(|edge| {

@@ -36,7 +36,11 @@ pub(super) fn has_doubtful_state(drawing: &Drawing<'_>, node: NodeId, is_doubtfu
                     .iter()
                     .any(|known| vocabulary::contains(known, text))
         };
-        is_short && !is_read(text.trim()) && phrases::has_word_outside(text, |word, _| is_doubtful_word(word))
+        let is_doubtful = || {
+            phrases::has_word_outside(text, |word, _| is_doubtful_word(word))
+                || phrases::installation_by_text(text) != Installation::Installed
+        };
+        is_short && !is_read(text.trim()) && is_doubtful()
     };
     let mut fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
     drawing.topology.roles[node as usize] != Role::Blind
