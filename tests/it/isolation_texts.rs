@@ -141,7 +141,6 @@ fn texts_of_valves_in_the_words_of_vendors() {
         ("isolation_rating", json!("not suitable")),
         ("suitable_for_isolation", json!("no")),
         ("is_isolation", json!(false)),
-        ("handwheel", json!(false)),
         ("is_automated", json!("Y")),
         ("io_type", json!("DO")),
         ("partial_stroke_test", json!(true)),
@@ -154,8 +153,6 @@ fn texts_of_valves_in_the_words_of_vendors() {
         ("lock", json!("interlock: cannot close unless HV-3 open")),
         ("lock", json!("key interlock with HV-12, one always open")),
         ("lock", json!("stop pin at 15 %")),
-        ("service", json!("removed")),
-        ("service", json!("future")),
         ("remarks", json!("U/S")),
         ("remarks", json!("on order")),
         ("remarks", json!("self venting ball")),
@@ -168,7 +165,6 @@ fn texts_of_valves_in_the_words_of_vendors() {
         ("description", "ARC valve"),
         ("description", "auto drain valve"),
         ("description", "Air release valve"),
-        ("valve_function", "check"),
         ("block_name", "VALVE_CHECK"),
     ] {
         assert_eq!(of(field, &json!(text)), json!(["no", ["contradictory_class"]]), "{field}: {text}");
@@ -185,7 +181,6 @@ fn texts_of_valves_in_the_words_of_vendors() {
         ("service", json!("drain of E-1")),
         ("operator", json!("chainwheel")),
         ("actuator", json!("T-bar")),
-        ("inspection", json!("passed")),
         ("integrity", json!("good")),
     ] {
         assert_eq!(of(field, &text), json!(["yes", []]), "{field}: {text}");

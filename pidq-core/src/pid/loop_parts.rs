@@ -152,7 +152,7 @@ impl LoopParts {
     /// Finds the parts of the loop at an index.
     pub fn find(drawing: &Drawing<'_>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<LoopParts> {
         let search = Search { drawing, loops, found: &loops.list[at] };
-        let Effects { final_elements, passed, leaves_sheet, doubts } = search.final_elements(charge)?;
+        let Effects { final_elements, passed, leaves_sheet, uncertain } = search.final_elements(charge)?;
         let (own_sensors, mut functions) = search.own_instruments(&final_elements, charge)?;
         let Causes { sensors, sources, enters_sheet, has_unknown_source } =
             search.sensors(own_sensors, &functions, &passed, charge)?;
@@ -178,7 +178,7 @@ impl LoopParts {
             sheet_ends: SheetEnds { enters: enters_sheet, leaves: leaves_sheet },
             uncertainties: Uncertainties::default(),
         };
-        parts.uncertainties = search.uncertainties(&parts, doubts, charge)?;
+        parts.uncertainties = search.uncertainties(&parts, uncertain, charge)?;
         Ok(parts)
     }
 
@@ -447,12 +447,12 @@ struct Effects {
     /// Instruments of other loops between.
     passed: Vec<NodeId>,
     leaves_sheet: bool,
-    doubts: EffectDoubts,
+    uncertain: EffectUncertainties,
 }
 
 /// Reasons for which the final elements of a loop are not certain.
 #[derive(Clone, Copy)]
-struct EffectDoubts {
+struct EffectUncertainties {
     /// A signal of what moves something leads to an item of unknown class in a pipe.
     acts_on_unknown: bool,
     /// Only a field names one of the final elements.
@@ -599,7 +599,12 @@ impl Search<'_, '_> {
     }
 
     /// Returns the reasons for which the drawing does not state what the loop with some parts does.
-    fn uncertainties(&self, parts: &LoopParts, doubts: EffectDoubts, charge: ChargeFn<'_>) -> Result<Uncertainties> {
+    fn uncertainties(
+        &self,
+        parts: &LoopParts,
+        uncertain: EffectUncertainties,
+        charge: ChargeFn<'_>,
+    ) -> Result<Uncertainties> {
         let LoopParts { sensors, final_elements, between, .. } = parts;
         let (drawing, is_connected) = (self.drawing, parts.connection != Connection::None);
         let ends = || sensors.iter().chain(final_elements).copied();
@@ -609,9 +614,9 @@ impl Search<'_, '_> {
             has_absent_signal: has_absent_signal(drawing, parts.items().copied(), charge)?,
             // A loop that is not closed is known to be open, whatever has no signal.
             has_part_by_number: is_connected && has_part_without_signal(drawing, ends(), charge)?,
-            has_unknown_class: doubts.acts_on_unknown
+            has_unknown_class: uncertain.acts_on_unknown
                 || between.iter().any(|node| signals::is_of_unknown_class(drawing, *node)),
-            has_part_by_field: doubts.has_part_by_field,
+            has_part_by_field: uncertain.has_part_by_field,
             has_air_shut_off: self.is_protective() && air_supply::is_any_shut_off(drawing, between, charge)?,
             has_shut_off_sensor: self.is_protective() && has_shut_off(drawing, sensors, charge)?,
             lacks_voters: self.is_protective() && voting::lacks_voters(drawing, voting, sensors, charge)?,
@@ -665,7 +670,7 @@ impl Search<'_, '_> {
             final_elements,
             passed,
             leaves_sheet,
-            doubts: EffectDoubts { acts_on_unknown, has_part_by_field },
+            uncertain: EffectUncertainties { acts_on_unknown, has_part_by_field },
         })
     }
 

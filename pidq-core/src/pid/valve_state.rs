@@ -149,11 +149,7 @@ fn installation_by_texts(drawing: &Drawing<'_>, holder: Value<'_>) -> Installati
     let tags =
         values_of(drawing, holder, Names::Tag).filter(|tag| tag.as_str().is_some_and(|tag| tag.contains([' ', '\n'])));
     let texts = descriptions.chain(tags).filter_map(Value::as_str);
-    let by_texts = texts.map(phrases::installation_by_text).max().unwrap_or(Installation::Installed);
-    // A service may be that of something else which is not there: `for future unit`.
-    let services = values_of(drawing, holder, Names::Service).filter_map(Value::as_str);
-    let mut by_services = services.map(phrases::installation_by_text);
-    if by_services.any(|found| found == Installation::NotInstalled) { Installation::NotInstalled } else { by_texts }
+    texts.map(phrases::installation_by_text).max().unwrap_or(Installation::Installed)
 }
 
 /// Returns whether an item or a pipe is there, by its status, its remarks and the marks of its own.
