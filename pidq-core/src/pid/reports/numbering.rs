@@ -1,15 +1,16 @@
 //! Numbering of tags: gaps in the series of each letter group, and tags that occur several times.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
+use crate::graph::topology::EdgeFlags;
 use crate::graph::vocabulary;
 use crate::pid::tag::Tag;
-use crate::pid::{Budget, Datum, lists, push_row};
+use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
 
 const RESULT: &[&str] = &["series", "duplicates", "not_numbered"];
 const SERIES: &[&str] = &["kind", "prefix", "letters", "count", "first", "last", "missing", "gaps"];
@@ -69,6 +70,7 @@ pub(crate) fn numbering_gaps<'a>(drawing: &Drawing<'a>, by: SeriesBy, budget: &m
             None => not_numbered.push(node),
         }
     }
+    add_lines_of_pipes(drawing, &tags, &mut series, budget)?;
     let mut rows = Vec::with_capacity(series.len());
     for ((kind, prefix, letters), found) in series {
         budget.charge(found.numbers.len() as u64)?;
@@ -86,6 +88,31 @@ pub(crate) fn numbering_gaps<'a>(drawing: &Drawing<'a>, by: SeriesBy, budget: &m
         RESULT,
         vec![Datum::Table(SERIES, rows), Datum::Table(DUPLICATE, duplicates), Datum::Nodes(not_numbered)],
     ))
+}
+
+/// Adds the lines that only their pipes name to the series of lines.
+fn add_lines_of_pipes(
+    drawing: &Drawing<'_>,
+    tags: &BTreeMap<(&'static str, String), Vec<NodeId>>,
+    series: &mut BTreeMap<SeriesKey, Series>,
+    budget: &mut dyn Budget,
+) -> Result<()> {
+    const LINE: &str = "line";
+    budget.charge(drawing.topology.edge_count() as u64)?;
+    let mut seen = BTreeSet::new();
+    for name in pipe_lines::lines_of(drawing, drawing.topology.edges_of(EdgeFlags::FLOW)) {
+        budget.charge(1 + name.len() as u64 / 16)?;
+        budget.reserve(name.len() + size_of::<(SeriesKey, Series)>())?;
+        let key = (LINE, alphanumeric(&name));
+        let digits = line_number(&name).filter(|_| !tags.contains_key(&key));
+        let Some((digits, number)) = digits.and_then(|digits| Some((digits, digits.parse().ok()?))) else { continue };
+        if seen.insert(key.1) {
+            let entry = series.entry((LINE, String::new(), String::new())).or_default();
+            entry.numbers.push(number);
+            entry.width = entry.width.max(width_of(digits));
+        }
+    }
+    Ok(())
 }
 
 /// Returns what a node is for its number: tags of different kinds do not collide. `None` for nodes without a number of
@@ -110,7 +137,12 @@ fn kind_of(drawing: &Drawing<'_>, node: NodeId) -> Option<&'static str> {
 fn identity(drawing: &Drawing<'_>, node: NodeId, kind: &str, tag: &str) -> String {
     let owner = drawing.topology.owner(node).filter(|_| kind == "nozzle");
     let owner = owner.map(|owner| format!("{owner}/")).unwrap_or_default();
-    owner + &tag.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect::<String>()
+    owner + &alphanumeric(tag)
+}
+
+/// Returns the letters and digits of a tag in upper case.
+fn alphanumeric(tag: &str) -> String {
+    tag.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
 /// Returns the series of a tag, its number and the number of digits if it starts with a zero.
