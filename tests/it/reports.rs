@@ -1021,6 +1021,10 @@ fn a_text_about_another_set_pressure_or_another_case_makes_a_relief_device_no_ce
         r#", "remarks": "Brandfall""#,
         r#", "sizing_case": "fire""#,
         r#", "remarks": "capacity insufficient""#,
+        r#", "remarks": "governing case: fire""#,
+        r#", "remarks": "cas feu""#,
+        r#", "remarks": "caso fuego""#,
+        r#", "remarks": "capacity 20 % of PCV-1""#,
     ] {
         check(&plant(valve, fields), row, other_case.clone());
     }
@@ -1030,6 +1034,10 @@ fn a_text_about_another_set_pressure_or_another_case_makes_a_relief_device_no_ce
         r#", "description": "set at 174 psig""#,
         r#", "remarks": "reset to 8 barg""#,
         r#", "remarks": "cold set 9.6 barg, set 12 barg""#,
+        r#", "remarks": "Pset = 12 barg""#,
+        r#", "remarks": "Einstelldruck 12 bar(g)""#,
+        r#", "remarks": "presión de tarado 12 barg""#,
+        r#", "remarks": "SP raised from 10 to 12 barg""#,
     ] {
         check(&plant(valve, fields), row, json!([[], [null]]));
     }
@@ -1044,6 +1052,8 @@ fn a_text_about_another_set_pressure_or_another_case_makes_a_relief_device_no_ce
         r#", "remarks": "CDTP 7.6 barg""#,
         r#", "remarks": "cold set pressure 7.6 barg""#,
         r#", "remarks": "reset pressure 9 barg""#,
+        r#", "remarks": "SP raised from 8 to 10 barg""#,
+        r#", "remarks": "capacity 120 % of CV-1""#,
         r#", "remarks": "cold differential test pressure 7.6 barg""#,
     ] {
         check(&plant(valve, fields), row, json!([[], [true]]));
@@ -1517,6 +1527,15 @@ fn an_interface_in_a_recycle_is_found_once_and_direction_is_never_assumed_silent
 fn numbers_have_gaps_within_their_series() {
     let series =
         "numberingGaps().series | map([.kind, .prefix, .letters, .count, .first, .last, .gaps | map([.first, .last])])";
+    let of_pipes = r#"V-1 equipment.vessel
+        V-2 equipment.vessel
+        HV-1 piping_component.gate_valve
+        HV-2 piping_component.gate_valve
+        V-1 > HV-1 {"line": "100-PL-1001-A1A"}
+        HV-1 > HV-2 {"line": "100-PL-1001-A1A"}
+        HV-2 > V-2 {"line": "100-PL-1004A-A1A"}"#;
+    let lines = r#"numberingGaps().series | filter(.kind == "line") | map([.count, .first, .last, .missing])"#;
+    check(of_pipes, lines, json!([[2, "1001", "1004", 2]]));
     check("", "numberingGaps()", json!({"series": [], "duplicates": [], "not_numbered": []}));
     check(
         "20-HV-007 piping_component.gate_valve\n20-HV-010 piping_component.gate_valve\n30-HV-9 piping_component.gate_valve",

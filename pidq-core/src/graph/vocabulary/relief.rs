@@ -212,3 +212,127 @@ pub const RELIEF_TEXTS: &[&str] = &[
 
 /// Parts of the classes of hoses, which may be there at times only.
 pub const HOSES: &[&str] = &["hose", "schlauch", "tuyau_flexible"];
+
+/// Words in the texts of relief devices before their set pressure, in lower case.
+pub const SET_PRESSURE_WORDS: &[&str] = &[
+    "abgestimmt",
+    "afgesteld",
+    "afsteldruk",
+    "ajustada",
+    "ajustado",
+    "ajuste",
+    "ansprechdruck",
+    "ansprechueberdruck",
+    "ansprechüberdruck",
+    "calibrada",
+    "calibrado",
+    "disparo",
+    "eingestellt",
+    "einstelldruck",
+    "einstellwert",
+    "ingesteld",
+    "insteldruk",
+    "openingsdruk",
+    "pop",
+    "popping",
+    "pset",
+    "readjusted",
+    "reset",
+    "set",
+    "setpoint",
+    "setting",
+    "sollwert",
+    "sp",
+    "tarada",
+    "tarado",
+    "tarage",
+    "tarata",
+    "tarato",
+    "taratura",
+    "taré",
+    "tarée",
+    "umgestellt",
+    "verstellt",
+    "öffnungsdruck",
+];
+
+/// Verbs in such texts that state the set pressure with one of [`OPENING_PREPOSITIONS`] behind them: `opens at 12 barg`.
+pub const OPENING_VERBS: &[&str] =
+    &["abre", "lifts", "oeffnet", "opens", "opent", "ouvre", "pops", "spricht", "öffnet"];
+/// Words behind [`OPENING_VERBS`].
+pub const OPENING_PREPOSITIONS: &[&str] = &["a", "at", "bei", "bij", "à"];
+
+/// Words before such a word that make it the setting of a test bench, or that of another part: `cold set pressure`.
+pub const OTHER_SETTING_WORDS: &[&str] = &["bench", "cdtp", "cold", "pilot", "spring"];
+
+/// Words that make a set pressure behind them the one before a change.
+pub const PAST_WORDS: &[&str] =
+    &["antes", "bisher", "formerly", "früher", "old", "originally", "previously", "vorher", "was"];
+
+/// Words between the pressures of a change, before the new one: `10 to 12 barg`.
+pub const CHANGE_WORDS: &[&str] =
+    &["a", "ahora", "auf", "jetzt", "maintenant", "naar", "neu", "new", "now", "nu", "to", "à"];
+
+/// Words between such a word and the pressure that add nothing.
+pub const SETTING_FILLERS: &[&str] = &[
+    "a",
+    "abgesenkt",
+    "ahora",
+    "approx",
+    "at",
+    "auf",
+    "aumentado",
+    "augmenté",
+    "bei",
+    "bij",
+    "ca",
+    "cambiado",
+    "changed",
+    "de",
+    "decreased",
+    "di",
+    "druck",
+    "du",
+    "en",
+    "erhöht",
+    "from",
+    "geändert",
+    "gesenkt",
+    "gewijzigd",
+    "has",
+    "been",
+    "increased",
+    "is",
+    "ist",
+    "jetzt",
+    "lowered",
+    "maintenant",
+    "modified",
+    "modifié",
+    "naar",
+    "neu",
+    "new",
+    "now",
+    "nu",
+    "of",
+    "op",
+    "press",
+    "pressure",
+    "pression",
+    "pressione",
+    "presión",
+    "psv",
+    "raised",
+    "reduced",
+    "reducido",
+    "the",
+    "to",
+    "valve",
+    "van",
+    "verhoogd",
+    "verlaagd",
+    "von",
+    "vorher",
+    "was",
+    "à",
+];
