@@ -14,6 +14,7 @@ use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::trip_words::EmergencyValve;
 use crate::pid::dead_ends::is_end_of_vent;
+use crate::pid::isolate::equipment_bodies::EquipmentBodies;
 use crate::pid::isolate::is_unknown;
 use crate::pid::isolate::parts::Parts;
 use crate::pid::relief::devices::{is_device_by_tag, opens_inwards};
@@ -189,11 +190,13 @@ fn collect(
         }
     }
     let parts = Parts::collect(drawing, charge)?;
+    let bodies = EquipmentBodies::collect(drawing, charge)?;
     for (section, root) in sections.iter_mut().zip(roots) {
         add_mounted_ends(section, &parts, ends, charge)?;
         add_unstated_sides(drawing, section, |node| partition.root_of(drawing, node) == root, charge)?;
         add_openings(drawing, section, &parts, charge)?;
         add_different_pipes(drawing, section, charge)?;
+        add_same_tags(drawing, section, &bodies, charge)?;
     }
     remove_sheltered(drawing, &mut sections, ends, charge)?;
     let mut as_drawn = add_closed_items(drawing, &mut sections, ends, charge)?;
@@ -385,6 +388,28 @@ fn add_unstated_sides(
         let unstated: Vec<NodeId> = inside.into_iter().filter(|port| topology.zone(*port) == NONE).collect();
         if may_have_several && unstated.len() > 1 {
             section.uncertainties.extend(unstated.into_iter().map(|port| ("unstated_side", port, NONE)));
+        }
+    }
+    Ok(())
+}
+
+/// Adds the equipment whose tag other equipment with pipes outside of the section has: it may be the same on another sheet, and
+/// its pipes belong to the section then.
+fn add_same_tags(
+    drawing: &Drawing<'_>,
+    section: &mut Section,
+    bodies: &EquipmentBodies,
+    charge: ChargeFn<'_>,
+) -> Result<()> {
+    let topology = &drawing.topology;
+    let equipment = sorted(section.equipment.iter().copied());
+    let has_pipe = |node: NodeId| topology.flow_degree(node) > 0;
+    let is_piped = |node: NodeId| has_pipe(node) || topology.ports.nodes(node).iter().any(|port| has_pipe(*port));
+    for node in equipment.iter().copied() {
+        let same = bodies.open_to(drawing, node, charge)?.same_tag;
+        charge(1 + same.len() as u64)?;
+        if same.into_iter().any(|other| equipment.binary_search(&other).is_err() && is_piped(other)) {
+            section.uncertainties.push(("same_tag", node, NONE));
         }
     }
     Ok(())
