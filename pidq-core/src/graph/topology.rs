@@ -755,10 +755,16 @@ impl<'c, 'a> Classifier<'c, 'a> {
     }
 
     /// Returns the flags of an edge by its kind and class. An edge without a kind carries flow; one whose class names a
-    /// pipe and whose kind does not may carry flow.
+    /// pipe and whose kind does not may carry flow. A class of signals decides beside a kind for connections of any sort.
     fn flags(&mut self, kind: Option<&'a str>, class: Option<&'a str>) -> Result<EdgeFlags> {
         if kind.or(class).is_none() {
             return Ok(EdgeFlags::FLOW);
+        }
+        if let (Some(kind), Some(class)) = (kind, class)
+            && vocabulary::contains(vocabulary::GENERAL_KINDS, kind)
+            && self.names_signal(class)?
+        {
+            return Ok(EdgeFlags::SIGNAL);
         }
         let mut words = [kind, class].into_iter().flatten();
         let flags = words.try_fold(EdgeFlags::default(), |flags, word| Ok(flags.union(self.flags_of(word)?)))?;
@@ -767,6 +773,16 @@ impl<'c, 'a> Classifier<'c, 'a> {
             true => flags.union(EdgeFlags::UNKNOWN),
             false => flags,
         })
+    }
+
+    /// Returns whether the class of an edge is that of a signal, and not of tubing for a pressure, which may be a pipe.
+    fn names_signal(&mut self, class: &'a str) -> Result<bool> {
+        let is_of = |words: &[&str]| {
+            class.len() <= MAX_CLASS && snake_case(class).split(['.', '_']).any(|word| words.contains(&word))
+        };
+        let flags = self.flags_of(class)?;
+        Ok(flags == EdgeFlags::SIGNAL && is_of(&["data", "electric", "electrical", "signal", "software", "wireless"])
+            || flags == EdgeFlags::default() && is_of(&["signal"]))
     }
 
     /// Returns whether the class of an edge is that of a pipe: its last part is a segment or a line, or it has a word for

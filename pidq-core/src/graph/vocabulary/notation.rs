@@ -126,6 +126,9 @@ pub const FLOW: &[&str] = &[
     "wirkdruckleitung",
 ];
 
+/// Kinds of edges of any sort, which carry flow unless their class is that of a signal.
+pub const GENERAL_KINDS: &[&str] = &["connected_to", "connection", "connected"];
+
 /// Kinds of edges from equipment to its nozzles and other parts.
 pub const PARTS: &[&str] = &["physically_has_a", "has_nozzle", "has_terminal", "hat_stutzen"];
 
