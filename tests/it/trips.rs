@@ -67,6 +67,22 @@ fn a_text_that_a_part_of_a_trip_does_not_act_makes_it_uncertain() {
         "overbrugd",
         "alleen alarm",
         "fuori servizio",
+        "BYPASS: ON",
+        "MOS = 1",
+        "bypass key ON",
+        "bypass key in ON position",
+        "key switch in BYPASS",
+        "en bypass",
+        "U/S",
+        "o/s",
+        "wired out",
+        "recording only",
+        "for information only",
+        "nur zur Information",
+        "status only",
+        "advisory",
+        "known to stick",
+        "out of calibration",
     ] {
         for at in ["LSHH-1", "I-1", "XV-1", "s1"] {
             for name in ["remarks", "description"] {
@@ -108,6 +124,12 @@ fn a_text_that_denies_an_override_or_is_about_something_else_leaves_a_trip_certa
         "Überfüllsicherung",
         "sécurité niveau haut",
         "Nivel muy alto",
+        "BYPASS: OFF",
+        "MOS: yes",
+        "MOS = 0",
+        "Pos: 1",
+        "Nivel en bypass del separador",
+        "for information on settings see SIF list",
     ] {
         for at in ["LSHH-1", "I-1", "XV-1"] {
             for name in ["remarks", "description"] {
@@ -377,4 +399,366 @@ fn an_open_way_around_shutdown_valves_in_series_makes_their_section_bypassed() {
     };
     assert_eq!(evaluate(&line(""), bypassed), json!(["ESDV-1", "ESDV-2"]));
     assert_eq!(evaluate(&line("V-3:vessel → "), bypassed), json!([]));
+}
+
+#[test]
+fn a_text_that_a_shutdown_valve_is_kept_open_makes_its_trip_uncertain() {
+    for text in [
+        "locked open for commissioning",
+        "handwheel only",
+        "limit stop 20 % open",
+        "mit Mindesthub 10 %",
+        "min. stop 5 % open",
+        "mechanically blocked open",
+    ] {
+        assert!(!is_certain("XV-1", &json!({"remarks": text})), "{text}");
+    }
+}
+
+#[test]
+fn a_signal_of_another_purpose_than_a_trip_makes_it_uncertain() {
+    for label in ["Auf-Befehl", "abrir", "apre", "openen", "reset", "test", "FB", "ALARM", "status only", "start"] {
+        assert!(!is_certain("s2", &json!({"label": label})), "{label}");
+    }
+    for label in ["Zu-Befehl", "cerrar", "trip", "trip / reset", "ESD signal", "24 V DC"] {
+        assert!(is_certain("s2", &json!({"label": label})), "{label}");
+    }
+}
+
+#[test]
+fn a_start_of_a_machine_is_no_trip() {
+    let plant = |switch: &str, logic: &str, signal: &str| {
+        let plant = format!(
+            "T-1:tank → P-1:pump → T-2:tank; T-1 ⇢ LSLL-1:level_switch(description={switch}) ⇢ \
+             I-1:interlock(description={logic}) ⇢ P-1"
+        );
+        let mut document: Value = serde_json::from_str(&document(&plant)).expect("JSON");
+        document["edges"].as_array_mut().expect("edges").last_mut().expect("a signal")["label"] = json!(signal);
+        document.to_string()
+    };
+    for [switch, logic, signal] in [
+        ["start pump", "", ""],
+        ["auto start of standby pump", "", ""],
+        ["", "AUTO START P-1", ""],
+        ["", "", "start"],
+        ["Anlauf Pumpe", "", ""],
+        ["démarrage pompe", "", ""],
+    ] {
+        let plant = plant(switch, logic, signal);
+        assert_eq!(evaluate(&plant, CERTAIN), json!([false]), "{switch} {logic} {signal}");
+        assert_eq!(evaluate(&plant, SAFEGUARDS), json!([["I-1", false]]), "{switch} {logic} {signal}");
+        let reasons = evaluate(&plant, "causeAndEffect().not_followed | map(.reason) | uniq()");
+        assert_ne!(reasons, json!([]), "{switch} {logic} {signal}");
+    }
+    for [switch, logic, signal] in [
+        ["", "", ""],
+        ["stop pump", "", ""],
+        ["low level", "stops P-1 and starts P-2", ""],
+        ["", "P-1 start inhibit and trip", ""],
+        ["start-up override 60 s", "", ""],
+        ["", "", "stop"],
+    ] {
+        let plant = plant(switch, logic, signal);
+        let found = evaluate(&plant, "[loops() | map(.certain), causeAndEffect().not_followed]");
+        let expected = if logic.contains("inhibit") { json!([[false]]) } else { json!([[true], []]) };
+        assert_eq!(found[0], expected[0], "{switch} {logic} {signal}: {found}");
+    }
+}
+
+#[test]
+fn the_circuits_of_a_system_in_kks_are_loops_of_their_own() {
+    let control = "10LAB10BB001:tank → 10LAB10AA001:control_valve → 10LAB10AP001:pump → 10LAB10AA002:control_valve; \
+        10LAB10BB001 ⇢ 10LAB10CL001:level_transmitter ⇢ 10LAB10DL001:level_controller ⇢ 10LAB10AA001; \
+        10LAB10AA002 ⇢ 10LAB10CP001:pressure_transmitter ⇢ 10LAB10DP001:pressure_controller ⇢ 10LAB10AA002";
+    assert_eq!(
+        loops(control),
+        [
+            "10LAB10-CL-001 control: 10LAB10CL001 | 10LAB10DL001 | 10LAB10AA001 | closed",
+            "10LAB10-CP-001 control: 10LAB10CP001 | 10LAB10DP001 | 10LAB10AA002 | closed",
+        ]
+    );
+    let protection = |system: &str| {
+        format!(
+            "{system}BB001:tank → {system}AP001:pump; {system}BB001 ⇢ {system}CL001:level_transmitter ⇢ \
+             {system}EZ001:sis_logic ⇢ {system}AP001"
+        )
+    };
+    let both = format!("{}; {}", protection("10LAB10"), protection("10LAB20"));
+    assert_eq!(
+        loops(&both),
+        ["10LAB10", "10LAB20"]
+            .map(|system| format!("{system}-EZ-001 safety: {system}CL001 | {system}EZ001 | {system}AP001 | closed"))
+    );
+    check(&both, "instrumentIndex() | filter(.tag == \"10LAB10EZ001\") | map(.variable)", "[null]");
+}
+
+#[test]
+fn logic_without_a_number_that_several_loops_feed_gives_each_its_own_sensor() {
+    for logic in ["BMS:burner_management_system", "SIS:sis_logic", "ESD:logic_solver"] {
+        let id = logic.split(':').next().expect("an id");
+        let plant = format!(
+            "OPC-1:off_page_connector → XV-1:ball_valve(fail_action=closed) → F-6:furnace; \
+             BSLL-61:flame_scanner @ F-6; FSLL-63:flow_switch @ F-6; BSLL-61 ⇢ {logic} ⇢ XV-1; FSLL-63 ⇢ {id}; \
+             HS-64:push_button(description=emergency stop) ⇢ {id}"
+        );
+        let sensors = "loops() | filter(regex(.loop, \"-6[13]$\")) | map(.sensors | map(.id))";
+        check(&plant, sensors, r#"[["BSLL-61"],["FSLL-63"]]"#);
+        let by_hand = "loops() | filter(.loop == \"H-64\") | map([.kind, .closed, .certain])";
+        assert_ne!(evaluate(&document(&plant), by_hand), json!([["control", true, true]]), "{logic}");
+        let trips = "hazopNodes() | map(.safeguards | filter(.kind != \"shutdown_valve\") | map(.item.id)) | flatten(1) | uniq()";
+        let found = evaluate(&document(&plant), trips);
+        assert!(["BSLL-61", "FSLL-63"].iter().all(|id| found.as_array().expect("ids").contains(&json!(id))), "{found}");
+    }
+    // The starter of a motor that two trips stop.
+    let plant = "T-1:tank → P-1:pump → T-2:tank; TSHH-1:temperature_switch @ P-1; VSHH-2:vibration_switch @ P-1; \
+        TSHH-1 ⇢ MCC:motor_control_center ⇢ P-1; VSHH-2 ⇢ MCC";
+    check(plant, "loops() | map(.sensors | map(.id))", r#"[["TSHH-1"],["VSHH-2"]]"#);
+    check(plant, SAFEGUARDS, r#"[["TSHH-1",true],["VSHH-2",true]]"#);
+}
+
+#[test]
+fn a_switch_of_unknown_class_whose_tag_states_a_trip_is_listed() {
+    for class in ["Grenzwertgeber", "component"] {
+        let plant = format!("T-1:tank → P-1:pump → T-2:tank; LSLL-1:{class} @ T-1; LSLL-1 ⇢ P-1");
+        check(&plant, NOT_FOLLOWED, r#"[["LSLL-1","unknown_class"]]"#);
+        let plant = format!("T-1:tank → P-1:pump; LSL-1:{class} @ T-1; LSL-1 ⇢ MCC-1:motor_starter ⇢ P-1");
+        check(&plant, NOT_FOLLOWED, r#"[["LSL-1","unknown_class"]]"#);
+    }
+}
+
+#[test]
+fn protective_systems_in_other_languages_trip() {
+    for class in [
+        "instrument.protection_system",
+        "instrument.protection_logic",
+        "instrument.protective_function",
+        "instrument.Verriegelung",
+        "instrument.Schutz",
+        "instrument.Schutzfunktion",
+        "instrument.verrouillage",
+        "instrument.enclavamiento",
+        "instrument.vergrendeling",
+    ] {
+        let plant = format!("T-1:tank → P-1:pump → T-2:tank; LT-1:level_transmitter @ T-1; LT-1 ⇢ UC-1:{class} ⇢ P-1");
+        assert_eq!(loops(&plant), ["U-1 trip: LT-1 | UC-1 | P-1 | closed"], "{class}");
+        check(&plant, "causeAndEffect().matrix", r#"[{"initiator":"LT-1","P-1":"X"}]"#);
+    }
+}
+
+#[test]
+fn the_air_to_an_actuator_that_is_a_part_of_its_valve_leads_to_the_valve() {
+    let plant = |class: &str| {
+        json!({
+            "nodes": [
+                {"id": "V-1", "tag": "V-1", "class": "vessel"}, {"id": "O-1", "class": "off_page_connector"},
+                {"id": "XV-1", "tag": "XV-1", "class": "ball_valve", "fail_action": "FC"},
+                {"id": "PSHH-1", "tag": "PSHH-1", "class": "pressure_switch"}, {"id": "I-1", "tag": "I-1", "class": "interlock"},
+                {"id": "A-1", "tag": "XV-1-ACT", "class": class}, {"id": "XY-1", "tag": "XY-1", "class": "piping_component.solenoid_valve"},
+                {"id": "IA-1", "class": "off_page_connector"}
+            ],
+            "edges": [
+                {"from": "O-1", "to": "XV-1"}, {"from": "XV-1", "to": "V-1"},
+                {"from": "PSHH-1", "to": "V-1", "type": "associated_with", "edge_classification": "association.is_located_in"},
+                {"from": "XV-1", "to": "A-1", "type": "physically_has_a"}, {"from": "IA-1", "to": "XY-1"}, {"from": "XY-1", "to": "A-1"},
+                {"from": "PSHH-1", "to": "I-1", "type": "signal"}, {"from": "I-1", "to": "XY-1", "type": "signal"}
+            ]
+        })
+        .to_string()
+    };
+    for class in [
+        "piping_component.actuator",
+        "piping_component.pneumatic_actuator",
+        "actuator.pneumatic",
+        "instrument.actuator",
+    ] {
+        let found = "causeAndEffect() | [.matrix, .without_effect, .without_cause, .not_followed]";
+        assert_eq!(
+            evaluate(&plant(class), found),
+            json!([[{"initiator": "PSHH-1", "XV-1": "X"}], [], [], []]),
+            "{class}"
+        );
+    }
+}
+
+#[test]
+fn a_solenoid_valve_on_the_way_is_no_valve_without_a_cause() {
+    for class in ["instrument.solenoid_valve", "piping_component.solenoid_valve", "Magnetventil", "électrovanne"] {
+        for tag in ["UV-1", "XSV-1", "EV-1"] {
+            let plant = format!("{VALVE}; LSHH-1:level_switch @ T-1; LSHH-1 ⇢ {tag}:{class} ⇢ XV-1");
+            let found = "causeAndEffect() | [.links | map([.initiator.id, .final_element.id]), .without_cause]";
+            check(&plant, found, r#"[[["LSHH-1","XV-1"]],[]]"#);
+            check(&plant, "loops() | map(.final_elements | map(.id)) | uniq()", r#"[["XV-1"]]"#);
+            let rows = "hazopNodes() | map(.safeguards | map([.kind, .certain])) | flatten(1) | uniq()";
+            check(&plant, rows, r#"[["shutdown_valve",true],["trip",true]]"#);
+        }
+    }
+}
+
+#[test]
+fn a_timer_passes_a_trip_on_whatever_its_letters() {
+    let plant =
+        format!("{VALVE}; LSHH-1:level_switch @ T-1; LSHH-1 ⇢ TD-1:instrument.time_delay(description=TON 30 s) ⇢ XV-1");
+    check(&plant, "causeAndEffect().links | map([.initiator.id, .final_element.id])", r#"[["LSHH-1","XV-1"]]"#);
+    check(&plant, SAFEGUARDS, r#"[["XV-1",true],["TD-1",true]]"#);
+}
+
+#[test]
+fn a_control_system_and_a_selector_of_signals_trip_nothing() {
+    for item in [
+        "DCS:instrument.dcs",
+        "DCS-1:instrument.dcs",
+        "BPCS:instrument.dcs",
+        "PCS:instrument.dcs",
+        "LCS:instrument.dcs",
+        "LSS-2:low_signal_selector",
+        "HSS-2:high_signal_selector",
+        "LSY-2:selector",
+    ] {
+        let plant = format!(
+            "T-1:tank → LV-2:control_valve(fail_action=closed) → T-2:tank; LT-2:level_transmitter @ T-1; \
+             LT-2 ⇢ LIC-2:controller ⇢ {item} ⇢ LV-2"
+        );
+        check(&plant, "causeAndEffect() | [.links, .matrix, .not_followed]", "[[],[],[]]");
+        check(&plant, SAFEGUARDS, "[]");
+    }
+}
+
+#[test]
+fn a_push_button_is_no_sensor_whatever_its_letters() {
+    for item in ["PB-101:push_button", "EPB-101:emergency_push_button", "MCP-1:manual_call_point", "HS-101:hand_switch"]
+    {
+        let plant = format!("{VALVE}; {item} @ T-1; {} ⇢ I-5:interlock ⇢ XV-1", item.split(':').next().expect("an id"));
+        check(&plant, "loops() | map([.closed, .gap, .certain])", r#"[[null,"only_by_hand",false]]"#);
+    }
+}
+
+#[test]
+fn a_switch_that_feeds_alarms_only_is_an_indication() {
+    let plant = format!("{VALVE}; PSL-1:pressure_switch @ T-1; PSL-1 ⇢ PAL-1:instrument.alarm");
+    check(&plant, "loops() | map([.kind, .certain])", r#"[["indication",true]]"#);
+}
+
+#[test]
+fn a_voting_of_logic_may_be_written_with_of_and_a_push_button_votes_not() {
+    let plant = |at_logic: &str, at_sensor: &str| {
+        let sensor = |suffix: &str| format!("PT-1{suffix}:pressure_transmitter{at_sensor} @ T-1; PT-1{suffix} ⇢ UZ-1");
+        let sensors = ["A", "B", "C"].map(sensor).join("; ");
+        format!("{VALVE}; UZ-1:sis_logic({at_logic}) ⇢ XV-1; {sensors}; HS-9:push_button(description=ESD) ⇢ UZ-1")
+    };
+    let votings = "causeAndEffect().links | map([.initiator.id, .voting])";
+    for text in ["2 of 3", "2 de 3", "2 uit 3", "2 su 3", "2 out of 3", "voting 2 of 3", "2oo3"] {
+        let expected = r#"[["PT-1A","2oo3"],["PT-1B","2oo3"],["PT-1C","2oo3"],["HS-9",null]]"#;
+        let found = evaluate(&document(&plant(&format!("remarks={text}"), "")), &format!("{votings} | sort(.0)"));
+        let mut expected: Value = serde_json::from_str(expected).expect("JSON");
+        expected.as_array_mut().expect("rows").sort_by_key(|row| row[0].as_str().map(String::from));
+        assert_eq!(found, expected, "{text}");
+    }
+    for (at_logic, at_sensor) in
+        [("remarks=sheet 2 of 3", ""), ("remarks=see page 2 of 3", ""), ("x=1", "(remarks=2 of 3)")]
+    {
+        let found = evaluate(&document(&plant(at_logic, at_sensor)), &format!("{votings} | map(.1) | uniq()"));
+        assert_eq!(found, json!([null]), "{at_logic} {at_sensor}");
+    }
+}
+
+#[test]
+fn an_edge_of_any_sort_with_the_class_of_a_signal_is_a_signal() {
+    let plant = |class: &str| {
+        json!({
+            "nodes": [
+                {"id": "V-1", "tag": "V-1", "class": "vessel"}, {"id": "O-1", "class": "off_page_connector"},
+                {"id": "ESDV-1", "tag": "ESDV-1", "class": "ball_valve", "fail_action": "FC"},
+                {"id": "PSHH-1", "tag": "PSHH-1", "class": "pressure_switch"}, {"id": "I-1", "tag": "I-1", "class": "interlock"}
+            ],
+            "edges": [
+                {"from": "O-1", "to": "ESDV-1", "edge_type": "connected_to"}, {"from": "ESDV-1", "to": "V-1", "edge_type": "connected_to"},
+                {"from": "PSHH-1", "to": "V-1", "edge_type": "associated_with", "edge_classification": "association.is_located_in"},
+                {"from": "PSHH-1", "to": "I-1", "edge_type": "connected_to", "edge_classification": class},
+                {"from": "I-1", "to": "ESDV-1", "edge_type": "connected_to", "edge_classification": class}
+            ]
+        })
+        .to_string()
+    };
+    for class in ["signal", "signal_line.electrical", "electric_signal", "data_link"] {
+        let found = "causeAndEffect() | [.matrix, .not_followed]";
+        assert_eq!(evaluate(&plant(class), found), json!([[{"initiator": "PSHH-1", "ESDV-1": "X"}], []]), "{class}");
+        assert_eq!(
+            evaluate(&plant(class), "loops() | map([.certain, .sensors | map(.id)])"),
+            json!([[true, ["PSHH-1"]]])
+        );
+    }
+}
+
+#[test]
+fn a_trip_senses_where_the_element_of_its_transmitter_is() {
+    let plant = "OPC-1:off_page_connector → XV-1:shutdown_valve(fail_action=closed) → V-1:vessel → TW-1:thermowell → \
+        TV-1:control_valve → T-2:tank; TE-1:instrument.temperature_element @ TW-1; TE-1 ⇢ TT-1:instrument.temperature_transmitter ⇢ \
+        TSHH-1:temperature_switch ⇢ XV-1; TT-1 ⇢ TIC-1:controller ⇢ TV-1";
+    let rows =
+        r#"hazopNodes() | map(.safeguards | filter(.item.id == "TSHH-1") | map([.senses, .certain])) | flatten(1)"#;
+    check(plant, rows, r#"[["outside",true],["inside",true]]"#);
+}
+
+#[test]
+fn a_trip_whose_bubble_an_unknown_item_feeds_is_not_certain() {
+    let plant = |class: &str| {
+        format!("{VALVE}; PT-1:{class} @ T-1; PT-1 ⇢ PZAHH-1:process_instrumentation_function(sil=2) ⇢ XV-1")
+    };
+    check(&plant("pressure_transmitter"), CERTAIN, "[true]");
+    check(&plant("Druckgeber"), CERTAIN, "[false]");
+}
+
+#[test]
+fn a_member_of_a_loop_node_without_a_signal_makes_its_trip_uncertain() {
+    let plant = |signals: &str| {
+        format!(
+            "T-1:tank → PV-1:control_valve → XV-1:shutdown_valve(fail_action=closed) → T-2:tank; PT-1:transmitter @ T-1; \
+             PSHH-1:pressure_switch @ T-1; P-1:loop ⊃ PT-1; P-1 ⊃ PIC-1:controller; P-1 ⊃ PV-1; P-1 ⊃ PSHH-1; P-1 ⊃ XV-1; \
+             PT-1 ⇢ PIC-1 ⇢ PV-1{signals}"
+        )
+    };
+    check(&plant(""), CERTAIN, "[false]");
+    check(&plant(""), "hazopNodes() | map(.safeguards | map(.certain)) | flatten() | uniq()", "[false]");
+    check(&plant("; PSHH-1 ⇢ XV-1"), CERTAIN, "[true]");
+    let trip = |second: &str| {
+        format!(
+            "T-1:tank → XV-1A:shutdown_valve(fail_action=closed) → XV-1B:shutdown_valve(fail_action=closed) → T-2:tank; \
+             PSHH-1:pressure_switch @ T-1; P-1:loop ⊃ PSHH-1; P-1 ⊃ XV-1A; P-1 ⊃ XV-1B; PSHH-1 ⇢ XV-1A{second}"
+        )
+    };
+    check(&trip(""), CERTAIN, "[false]");
+    check(&trip("; PSHH-1 ⇢ XV-1B"), CERTAIN, "[true]");
+}
+
+#[test]
+fn a_solenoid_valve_at_the_end_of_the_signals_is_no_certain_final_element() {
+    let plant = "T-1:tank; PSHH-1:pressure_switch @ T-1; PSHH-1 ⇢ PY-1:instrument.solenoid_valve";
+    check(plant, "loops() | map(.gap)", r#"["no_final_element"]"#);
+    check(plant, NOT_FOLLOWED, r#"[["PY-1","no_further_signal"]]"#);
+}
+
+#[test]
+fn a_position_switch_at_equipment_starts_a_trip_of_a_valve_with_its_number() {
+    let plant = |place: &str| format!("{VALVE}; ZSL-1:instrument.function @ {place}; ZSL-1 ⇢ I-1:interlock ⇢ XV-1");
+    check(&plant("T-1"), "causeAndEffect().links | map([.initiator.id, .final_element.id])", r#"[["ZSL-1","XV-1"]]"#);
+    check(&plant("XV-1"), "causeAndEffect().links", "[]");
+}
+
+#[test]
+fn an_instrument_that_feeds_only_a_trip_belongs_to_it() {
+    for item in ["PIS-101:pressure_switch", "LIRSA-101:level_switch", "GD-501:gas_detector", "PS-101:pressure_switch"] {
+        let id = item.split(':').next().expect("an id");
+        let plant = format!("{VALVE}; {item} @ T-1; {id} ⇢ I-5:interlock ⇢ XV-1");
+        check(&plant, "loops() | map([.loop, .sensors | map(.id), .certain])", &format!(r#"[["I-5",["{id}"],true]]"#));
+    }
+}
+
+#[test]
+fn a_trip_with_a_signal_to_equipment_without_a_drive_is_not_certain() {
+    for class in ["equipment.burner", "vessel", "equipment.generator"] {
+        let plant =
+            format!("T-1:tank → Q-1:{class} → T-2:tank; TSHH-1:temperature_switch @ T-1; TSHH-1 ⇢ I-1:interlock ⇢ Q-1");
+        check(&plant, CERTAIN, "[false]");
+        check(&plant, NOT_FOLLOWED, r#"[["Q-1","effect_not_stated"]]"#);
+    }
 }

@@ -59,6 +59,7 @@ const CLASS_WORDS: &[(&str, Option<TripFunction>, Option<EmergencyValve>)] = &[
     ("protective_function", Some(Trip), None),
     ("protective_system", Some(Trip), None),
     ("verriegelung", Some(Trip), None),
+    ("schutz", Some(Trip), None),
     ("schutzfunktion", Some(Trip), None),
     ("schutzlogik", Some(Trip), None),
     ("schutzsystem", Some(Trip), None),

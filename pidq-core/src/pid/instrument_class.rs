@@ -20,9 +20,33 @@ pub(crate) enum LoopFunction {
     Unknown,
 }
 
-/// Returns whether the class of an instrument is that of logic or of a voter.
+/// Returns whether the class of an instrument is that of logic, of a voter or of a relay.
 fn is_logic_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    acts_by_class(drawing, node) || is_voter(drawing, node)
+    acts_by_class(drawing, node) || is_voter(drawing, node) || is_relay(drawing, node)
+}
+
+/// Returns whether an instrument passes signals on, by its class: a timer, a selector of signals.
+pub(crate) fn is_relay(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_by_hand = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'));
+    drawing.class_has_word(node, vocabulary::RELAYS)
+        || drawing.class_ends_with_word(node, &["selector"]) && !is_by_hand()
+}
+
+/// Returns whether an instrument is a switch by its letters: not a selector of signals, and no system such as `DCS`.
+pub(crate) fn has_switch_letter(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let tag = drawing.tag(node).and_then(Tag::parse_letters);
+    tag.is_some_and(|tag| tag.split().1.contains(&'S')) && !is_no_switch(drawing, node)
+}
+
+/// Returns whether the letters of an instrument are no functions, by its class or as the code of a system that controls.
+pub(crate) fn is_no_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let letters = || drawing.tag(node).and_then(Tag::parse_letters).map(|tag| (tag.letters, tag.number));
+    let is_system = |(letters, number): (String, String)| {
+        // `LCS-1` may be a switch of a level.
+        vocabulary::CONTROL_SYSTEMS.contains(&&*letters)
+            && (number.is_empty() || drawing.class_has_word(node, &[&letters.to_ascii_lowercase()]))
+    };
+    is_relay(drawing, node) || letters().is_some_and(is_system)
 }
 
 /// Returns the function of an instrument in its loop.
@@ -93,20 +117,13 @@ pub(crate) fn is_controller(drawing: &Drawing<'_>, node: NodeId) -> bool {
         || !is_motor_starter(drawing, node) && drawing.tag(node).and_then(Tag::parse_letters).is_some_and(has_letter)
 }
 
-/// Returns whether the class of an item is that of a control system or of a signal selector: it trips nothing, whatever the
-/// letters of its tag are.
-pub(crate) fn is_control_by_class(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.class_has_word(node, vocabulary::CONTROL_SYSTEMS)
-        || drawing.class_has(node, vocabulary::SELECTORS) && !is_hand_switch_by_class(drawing, node)
-}
-
 /// Returns whether the letters or the class of an instrument state that it is operated by hand.
 pub(crate) fn is_by_hand(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has_letter = || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.letters.starts_with('H'));
     // The interlock `HZ-1` or `HIPPS-1` that a signal feeds is the logic of a trip.
     let is_logic = || drawing.class_has_word(node, vocabulary::INTERLOCKS) && is_fed_by_signal(drawing, node);
-    let is_other_by_class = || is_detector(drawing, node) || is_control_by_class(drawing, node);
-    is_hand_switch_by_class(drawing, node) || has_letter() && !is_other_by_class() && !is_logic()
+    is_hand_switch_by_class(drawing, node)
+        || !is_detector(drawing, node) && has_letter() && !is_logic() && !is_relay(drawing, node)
 }
 
 /// Returns whether a signal leads to an item.
@@ -143,8 +160,7 @@ pub(crate) fn is_hand_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let switches = modifier == Some('Z') || functions.iter().any(|letter| matches!(letter, 'S' | 'Z'));
         tag.letters.starts_with('H') && switches
     });
-    let is_other_by_class = || is_detector(drawing, node) || is_control_by_class(drawing, node);
-    is_hand_switch_by_class(drawing, node) || by_tag && !is_other_by_class()
+    is_hand_switch_by_class(drawing, node) || !is_detector(drawing, node) && by_tag && !is_relay(drawing, node)
 }
 
 /// Returns whether an instrument is a switch of an unclassified variable that measures, by its class: the earth switch `XS`.
@@ -183,6 +199,24 @@ pub(crate) fn sends_signal(drawing: &Drawing<'_>, node: NodeId) -> bool {
     arcs.any(|(next, edge)| next != node && topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL))
 }
 
+/// Returns whether an instrument is a switch whose signals lead only to alarms and displays.
+pub(crate) fn only_reports(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let arcs = topology.table(EdgeFilter::All, Direction::Down).arcs(node);
+    let is_signal = |edge: EdgeId| {
+        let flags = topology.edge_flags[edge as usize];
+        flags.contains(EdgeFlags::SIGNAL) && !flags.contains(EdgeFlags::ZONE)
+    };
+    let mut targets = arcs.filter(|(_, edge)| is_signal(*edge)).peekable();
+    has_switch_letter(drawing, node)
+        && !is_controller(drawing, node)
+        && targets.peek().is_some()
+        && targets.all(|(target, _)| {
+            topology.roles[target as usize] == Role::Instrument
+                && loop_function(drawing, target) == LoopFunction::Measures
+        })
+}
+
 /// Returns whether an instrument only shows or records, by its class.
 pub(crate) fn is_display(drawing: &Drawing<'_>, node: NodeId) -> bool {
     drawing.class_has(node, vocabulary::DISPLAYS)
@@ -198,6 +232,7 @@ pub(crate) fn senses_at_location(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let has = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
     measures
         && !acts_by_class(drawing, node)
+        && !is_hand_switch_by_class(drawing, node)
         && stage(drawing, node) == Stage::Function
         && below.any(|(item, edge)| has(edge, EdgeFlags::ZONE) && is_process(drawing, item))
         && !above.any(|(from, edge)| {
@@ -214,6 +249,7 @@ pub(crate) fn may_sense(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let measures = drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.measures());
     let mut above = topology.table(EdgeFilter::All, Direction::Up).arcs(node);
     measures
+        && !is_hand_switch_by_class(drawing, node)
         && stage(drawing, node) == Stage::Function
         && !above.any(|(from, edge)| {
             topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL)

@@ -24,6 +24,7 @@ use super::valve_state::{self, Installation, fail_action};
 use super::{ChargeFn, Datum, pipe_lines};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
@@ -129,6 +130,8 @@ struct Uncertainties {
     has_unclear_gate: bool,
     /// A text says that a signal of a trip or its logic does something else.
     has_other_effect: bool,
+    /// An item that no class, tag or text describes feeds a sensor of a trip, and may be the only one that measures.
+    has_unknown_source: bool,
     /// Signals do not connect the loop, and an edge of unknown kind is at a member, which may be one.
     has_unknown_edge: bool,
 }
@@ -144,6 +147,7 @@ impl Uncertainties {
             || self.lacks_voters
             || self.has_unclear_gate
             || self.has_other_effect
+            || self.has_unknown_source
             || self.has_unknown_edge
     }
 }
@@ -152,7 +156,7 @@ impl LoopParts {
     /// Finds the parts of the loop at an index.
     pub fn find(drawing: &Drawing<'_>, loops: &Loops, at: usize, charge: ChargeFn<'_>) -> Result<LoopParts> {
         let search = Search { drawing, loops, found: &loops.list[at] };
-        let Effects { final_elements, passed, leaves_sheet, uncertain } = search.final_elements(charge)?;
+        let Effects { final_elements, passed, leaves_sheet, uncertainties } = search.final_elements(charge)?;
         let (own_sensors, mut functions) = search.own_instruments(&final_elements, charge)?;
         let Causes { sensors, sources, enters_sheet, has_unknown_source } =
             search.sensors(own_sensors, &functions, &passed, charge)?;
@@ -178,7 +182,7 @@ impl LoopParts {
             sheet_ends: SheetEnds { enters: enters_sheet, leaves: leaves_sheet },
             uncertainties: Uncertainties::default(),
         };
-        parts.uncertainties = search.uncertainties(&parts, uncertain, charge)?;
+        parts.uncertainties = search.uncertainties(&parts, uncertainties, charge)?;
         Ok(parts)
     }
 
@@ -275,10 +279,11 @@ fn has_absent_signal(drawing: &Drawing<'_>, items: impl Iterator<Item = NodeId>,
     Ok(false)
 }
 
-/// Returns whether a text says that a signal between the logic and the final elements of a trip, or the logic, does something
-/// else than to trip them.
+/// Returns whether a text says that a signal between the parts of a trip, or its logic, does something else than to trip its
+/// final elements, or a text of a sensor that it starts them.
 fn is_any_effect_other(
     drawing: &Drawing<'_>,
+    sensors: &[NodeId],
     logic: &[NodeId],
     final_elements: &[NodeId],
     charge: ChargeFn<'_>,
@@ -286,7 +291,7 @@ fn is_any_effect_other(
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::All, Direction::Down);
     let items: HashSet<NodeId> = logic.iter().chain(final_elements).copied().collect();
-    for node in logic.iter().copied() {
+    for node in sensors.iter().chain(logic).copied() {
         charge(1 + table.degree(node) as u64)?;
         let is_signal = |edge: EdgeId| topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL);
         for (next, edge) in table.arcs(node).filter(|(next, edge)| items.contains(next) && is_signal(*edge)) {
@@ -317,6 +322,22 @@ fn has_unknown_edge(drawing: &Drawing<'_>, members: &[NodeId], charge: ChargeFn<
     Ok(false)
 }
 
+/// Returns whether an item that no class, tag or text describes feeds one of some sensors.
+fn has_unknown_source(drawing: &Drawing<'_>, sensors: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Up);
+    for sensor in sensors {
+        for (source, edge) in table.arcs(*sensor) {
+            charge(1 + table.degree(source) as u64)?;
+            let is_signal = topology.edge_flags[edge as usize].contains(EdgeFlags::SIGNAL);
+            if is_signal && signals::is_unknown_source(drawing, source) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// Returns whether one of some sensors is shut off from the process.
 fn has_shut_off(drawing: &Drawing<'_>, sensors: &[NodeId], charge: ChargeFn<'_>) -> Result<bool> {
     for sensor in sensors {
@@ -339,12 +360,15 @@ fn has_part_without_signal(
     let table = topology.table(EdgeFilter::All, Direction::Both);
     for part in parts {
         charge(1 + table.degree(part) as u64)?;
-        let is_joined = |edge: EdgeId| {
+        // A loop node that lists its members joins nothing.
+        let is_loop = |node: NodeId| drawing.has_type(node, Names::LoopType);
+        let is_joined = |(other, edge): (NodeId, EdgeId)| {
             let flags = topology.edge_flags[edge as usize];
-            FLAGS.into_iter().any(|flag| flags.contains(flag)) && !flags.contains(EdgeFlags::ZONE)
+            FLAGS.into_iter().any(|flag| flags.contains(flag)) && !flags.contains(EdgeFlags::ZONE) && !is_loop(other)
         };
-        let by_edge = table.arcs(part).any(|(_, edge)| is_joined(edge));
-        let by_field = topology.field_group(part).is_some() || !topology.field_members(part).is_empty();
+        let by_edge = table.arcs(part).any(is_joined);
+        let by_field =
+            topology.field_group(part).is_some_and(|group| !is_loop(group)) || !topology.field_members(part).is_empty();
         let by_air = || air_lines::is_part(drawing, part) || !air_lines::actuators(drawing, part).is_empty();
         if !(by_edge || by_field || by_air() || signals::is_actuated_at_location(drawing, part, charge)?) {
             return Ok(true);
@@ -411,10 +435,12 @@ pub(crate) fn kind(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts) -> (O
     }
     let functions = || {
         let members = found.members.iter().filter(|node| drawing.topology.roles[**node as usize] == Role::Instrument);
-        // A switch that reports a position acts on nothing.
-        members.map(|node| match position_feedback::is_position(drawing, *node) {
-            true => LoopFunction::Measures,
-            false => instrument_class::loop_function(drawing, *node),
+        // A switch that reports a position or feeds alarms only acts on nothing.
+        members.map(|node| {
+            match position_feedback::is_position(drawing, *node) || instrument_class::only_reports(drawing, *node) {
+                true => LoopFunction::Measures,
+                false => instrument_class::loop_function(drawing, *node),
+            }
         })
     };
     let node_acts = found.node.is_some_and(|node| instrument_class::loop_function(drawing, node) == LoopFunction::Acts);
@@ -447,7 +473,7 @@ struct Effects {
     /// Instruments of other loops between.
     passed: Vec<NodeId>,
     leaves_sheet: bool,
-    uncertain: EffectUncertainties,
+    uncertainties: EffectUncertainties,
 }
 
 /// Reasons for which the final elements of a loop are not certain.
@@ -529,7 +555,11 @@ impl Search<'_, '_> {
         let (modifier, functions) = tag.split();
         let switches = functions.contains(&'S') || modifier == Some('Z') && !functions.contains(&'V');
         let measures = || tag.measures() || instrument_class::is_unclassified_switch(self.drawing, node);
-        switches && measures() && !instrument_class::is_hand_switch_by_class(self.drawing, node) && !self.is_fed(node)
+        let is_other = || {
+            instrument_class::is_hand_switch_by_class(self.drawing, node)
+                || instrument_class::is_no_switch(self.drawing, node)
+        };
+        switches && measures() && !is_other() && !self.is_fed(node)
     }
 
     /// Returns whether another instrument feeds a node. A signal without a direction leads from an instrument that
@@ -602,7 +632,7 @@ impl Search<'_, '_> {
     fn uncertainties(
         &self,
         parts: &LoopParts,
-        uncertain: EffectUncertainties,
+        uncertainties: EffectUncertainties,
         charge: ChargeFn<'_>,
     ) -> Result<Uncertainties> {
         let LoopParts { sensors, final_elements, between, .. } = parts;
@@ -614,15 +644,17 @@ impl Search<'_, '_> {
             has_absent_signal: has_absent_signal(drawing, parts.items().copied(), charge)?,
             // A loop that is not closed is known to be open, whatever has no signal.
             has_part_by_number: is_connected && has_part_without_signal(drawing, ends(), charge)?,
-            has_unknown_class: uncertain.acts_on_unknown
+            has_unknown_class: uncertainties.acts_on_unknown
                 || between.iter().any(|node| signals::is_of_unknown_class(drawing, *node)),
-            has_part_by_field: uncertain.has_part_by_field,
+            has_part_by_field: uncertainties.has_part_by_field,
             has_air_shut_off: self.is_protective() && air_supply::is_any_shut_off(drawing, between, charge)?,
             has_shut_off_sensor: self.is_protective() && has_shut_off(drawing, sensors, charge)?,
             lacks_voters: self.is_protective() && voting::lacks_voters(drawing, voting, sensors, charge)?,
             has_unclear_gate: self.is_protective()
                 && between.iter().any(|node| gates::uncertainty(drawing, *node).is_some()),
-            has_other_effect: self.is_protective() && is_any_effect_other(drawing, between, final_elements, charge)?,
+            has_other_effect: self.is_protective()
+                && is_any_effect_other(drawing, sensors, between, final_elements, charge)?,
+            has_unknown_source: self.is_protective() && has_unknown_source(drawing, sensors, charge)?,
             has_unknown_edge: !is_connected && has_unknown_edge(drawing, &self.found.members, charge)?,
         })
     }
@@ -670,7 +702,7 @@ impl Search<'_, '_> {
             final_elements,
             passed,
             leaves_sheet,
-            uncertain: EffectUncertainties { acts_on_unknown, has_part_by_field },
+            uncertainties: EffectUncertainties { acts_on_unknown, has_part_by_field },
         })
     }
 
@@ -692,10 +724,17 @@ impl Search<'_, '_> {
         Ok(named)
     }
 
-    /// Returns whether a function sends a signal to an item of unknown class in a pipe, which may be what it moves.
+    /// Returns whether a function sends a signal to an item of unknown class in a pipe, which may be what it moves, or logic to
+    /// equipment without a drive, on which its effect is not stated.
     fn acts_on_unknown(&self, node: NodeId, next: NodeId) -> bool {
+        let is_equipment = || {
+            self.is_protective()
+                && self.drawing.topology.roles[next as usize] == Role::Equipment
+                && !instrument_class::is_driven(self.drawing, next)
+                && instrument_class::stage(self.drawing, node) == instrument_class::Stage::Logic
+        };
         instrument_class::loop_function(self.drawing, node) == LoopFunction::Acts
-            && signals::is_unknown_target(self.drawing, next)
+            && (signals::is_unknown_target(self.drawing, next) || is_equipment())
             && !self.is_final(next)
     }
 
@@ -786,7 +825,11 @@ impl Search<'_, '_> {
         let (mut enters_sheet, mut has_unknown_source) = (false, false);
         let mut seen: HashSet<NodeId> = self.found.members.iter().copied().collect();
         // What else moves the same valve feeds no function of this loop.
-        let is_own = |node: &&NodeId| self.loops.of_member(**node).is_empty() && !self.is_actuator(**node);
+        let is_own = |node: &&NodeId| {
+            self.loops.of_member(**node).is_empty()
+                && !self.is_actuator(**node)
+                && !instrument_class::is_motor_starter(self.drawing, **node)
+        };
         let own_path = passed.iter().filter(is_own);
         let on_path = own_path.map(|node| (*node, 0, true));
         let mut queue: Vec<(NodeId, u32, bool)> =
@@ -950,7 +993,7 @@ pub(crate) fn record<'a>(drawing: &Drawing<'a>, loops: &Loops, at: usize, charge
 
 /// Returns the sensing points: the locations of sensors, the sources of their signals other than instruments, and the
 /// items at their pipes. If there are none, the process items that the sensors have a signal to: some drawings draw
-/// them from the instrument to the process.
+/// them from the instrument to the process. A transmitter without one has those of the elements that feed it.
 pub(crate) fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
     let topology = &drawing.topology;
     let has_flag = |edge: EdgeId, flag: EdgeFlags| topology.edge_flags[edge as usize].contains(flag);
@@ -960,14 +1003,19 @@ pub(crate) fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: 
     for sensor in sensors {
         places.extend(instrument_parts::parts(drawing, *sensor, charge)?);
     }
-    for sensor in &places {
-        charge(1 + topology.table(EdgeFilter::All, Direction::Both).degree(*sensor) as u64)?;
-        let down = || topology.table(EdgeFilter::All, Direction::Down).arcs(*sensor);
+    let mut at = 0;
+    while let Some(sensor) = places.get(at).copied() {
+        at += 1;
+        charge(1 + topology.table(EdgeFilter::All, Direction::Both).degree(sensor) as u64)?;
+        let down = || topology.table(EdgeFilter::All, Direction::Down).arcs(sensor);
         let located = down().filter(|(_, edge)| has_flag(*edge, EdgeFlags::ZONE));
-        let tapped = topology.table(EdgeFilter::All, Direction::Up).arcs(*sensor).filter(|(node, edge)| {
-            has_flag(*edge, EdgeFlags::SIGNAL) && topology.roles[*node as usize] != Role::Instrument
-        });
-        let piped = topology.table(EdgeFilter::Flow, Direction::Both).arcs(*sensor);
+        let feeding = || {
+            let up = topology.table(EdgeFilter::All, Direction::Up).arcs(sensor);
+            up.filter(|(_, edge)| has_flag(*edge, EdgeFlags::SIGNAL))
+        };
+        let is_instrument = |node: NodeId| topology.roles[node as usize] == Role::Instrument;
+        let tapped = feeding().filter(|(node, _)| !is_instrument(*node));
+        let piped = topology.table(EdgeFilter::Flow, Direction::Both).arcs(sensor);
         let before = points.len();
         points.extend(located.chain(tapped).chain(piped).map(|(node, _)| node));
         if points.len() == before {
@@ -975,6 +1023,13 @@ pub(crate) fn sensing_points(drawing: &Drawing<'_>, sensors: &[NodeId], charge: 
                 has_flag(*edge, EdgeFlags::SIGNAL) && instrument_class::is_process(drawing, *node)
             });
             points.extend(drawn_backward.map(|(node, _)| node));
+        }
+        if points.len() == before && at <= sensors.len() {
+            let is_element = |node: NodeId| is_instrument(node) && instrument_class::is_transmitter(drawing, node);
+            let elements = feeding().map(|(node, _)| node).filter(|node| is_element(*node) && !places.contains(node));
+            let elements: Vec<NodeId> = elements.collect();
+            charge(elements.len() as u64)?;
+            places.extend(elements);
         }
     }
     points.sort_unstable();

@@ -28,6 +28,24 @@ pub const CONTROLLERS: &[&str] = &["controller", "control_function"];
 /// Words in the classes of instruments between a function and a final element.
 pub const LOGIC: &[&str] = &["logic_solver", "interlock", "relay", "solenoid", "solenoid_valve", "converter"];
 
+/// Words in the classes of timers and of selectors of signals, which pass a signal on whatever the letters of their tags: `TD-1`
+/// measures no difference of temperatures, `LSS-1` is no switch.
+pub const RELAYS: &[&str] = &[
+    "delay",
+    "delay_timer",
+    "high_select",
+    "low_select",
+    "median_select",
+    "select_relay",
+    "signal_select",
+    "signal_selector",
+    "time_delay",
+    "timer",
+];
+
+/// Tags of systems that control, whose letters are no functions: the `S` of `DCS` is no switch.
+pub const CONTROL_SYSTEMS: &[&str] = &["BPCS", "DCS", "ICSS", "LCS", "PCS"];
+
 /// Words in the classes of instruments that act whatever the letters of their tags: `Z-1` is no position then.
 pub const INTERLOCKS: &[&str] = &[
     "bms",
@@ -48,6 +66,7 @@ pub const INTERLOCKS: &[&str] = &[
     "protective_function",
     "protective_system",
     "safety_system",
+    "schutz",
     "schutzfunktion",
     "schutzlogik",
     "schutzsystem",
@@ -65,15 +84,18 @@ pub const VOTERS: &[&str] =
 /// Words in the classes of gates whose output is not that of their inputs.
 pub const INVERTING_GATES: &[&str] = &["not_gate", "nand_gate", "nor_gate", "xor_gate", "logic_inverter", "negation"];
 
-/// Words in the classes of systems that control the process, whatever the letters of their tags.
-pub const CONTROL_SYSTEMS: &[&str] =
-    &["bpcs", "control_system", "dcs", "distributed_control_system", "pcs", "process_control_system"];
-
-/// Parts of the classes of selectors, which pass the lowest or the highest of several signals.
-pub const SELECTORS: &[&str] = &["selector", "high_select", "low_select", "select_relay", "median_select"];
-
 /// Parts of the classes of solenoid valves.
-pub const SOLENOIDS: &[&str] = &["solenoid"];
+pub const SOLENOIDS: &[&str] = &[
+    "electroválvula",
+    "electrovalvula",
+    "electrovanne",
+    "elettrovalvola",
+    "magneetklep",
+    "magneetventiel",
+    "magnetventil",
+    "solenoid",
+    "électrovanne",
+];
 
 /// Letters of shutdown systems, as codes in symbols and letters of tags, and their meaning.
 pub const SHUTDOWN_CODES: &[(&str, &str)] = &[

@@ -7,7 +7,10 @@ use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
+use crate::pid::instrument_class::{self, Stage};
 use crate::pid::stated_values::{stated_fields, stated_values};
+use crate::pid::valve_state::phrases::clauses;
+use crate::pid::valve_state::texts;
 use crate::value::{Value, convert};
 
 /// Returns the voting that an item states in a field, or in the words of its tag, class or description.
@@ -23,7 +26,27 @@ pub(crate) fn stated_voting(drawing: &Drawing<'_>, node: NodeId, charge: ChargeF
         let text = object?.get(name).and_then(Value::as_str)?;
         (text.len() <= MAX_CLASS).then_some(text)
     });
-    Ok(texts.find_map(voting_in).or_else(|| voting_in_fields(holder)).or_else(|| gates::voting_of_gate(drawing, node)))
+    let found = texts.find_map(voting_in).or_else(|| voting_in_fields(holder));
+    Ok(found.or_else(|| gates::voting_of_gate(drawing, node)).or_else(|| voting_of_logic(drawing, node)))
+}
+
+/// Returns the voting in a clause of a text of logic that is nothing else: `2 of 3`. At a sensor, it may be its number.
+fn voting_of_logic(drawing: &Drawing<'_>, node: NodeId) -> Option<String> {
+    if instrument_class::stage(drawing, node) != Stage::Logic {
+        return None;
+    }
+    let names = [Names::Description, Names::Remarks];
+    names
+        .into_iter()
+        .find_map(|names| texts(drawing, node, names).find_map(|text| clauses(text).iter().find_map(voting_clause)))
+}
+
+fn voting_clause(clause: &Vec<String>) -> Option<String> {
+    const VOTES: [&str; 6] = ["logic", "selection", "trip", "vote", "voted", "voting"];
+    let words: Vec<&str> = clause.iter().map(String::as_str).filter(|word| !VOTES.contains(word)).collect();
+    let [needed, between, count] = words[..] else { return None };
+    let number = |word: &str| word.parse::<u32>().ok();
+    (BETWEEN_NUMBERS.contains(&between) && number(needed)? <= number(count)?).then(|| format!("{needed}oo{count}"))
 }
 
 /// Returns the voting in a field or an attribute under any name whose value is nothing else: `group_logic: "2oo3"`.
@@ -42,6 +65,9 @@ fn voting_in_fields(holder: Value<'_>) -> Option<String> {
         voting_in(text)
     })
 }
+
+/// Words between the numbers of a voting that other texts have between numbers too.
+const BETWEEN_NUMBERS: [&str; 6] = ["of", "v", "de", "su", "van", "uit"];
 
 /// Words of the numbers of sheets, which are written like a voting: `2 von 3`.
 const SHEETS: [&str; 4] = ["sheet", "blatt", "page", "feuille"];
@@ -144,7 +170,6 @@ pub(super) fn lacks_voters(
 
 /// Returns the numbers of a voting: 2 and 3 of `2oo3`, `2 of 3` and `2/3`.
 fn voting_count(text: &str) -> Option<(usize, usize)> {
-    const BETWEEN: [&str; 6] = ["of", "v", "de", "su", "van", "uit"];
     let numbers = |voting: &str| {
         let (needed, count) = voting.split_once(|c: char| !c.is_ascii_digit())?;
         let count = count.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -155,7 +180,7 @@ fn voting_count(text: &str) -> Option<(usize, usize)> {
     }
     let text = text.trim().to_lowercase();
     let between: String = text.chars().filter(|c| !c.is_ascii_digit() && !matches!(c, ' ' | '-' | '_')).collect();
-    (BETWEEN.contains(&between.as_str()) || between == "/").then(|| numbers(&text)).flatten()
+    (BETWEEN_NUMBERS.contains(&between.as_str()) || between == "/").then(|| numbers(&text)).flatten()
 }
 
 #[cfg(test)]

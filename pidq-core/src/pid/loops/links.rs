@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
 use crate::pid::ChargeFn;
-use crate::pid::tag::Tag;
+use crate::pid::instrument_class;
 
 /// Signals between instruments with a loop: from, to. Position feedback leads nowhere.
 pub(super) struct Links<'l> {
@@ -35,7 +35,7 @@ impl<'l> Links<'l> {
         let mut sources: Vec<NodeId> = found.tagged.iter().chain(assigned).copied().collect();
         sources.sort_unstable();
         let mut links = Vec::new();
-        for source in sources.into_iter().filter(|node| !is_position(drawing, *node)) {
+        for source in sources.into_iter().filter(|node| !instrument_class::has_position_letters(drawing, *node)) {
             let targets = signals::reached(drawing, source, &passes, charge)?;
             links.extend(targets.into_iter().map(|target| (source, target)));
         }
@@ -51,9 +51,4 @@ impl<'l> Links<'l> {
     pub fn is_instrument(&self, node: NodeId) -> bool {
         self.tagged.contains(&node) || self.assigned.contains(&node)
     }
-}
-
-/// Returns whether an instrument reports the position of a valve.
-fn is_position(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| tag.is_position())
 }

@@ -199,7 +199,7 @@ fn initiates(drawing: &Drawing<'_>, node: NodeId) -> bool {
     };
     let reports_limit = |tag: Tag| {
         let (_, functions) = tag.split();
-        let is_limit = functions.iter().all(|letter| matches!(letter, 'S' | 'A' | 'H' | 'L'));
+        let is_limit = functions.iter().all(|letter| matches!(letter, 'S' | 'A' | 'H' | 'L' | 'I' | 'R'));
         let measures = tag.measures() || instrument_class::is_unclassified_switch(drawing, node);
         measures && is_limit && functions.iter().any(|letter| matches!(letter, 'S' | 'A'))
     };

@@ -34,7 +34,7 @@ pub(crate) fn of(
     if !reports_position(drawing, node, tag.as_ref()) {
         return Ok(Feedback::No);
     }
-    let (valves, is_at_process) = connected(drawing, node, charge)?;
+    let Connected { valves, is_at_process, is_at_equipment } = connected(drawing, node, charge)?;
     charge(1 + (valves.len() + final_elements.len()) as u64)?;
     if !valves.is_empty() {
         let is_own = valves.iter().any(|valve| final_elements.contains(valve));
@@ -47,6 +47,8 @@ pub(crate) fn of(
     };
     let states_end = tag.as_ref().is_some_and(|tag| tag.letters.chars().skip(1).any(|letter| "OC".contains(letter)));
     Ok(match () {
+        // The position of a lid or a gate, whatever its number. `ZSC` and `ZSO` are those of a valve.
+        () if is_at_equipment && !states_end => Feedback::No,
         () if final_elements.iter().any(has_number) => Feedback::Yes,
         () if is_at_process => Feedback::No,
         () if states_end => Feedback::Unknown,
@@ -79,24 +81,34 @@ fn is_same_number(tag: &Tag, other: &Tag) -> bool {
     !tag.number.is_empty() && tag.number == other.number && tag.prefix == other.prefix && is_same_train
 }
 
-/// Returns the valves that an instrument is connected to other than through another instrument, with those of the
-/// actuators at which it is, and whether it is at another process item.
-fn connected(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<(Vec<NodeId>, bool)> {
+/// What an instrument is connected to other than through another instrument.
+#[derive(Default)]
+struct Connected {
+    /// The valves, with those of the actuators at which it is.
+    valves: Vec<NodeId>,
+    is_at_process: bool,
+    is_at_equipment: bool,
+}
+
+fn connected(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Connected> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::All, Direction::Both);
     charge(1 + table.degree(node) as u64)?;
-    let mut valves = Vec::new();
-    let mut is_at_process = false;
+    let mut found = Connected::default();
+    let is_piece = |other: &NodeId| {
+        topology.roles[*other as usize] == Role::Equipment && !instrument_class::is_driven(drawing, *other)
+    };
+    found.is_at_equipment = table.nodes(node).iter().any(is_piece);
     for other in table.nodes(node).iter().copied().chain(topology.field_group(node)) {
         if topology.roles[other as usize].closes() {
-            valves.push(other);
+            found.valves.push(other);
         } else if topology.roles[other as usize] == Role::Instrument {
             if instrument_class::acts_by_class(drawing, other) {
-                valves.extend(drawing.moved_valve(other, charge)?);
+                found.valves.extend(drawing.moved_valve(other, charge)?);
             }
         } else {
-            is_at_process |= instrument_class::is_process(drawing, other);
+            found.is_at_process |= instrument_class::is_process(drawing, other);
         }
     }
-    Ok((valves, is_at_process))
+    Ok(found)
 }

@@ -23,7 +23,7 @@ impl Loops {
             let Some(stated) = self.untagged_logic(drawing, node, charge)? else { continue };
             let feeders = self.feeders(drawing, node, charge)?;
             let is_passed = |at: &usize| self.list[*at].protection.is_some_and(|known| known >= stated);
-            if feeders.iter().any(is_passed) {
+            if matches!(feeders.as_slice(), [only] if is_passed(only)) {
                 continue;
             }
             let mut only_measuring = Vec::new();

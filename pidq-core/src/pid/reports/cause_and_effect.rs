@@ -73,6 +73,7 @@ struct Link<'a> {
 struct Report<'d, 'a> {
     drawing: &'d Drawing<'a>,
     all: bool,
+    named: NamedParts,
     /// By node: the reason for which it is part of a trip.
     trip_reasons: Vec<Option<&'static str>>,
     voting: HashMap<NodeId, Option<String>>,
@@ -98,6 +99,7 @@ impl<'d, 'a> Report<'d, 'a> {
         Ok(Report {
             drawing,
             all,
+            named: NamedParts::find(drawing, &mut |units| budget.charge(units))?,
             trip_reasons: (0..count as u32).map(|node| trips::trip_reason(drawing, node)).collect(),
             voting: HashMap::new(),
             voters: HashMap::new(),
@@ -161,7 +163,7 @@ impl<'d, 'a> Report<'d, 'a> {
             }
             let steps = self.follow(node, budget)?;
             let tag = self.drawing.tag(node).and_then(Tag::parse_letters);
-            let is_trip = self.all || tag.is_some_and(|tag| tag.protection().is_some());
+            let is_trip = self.all || tag.is_some_and(|tag| trips::has_trip_letter(&tag));
             if steps.iter().any(|step| step.effect.is_some() && (is_trip || step.is_trip)) {
                 self.add_not_followed(node, NONE, "unknown_class", budget)?;
             }
@@ -282,7 +284,8 @@ impl<'d, 'a> Report<'d, 'a> {
 
     /// Lists the valves and machines that only a field says to be moved by a trip: no signal leads to them.
     fn list_named(&mut self, budget: &mut dyn Budget) -> Result<()> {
-        let named = NamedParts::find(self.drawing, &mut |units| budget.charge(units))?.named();
+        let named = self.named.named();
+        budget.charge(1 + named.len() as u64)?;
         for item in named.into_iter().filter(|item| !self.effects.contains(item)).collect::<Vec<_>>() {
             self.add_not_followed(item, NONE, "named_by_field", budget)?;
         }
@@ -304,6 +307,8 @@ impl<'d, 'a> Report<'d, 'a> {
             let next = if ends_here { Vec::new() } else { self.successors(node, budget)? };
             let is_end = next.is_empty() && !ends_here && at > 0;
             let is_instrument = self.drawing.topology.roles[node as usize] == Role::Instrument;
+            // A field may name what it moves.
+            let is_end = is_end && self.named.targets(node).is_empty();
             if is_end && (!is_instrument || instrument_class::is_voter(self.drawing, node)) {
                 self.add_not_followed(node, steps[at].via, "no_further_signal", budget)?;
             }
@@ -386,6 +391,13 @@ impl<'d, 'a> Report<'d, 'a> {
             if let Some((_, pipe)) = air_lines::possible_valve(drawing, node) {
                 self.add_not_followed(node, pipe, "air_line_or_pipe", budget)?;
             }
+            // A solenoid valve of which the drawing does not show what it moves.
+            if role == Role::Control
+                && signals::role(drawing, node) == Role::Instrument
+                && self.named.targets(node).is_empty()
+            {
+                self.add_not_followed(node, NONE, "no_further_signal", budget)?;
+            }
             return Ok(Some(Some("valve")));
         }
         if role == Role::Instrument && instrument_class::is_driven(drawing, node) {
@@ -424,7 +436,10 @@ impl<'d, 'a> Report<'d, 'a> {
                     .iter()
                     .any(|types| drawing.has_type(node, *types));
                 let has_no_line = topology.flow_degree(node) == 0 || air_lines::is_part(drawing, node);
-                let is_in_signal_path = has_no_line && topology.owner(node).is_none() && !is_group;
+                // An actuator is a part of its valve, and leads to it.
+                let is_part_of_other = topology.owner(node).is_some()
+                    && signals::moved_valves(drawing, node, &mut |units| budget.charge(units))?.is_empty();
+                let is_in_signal_path = has_no_line && !is_part_of_other && !is_group;
                 Ok(is_in_signal_path.then_some(None))
             }
         }
@@ -566,13 +581,15 @@ impl<'d, 'a> Report<'d, 'a> {
             at = step.from;
         }
         path.reverse();
-        let voting = self.voting_of(path.iter().map(|step| step.node), budget)?;
+        // The sensors at the logic vote, and a switch that is operated by hand acts alone.
+        let votes = !instrument_class::is_hand_switch(self.drawing, steps[0].node);
+        let voting = self.voting_of(path.iter().take_while(|_| votes).map(|step| step.node), budget)?;
         let step = &steps[end];
         let initiator = instrument_of(self.drawing, steps[0].node, &mut |units| budget.charge(units))?;
         let final_element = step.node;
         for item in path.iter().map(|step| step.node).filter(|node| *node != final_element) {
             budget.charge(1)?;
-            if !self.voting.get(&item).is_some_and(Option::is_some) {
+            if !votes || !self.voting.get(&item).is_some_and(Option::is_some) {
                 continue;
             }
             self.voters.entry(item).or_default().push(initiator);
@@ -622,6 +639,8 @@ impl<'d, 'a> Report<'d, 'a> {
             topology.roles[*node as usize].closes()
                 && self.trip_reasons[*node as usize].is_some()
                 && !self.effects.contains(node)
+                // A solenoid valve on the way to the valve that it moves.
+                && !(self.reached.contains(node) && self.is_pilot(*node))
         };
         let without_cause = (0..topology.node_count() as u32).filter(is_trip_valve).collect();
         let rows = |links: Vec<Link<'a>>, budget: &mut dyn Budget| -> Result<Datum<'a>> {

@@ -78,19 +78,29 @@ const STOPS: &[&str] = &[
     "xsd",
 ];
 
-/// Parts of German and French words of switches that prevent or end a trip, whatever else the text says: `Wartungsüberbrückung`.
+/// Parts of words in other languages of switches that prevent or end a trip, whatever else the text says: `Wartungsüberbrückung`.
 const OVERRIDE_PARTS: &[&str] = &[
     "acquit",
+    "anulac",
+    "contourn",
     "entriegel",
     "entsperr",
+    "esclus",
     "freigabe",
     "gebrückt",
+    "inhib",
+    "overbrug",
+    "puente",
     "quittier",
     "rearm",
     "réarm",
+    "shunt",
     "ueberbrueck",
     "überbrück",
 ];
+
+/// Words of the positions of selectors of a mode.
+const MODES: &[&str] = &["a", "aus", "auto", "automatic", "h", "hand", "m", "man", "manual", "o", "off", "selector"];
 
 /// Stops in texts that only test one: `trip test`.
 const TESTS: &[&str] = &["acknowledg", "ack", "lamp", "mute", "permi", "silence", "simulat", "test"];
@@ -120,13 +130,19 @@ fn has_other_purpose(text: &str) -> bool {
     let operates_valve =
         names(Motion::Opens) && names(Motion::Closes) && only_stop(&["close", "closed", "off", "stop"])
             || ["osc", "o_s_c", "open_stop_close"].contains(&words.join("_").as_str());
+    // A selector of a mode: hand, off, automatic.
+    let is_mode = |word: &String| MODES.contains(&word.as_str());
+    let selects_mode = words.len() > 1 && words.iter().all(is_mode) || words.concat() == "hoa";
+    let is_bypass = words.windows(2).any(|pair| pair == ["by", "pass"]);
     let overrides = |word: &String| OVERRIDE_PARTS.iter().any(|part| word.contains(part));
     words.iter().any(|word| OVERRIDES.contains(&&**word) || overrides(word))
         // A process override switch.
         || matches!(words.as_slice(), [word] if word == "pos")
         || has(TESTS)
+        || is_bypass
         || operates_valve
         || selects_location
+        || selects_mode
         || has(OTHER_PURPOSES) && !stops()
 }
 
@@ -173,6 +189,12 @@ mod tests {
             "O/S/C",
             "Auf/Zu",
             "local / off / remote",
+            "off/auto/manual",
+            "H-O-A",
+            "Hand-Off-Auto",
+            "Interrupteur de by-pass",
+            "Overbruggingsschakelaar",
+            "Llave de anulación",
         ] {
             assert!(has_other_purpose(text), "{text}");
         }
@@ -189,7 +211,6 @@ mod tests {
             "close XV-1",
             "local/remote stop",
             "hand switch",
-            "off/auto/manual",
             "NOT-AUS",
             "Not-Halt",
             "Notabschaltung",

@@ -5,7 +5,7 @@ use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::vocabulary;
-use crate::pid::instrument_class::is_control_by_class;
+use crate::pid::instrument_class;
 use crate::pid::loops::protection;
 use crate::pid::stated_values::stated_values;
 use crate::pid::tag::{Protection, Tag};
@@ -27,15 +27,15 @@ pub(crate) fn trip_reason(drawing: &Drawing<'_>, node: NodeId) -> Option<&'stati
         return Some("integrity_level");
     }
     let has_letter = || {
-        !is_control_by_class(drawing, node)
-            && drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| has_trip_letter(&tag))
+        drawing.tag(node).and_then(Tag::parse_letters).is_some_and(|tag| has_trip_letter(&tag))
+            && !instrument_class::is_no_switch(drawing, node)
     };
     valve.or_else(|| (is_instrument && has_letter()).then_some("tag"))
 }
 
 /// Returns whether the letters after the first contain the S of a switch or the Z of a safety function (ISA-5.1,
 /// IEC 62424), or are those of a trip as a whole, as `I` and `ESD`. The S of a safety device, as in PSV, is a modifier.
-fn has_trip_letter(tag: &Tag) -> bool {
+pub(super) fn has_trip_letter(tag: &Tag) -> bool {
     if matches!(tag.protection(), Some(Protection::Trip | Protection::Safety)) {
         return true;
     }
@@ -47,8 +47,7 @@ fn has_trip_letter(tag: &Tag) -> bool {
 
 /// Returns whether an instrument is a switch by its tag or class.
 pub(crate) fn is_switch(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let tag = drawing.tag(node).and_then(Tag::parse_letters);
-    tag.is_some_and(|tag| tag.split().1.contains(&'S')) || drawing.class_has(node, vocabulary::SWITCH_CLASSES)
+    instrument_class::has_switch_letter(drawing, node) || drawing.class_has(node, vocabulary::SWITCH_CLASSES)
 }
 
 /// Returns whether an instrument raises an alarm: A among the letters after the first, or its class.

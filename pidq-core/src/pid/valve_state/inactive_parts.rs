@@ -1,7 +1,7 @@
 //! Texts and fields that say that a part of a trip does not act: `MOS active`, `nur Alarm`, `puenteado`, `bypass: "on"`.
 //!
 //! The phrases are rows of a table. A clause that denies one (`not bypassed`) or states a condition (`alarm if MOS active`) is
-//! no statement about the part.
+//! no statement about the part. A text may write a field: `BYPASS: ON`, `MOS = 1`.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,6 @@ use super::phrases::{PhraseIndex, clauses, is_denied};
 use super::truth;
 use crate::graph::config::MAX_CLASS;
 use crate::graph::vocabulary::{self, PhraseExtent};
-use crate::pid::quantity::Stated;
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::value::Value;
 
@@ -23,7 +22,12 @@ static INDEX: LazyLock<PhraseIndex<PhraseExtent>> =
 /// Returns whether a text says that a part of a trip does not act; `is_filler` is called with a word, and returns whether it
 /// adds nothing.
 pub(super) fn says_inactive(text: &str, is_filler: impl Fn(&str) -> bool) -> bool {
-    clauses(text).iter().any(|clause| is_inactive(clause, &is_filler))
+    let is_stated = |(name, state): (&str, &str)| {
+        // `MOS: yes` may only say that there is one.
+        let is_on = ["1", "true"].iter().any(|on| state.eq_ignore_ascii_case(on));
+        is_inactive_field(name, Value::String(state)) || is_on && is_override(name) && !is_position(name)
+    };
+    clauses(text).iter().any(|clause| is_inactive(clause, &is_filler)) || fields_in(text).any(is_stated)
 }
 
 fn is_inactive(clause: &[String], is_filler: impl Fn(&str) -> bool) -> bool {
@@ -46,22 +50,38 @@ fn is_inactive(clause: &[String], is_filler: impl Fn(&str) -> bool) -> bool {
 /// Returns whether a field or a mark of a part or a signal of a trip says that it does not act.
 pub(super) fn has_inactive_field(holder: Value<'_>) -> bool {
     let mut fields = holder.as_object().into_iter().flat_map(stated_fields);
-    fields.any(|(name, stated)| name.len() <= MAX_CLASS && is_inactive_field(name.trim(), &stated))
+    fields.any(|(name, stated)| name.len() <= MAX_CLASS && is_inactive_field(name.trim(), stated.value))
 }
 
-fn is_inactive_field(name: &str, stated: &Stated<'_>) -> bool {
+fn is_inactive_field(name: &str, state: Value<'_>) -> bool {
     let is_of = |names: &[&str]| vocabulary::contains_plain(names, name);
-    match truth(stated.value) {
+    match truth(state) {
         Some(true) => is_of(vocabulary::INACTIVE_MARKS),
         Some(false) => is_of(vocabulary::ACTIVE_MARKS),
-        None => {
-            let text = stated.value.as_str().filter(|text| text.len() <= MAX_CLASS);
-            text.is_some_and(|text| {
-                vocabulary::contains(vocabulary::OVERRIDE_STATES, text.trim())
-                    && vocabulary::OVERRIDE_FIELDS.contains(&plain_name(name).as_str())
-            })
-        }
+        None => state.as_str().filter(|text| text.len() <= MAX_CLASS).is_some_and(|text| {
+            let states = if is_position(name) { vocabulary::ACTIVE_STATES } else { vocabulary::OVERRIDE_STATES };
+            vocabulary::contains(states, text.trim()) && is_override(name)
+        }),
     }
+}
+
+/// Returns whether a name is that of what keeps a part of a trip from acting, alone or behind other words: `trip bypass`.
+fn is_override(name: &str) -> bool {
+    let name = plain_name(name);
+    let ends_name = |known: &&str| name.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'));
+    vocabulary::OVERRIDE_FIELDS.iter().any(ends_name)
+}
+
+/// Returns whether a name may be that of a position, of a valve or in a list of parts.
+fn is_position(name: &str) -> bool {
+    plain_name(name).split('_').any(|word| word == "pos")
+}
+
+/// Returns the names and states of what a text writes like a field.
+pub(super) fn fields_in(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let parts = text.split([',', ';', '\n']).filter_map(|part| part.split_once([':', '=']));
+    let trimmed = parts.map(|(name, state)| (name.trim(), state.trim()));
+    trimmed.filter(|(name, state)| name.len() <= MAX_CLASS && state.len() <= MAX_CLASS)
 }
 
 #[cfg(test)]
@@ -69,7 +89,7 @@ mod tests {
     use super::says_inactive as says_inactive_without;
 
     fn says_inactive(text: &str) -> bool {
-        says_inactive_without(text, |word| word == "trip")
+        says_inactive_without(text, |word| ["switch", "trip"].contains(&word))
     }
 
     #[test]
@@ -84,6 +104,18 @@ mod tests {
             "disparo puenteado",
             "nur Alarm",
             "buiten gebruik",
+            "BYPASS: ON",
+            "MOS = 1",
+            "mos=true",
+            "Trip bypass: active, see MOC 12",
+            "In service: no",
+            "OOS: yes",
+            "bypass key in ON position",
+            "key switch in BYPASS",
+            "U/S",
+            "o/s",
+            "en bypass",
+            "for information only",
         ] {
             assert!(says_inactive(text), "{text}");
         }
@@ -100,6 +132,15 @@ mod tests {
             "supplied by vendor",
             "fault tolerant logic",
             "reserve tank level",
+            "MOS: yes",
+            "BYPASS: OFF",
+            "MOS = 0",
+            "Pos: 1",
+            "valve pos: closed",
+            "In service: yes",
+            "Nivel en bypass del separador",
+            "O/S/C",
+            "information from vendor",
         ] {
             assert!(!says_inactive(text), "{text}");
         }

@@ -1,7 +1,7 @@
 //! Effects that a drawing states beside a signal of a trip or its logic: `OPEN`, `permissive`, `position feedback`.
 //!
 //! A signal to a valve that closes on a trip may also be a permissive, a command to open it or a report of its position. The
-//! text beside it is then the only statement of what it does.
+//! text beside it is then the only statement of what it does. So may a signal to a machine start it.
 
 use super::fail_action::{FailAction, fail_action};
 use super::phrases::clauses;
@@ -25,11 +25,17 @@ use crate::value::Value;
 const PERMISSIVES: &[&str] =
     &["enable", "enables", "freigabe", "inhibit", "inhibits", "perm", "permissive", "permissives", "permits"];
 
-/// Words at a signal that starts something.
-const STARTS: &[&str] = &["start", "starten"];
+/// Words at a signal that has another purpose than a trip, as the only ones of its text beside [`COMMAND_WORDS`].
+const OTHER_PURPOSES: &[&str] =
+    &["alarm", "alarma", "alarme", "prüfung", "reset", "rückstellung", "réarmement", "rearme", "test"];
+
+/// Words at a signal that add nothing to what it does.
+const COMMAND_WORDS: &[&str] =
+    &["befehl", "cmd", "command", "commande", "kommando", "mando", "orden", "ordre", "remote", "signal", "to", "valve"];
 
 /// Words at a signal that reports what a valve does.
-const REPORTS: &[&str] = &["feedback", "position", "recopie", "rückmeldung", "status", "stellungsmeldung"];
+const REPORTS: &[&str] =
+    &["fb", "feedback", "position", "recopie", "rm", "rückmeldung", "status", "stellungsmeldung", "terugmelding"];
 
 /// Words that name an effect as the only ones of a clause.
 const OPENING_CLAUSES: &[&str] = &["auf"];
@@ -54,7 +60,24 @@ const EFFECT_FIELDS: &[&str] = &[
 
 /// Returns whether a text of a signal says that it only allows or starts something.
 pub(super) fn names_permissive(text: &str) -> bool {
-    has_word(text, PERMISSIVES) || has_word(text, STARTS)
+    has_word(text, PERMISSIVES) || states_start(text) || has_other_purpose(text)
+}
+
+/// Returns whether a text of a signal consists of words of another purpose than a trip.
+fn has_other_purpose(text: &str) -> bool {
+    let words = clauses(text).concat();
+    let is_other = |word: &String| OTHER_PURPOSES.contains(&word.as_str());
+    words.iter().any(is_other) && words.iter().all(|word| is_other(word) || COMMAND_WORDS.contains(&word.as_str()))
+}
+
+/// Returns whether a text says that something starts, and not that it stops.
+fn states_start(text: &str) -> bool {
+    let clauses = clauses(text);
+    let starts = |clause: &Vec<String>| {
+        has_any(clause, vocabulary::START_WORDS)
+            && ![vocabulary::NO_START_WORDS, vocabulary::PHRASE_DENIALS].iter().any(|words| has_any(clause, words))
+    };
+    clauses.iter().any(starts) && !clauses.iter().any(|clause| has_any(clause, vocabulary::STOP_WORDS))
 }
 
 /// Returns whether a text beside a signal, or beside the logic that sends it, states another effect on one of some final
@@ -66,8 +89,13 @@ pub(crate) fn has_other_effect(
     final_elements: &[NodeId],
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
+    if starts_machine(drawing, from, signal, final_elements, charge)? {
+        return Ok(true);
+    }
     // A switch beside the logic starts or prevents the trip.
-    let is_beside = instrument_class::senses(drawing, from) || instrument_class::is_hand_switch(drawing, from);
+    let is_beside = instrument_class::senses(drawing, from)
+        || instrument_class::senses_at_location(drawing, from)
+        || instrument_class::is_hand_switch(drawing, from);
     if is_beside || final_elements.contains(&from) {
         return Ok(false);
     }
@@ -101,6 +129,28 @@ pub(crate) fn has_other_effect(
         }
     }
     Ok(false)
+}
+
+/// Returns whether all of some final elements are machines, and a text of an instrument of a trip or of its signal says that it
+/// starts them. A switch that starts them by hand is beside the trip.
+fn starts_machine(
+    drawing: &Drawing<'_>,
+    from: NodeId,
+    signal: Option<EdgeId>,
+    final_elements: &[NodeId],
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let is_machine = |node: &NodeId| instrument_class::is_driven(drawing, *node);
+    let is_beside = final_elements.contains(&from) || instrument_class::is_hand_switch(drawing, from);
+    if is_beside || final_elements.is_empty() || !final_elements.iter().all(is_machine) {
+        return Ok(false);
+    }
+    let stated: Vec<&str> = texts_of_logic(drawing, from)
+        .chain(signal.into_iter().flat_map(|signal| texts_of_signal(drawing, signal)))
+        .collect();
+    charge(1 + stated.len() as u64)?;
+    let stops = |text: &&str| has_word(text, vocabulary::STOP_WORDS);
+    Ok(stated.iter().any(|text| states_start(text)) && !stated.iter().any(|text| stops(text)))
 }
 
 /// Returns what a trip has to do to a valve: that of a shutdown valve or of one that fails closed is to close it.
@@ -146,7 +196,12 @@ impl Signals<'_, '_> {
 fn effect_in(text: &str) -> Option<Motion> {
     let has = |effect: Motion, whole: &[&str]| {
         clauses(text).iter().any(|clause| {
-            is_effect(clause, effect) || matches!(clause.as_slice(), [word] if whole.contains(&word.as_str()))
+            let is_whole = match clause.as_slice() {
+                [word] => whole.contains(&word.as_str()),
+                [word, next] => whole.contains(&word.as_str()) && COMMAND_WORDS.contains(&next.as_str()),
+                _ => false,
+            };
+            is_whole || is_effect(clause, effect)
         })
     };
     match (has(Motion::Opens, OPENING_CLAUSES), has(Motion::Closes, CLOSING_CLAUSES)) {
