@@ -68,8 +68,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "dateFromEpoch",
         params: &[Param::checked(&NUMBER)],
-        summary: "The date of a number of seconds since 1970 in UTC.",
-        example: r#"dateFromEpoch(1792972800) => "2026-10-26T00:00:00Z""#,
+        summary: "The date of a number of seconds since 1970 in UTC; one of milliseconds is divided by 1000.",
+        example: r#"[dateFromEpoch(1792972800), dateFromEpoch(1792972800123 / 1000)] => ["2026-10-26T00:00:00Z","2026-10-26T00:00:00.123Z"]"#,
         body: Body::Lazy(date_from_epoch),
     },
     Function {
@@ -96,7 +96,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "dateToOffset",
         params: &[Param::query("date"), Param::query("offset")],
-        summary: "The same moment at another offset from UTC, such as `+01:00` or `Z`; the date must state its own.",
+        summary: "The same moment at another offset from UTC, such as `+01:00` or `Z`; the date must state its own. Names of time zones are not known.",
         example: r#"dateToOffset("2026-11-26T23:30:00Z", "+01:00") => "2026-11-27T00:30:00+01:00""#,
         body: Body::Lazy(date_to_offset),
     },
@@ -133,9 +133,14 @@ fn date<'a>(cx: &mut EvalContext<'a>, args: &'a [Plan], at: usize, input: Value<
     cx.charge(4)?;
     Moment::parse(text).map(Some).ok_or_else(|| {
         let error = invalid("Date expected in ISO 8601", value);
-        error.with_help("`2026-11-26`, `2026-11-26T08:30:00Z`; `dateParse(text, format)` reads other forms")
+        error.with_help(match text.contains('[') {
+            true => "names of time zones are not known: `replaceRegex(.date, \"\\\\[.*\", \"\")` leaves the offset",
+            false => "`2026-11-26`, `2026-11-26T08:30:00Z`; `dateParse(text, format)` reads other forms",
+        })
     })
 }
+
+const NO_ZONE_NAMES: &str = "names of time zones are not known: give the offset that holds at that moment, such as `+01:00` in winter and `+02:00` in summer";
 
 /// Maximum length of an offset from UTC, in bytes.
 const MAX_OFFSET: usize = 9;
@@ -197,6 +202,10 @@ fn formatted(cx: &mut EvalContext<'_>, moment: &Moment, format: Value<'_>) -> Re
     if text.len() > MAX_FORMAT {
         return Err(invalid(format!("Format of at most {MAX_FORMAT} bytes expected"), format));
     }
+    if !text.contains('%') {
+        let help = "`%d.%m.%Y` is day, month and year, `%H:%M:%S` the time";
+        return Err(invalid("Format of a date expected: no part of it begins with `%`", format).with_help(help));
+    }
     moment.broken_down().to_string(text).map_err(|error| {
         let help = match text.contains("%Z") {
             true => "there are no names of time zones: `%z` is an offset, and `GMT` stands for itself",
@@ -244,7 +253,11 @@ fn date_to_offset<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Pla
     let is_offset = text.len() <= MAX_OFFSET && text.starts_with(['+', '-', 'Z', 'z']);
     let offset = Some(text).filter(|_| is_offset).and_then(|text| Moment::parse(&format!("2026-01-01T00:00{text}")));
     let Some(offset) = offset.filter(Moment::has_offset) else {
-        return Err(invalid("Offset from UTC expected", value).with_help("`+01:00`, `-0330`, `Z`"));
+        let is_name = text.len() > 1 && text.starts_with(|c: char| c.is_ascii_alphabetic());
+        return Err(invalid("Offset from UTC expected", value).with_help(match is_name {
+            true => NO_ZONE_NAMES,
+            false => "`+01:00`, `-0330`, `Z`",
+        }));
     };
     if !moment.has_offset() {
         let error = invalid("The date does not state its offset from UTC", optional(cx, args, 0, input)?);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{check, check_error, value};
+use crate::{Random, check, check_error, value};
 
 /// Computed by `datetime` and `calendar` of Python: a date, months, the date after them, days, the date after them, the
 /// complete months to it, the parts of the first date, its Monday, and the date by `strftime`.
@@ -164,6 +164,67 @@ fn seconds_since_1970_lead_back_to_their_date() {
         "[0,-1,1792972800.5,-0.25,-62135596800]",
     );
     check(r#"[dateToEpoch("1970-01-01"), dateToEpoch("1970-01-01T00:00:00-01:00")]"#, "null", "[0,3600]");
+}
+
+#[test]
+fn fractions_of_a_second_are_those_of_the_decimal() {
+    check(
+        "map(dateFromEpoch(get() / 1000))",
+        "[1792972800123, 1792972800001, -1, -1792972800123, 999, 253402300799999]",
+        r#"["2026-10-26T00:00:00.123Z","2026-10-26T00:00:00.001Z","1969-12-31T23:59:59.999Z","1913-03-08T23:59:59.877Z","1970-01-01T00:00:00.999Z","9999-12-31T23:59:59.999Z"]"#,
+    );
+    // Nine digits are kept; the last one is rounded.
+    check(
+        "map(dateFromEpoch(get()))",
+        "[1e-9, 1.0000000016]",
+        r#"["1970-01-01T00:00:00.000000001Z","1970-01-01T00:00:01.000000002Z"]"#,
+    );
+    check(
+        r#"map([dateToEpoch(get()), datePart(get(), "second"), dateDiff("2026-10-26T00:00:00.1Z", get(), "seconds")])"#,
+        r#"["2026-10-26T00:00:00.123Z", "2026-10-26T00:00:05.3Z"]"#,
+        "[[1792972800.123,0.123,0.023],[1792972805.3,5.3,5.2]]",
+    );
+    check(
+        r#"[dateDiff("2026-01-01T00:00:00.1Z", "2026-01-01T00:00:00.4Z", "milliseconds"), durationTo("PT0.3S", "milliseconds"), durationTo("PT1792972800.123S", "seconds")]"#,
+        "null",
+        "[300,300,1792972800.123]",
+    );
+    check(
+        r#"[durationFrom(1792972800123, "milliseconds"), durationFrom(0.123, "seconds"), durationFrom(-1.1, "minutes")]"#,
+        "null",
+        r#"["P20752DT0.123S","PT0.123S","-PT1M6S"]"#,
+    );
+    let mut random = Random(5);
+    for _ in 0..200 {
+        let milliseconds = 1_500_000_000_000 + random.below(500_000_000_000);
+        let query = "dateFromEpoch(get() / 1000) | [dateToEpoch(get()) * 1000 == $root, size() <= 24]";
+        check(query, &milliseconds.to_string(), "[true,true]");
+    }
+}
+
+#[test]
+fn a_format_of_a_date_has_a_part_and_a_duration_a_unit() {
+    for query in [r#"dateFormat("2026-11-29", "dd.MM.yyyy")"#, r#"dateParse("29.11.2026", "dd.MM.yyyy")"#] {
+        check_error(query, "null", "PQ2008", "`%d.%m.%Y` is day");
+    }
+    for query in [r#"dateAdd("2026-01-01", 30)"#, r#"durationTo(90, "hours")"#] {
+        check_error(query, "null", "PQ2002", "`durationFrom(30, \"days\")`");
+    }
+}
+
+#[test]
+fn names_of_time_zones_are_explained() {
+    for zone in ["Europe/Berlin", "CET", "UTC+1"] {
+        let query = format!("dateToOffset(\"2026-11-26T10:00:00Z\", {zone:?})");
+        check_error(&query, "null", "PQ2008", "`+02:00` in summer");
+    }
+    check_error(r#"dateToOffset("2026-11-26T10:00:00Z", "+1")"#, "null", "PQ2008", "`-0330`");
+    check_error(r#"dateAdd("2026-11-26T10:00+01:00[Europe/Berlin]", "P1D")"#, "null", "PQ2008", "replaceRegex");
+    check(
+        r#"replaceRegex(get(), "\\[.*", "") | dateToEpoch(get())"#,
+        r#""1970-01-01T01:00+01:00[Europe/Berlin]""#,
+        "0",
+    );
 }
 
 #[test]

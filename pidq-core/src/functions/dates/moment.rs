@@ -8,7 +8,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::Offset;
 
-use super::duration::Unit;
+use super::duration::{self, NANOSECONDS, Unit};
 
 /// A date, optionally with a time and its offset from UTC.
 #[derive(Clone, Copy, Debug)]
@@ -82,16 +82,10 @@ impl Moment {
         if seconds.is_nan() || seconds.abs() > MAX {
             return None;
         }
-        let nanoseconds = ((seconds - seconds.floor()) * 1e9).round() as i64;
-        let span = Span::new().try_seconds(seconds.floor() as i64).ok()?.try_nanoseconds(nanoseconds);
-        // The parts of a duration have one sign.
-        let local = match span {
-            Ok(span) if seconds >= 0.0 => EPOCH.checked_add(span).ok()?,
-            _ => {
-                let whole = EPOCH.checked_add(Span::new().try_seconds(seconds.floor() as i64).ok()?).ok()?;
-                whole.checked_add(Span::new().try_nanoseconds(nanoseconds).ok()?).ok()?
-            }
-        };
+        let nanoseconds = duration::nanoseconds(seconds);
+        let (whole, part) = (nanoseconds.div_euclid(NANOSECONDS), nanoseconds.rem_euclid(NANOSECONDS));
+        let local = EPOCH.checked_add(Span::new().try_seconds(whole as i64).ok()?).ok()?;
+        let local = local.checked_add(Span::new().try_nanoseconds(part as i64).ok()?).ok()?;
         Some(Moment { local, has_time: true, zone: Zone::Utc })
     }
 
@@ -99,16 +93,14 @@ impl Moment {
         self.zone.offset().is_some()
     }
 
-    /// Returns the seconds since 1970 and their nanoseconds; without an offset, of the time in UTC.
-    fn since_epoch(&self) -> (i64, i32) {
+    /// Returns the nanoseconds since 1970; without an offset, of the time in UTC.
+    fn since_epoch(&self) -> i128 {
         let offset = self.zone.offset().map_or(0, |offset| i64::from(offset.seconds()));
-        let duration = self.local.duration_since(EPOCH);
-        (duration.as_secs() - offset, duration.subsec_nanos())
+        self.local.duration_since(EPOCH).as_nanos() - i128::from(offset) * NANOSECONDS
     }
 
     pub fn to_epoch(self) -> f64 {
-        let (seconds, nanoseconds) = self.since_epoch();
-        seconds as f64 + f64::from(nanoseconds) / 1e9
+        Unit::Seconds.count(self.since_epoch()).unwrap_or(f64::NAN)
     }
 
     /// Returns the sum with a duration. A date without a time gets one if the duration has hours.
@@ -120,10 +112,8 @@ impl Moment {
 
     /// Returns the time to another date.
     pub fn until(&self, other: &Moment, unit: Unit) -> Option<f64> {
-        let Some(length) = unit.seconds() else { return self.complete_months(other, unit) };
-        let ((from, from_nanos), (to, to_nanos)) = (self.since_epoch(), other.since_epoch());
-        let seconds = (to - from) as f64 + (f64::from(to_nanos) - f64::from(from_nanos)) / 1e9;
-        Some(seconds / length)
+        let count = unit.count(other.since_epoch() - self.since_epoch());
+        count.or_else(|| self.complete_months(other, unit))
     }
 
     /// Returns the complete months, quarters or years to another date, at the offset of this one.
@@ -188,7 +178,10 @@ impl Moment {
             "day" => f64::from(date.day()),
             "hour" => f64::from(time.hour()),
             "minute" => f64::from(time.minute()),
-            "second" => f64::from(time.second()) + f64::from(time.subsec_nanosecond()) / 1e9,
+            "second" => {
+                let whole = i128::from(time.second()) * NANOSECONDS;
+                Unit::Seconds.count(whole + i128::from(time.subsec_nanosecond()))?
+            }
             "weekday" => f64::from(date.weekday().to_monday_one_offset()),
             "dayOfYear" => f64::from(date.day_of_year()),
             "daysInMonth" => f64::from(date.days_in_month()),
