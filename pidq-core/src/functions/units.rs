@@ -81,7 +81,10 @@ fn unit(value: Value<'_>) -> Result<Unit> {
         let names: Vec<&str> = table::names().flat_map(|(_, names)| names).collect();
         match suggest::nearest(text, names.into_iter()).first() {
             Some(similar) if similar.eq_ignore_ascii_case(text) => {
-                error.with_help(format!("names are case-sensitive; is `{similar}` meant? `units()` lists all units"))
+                let size = table::find(similar).map(|unit| unit.in_base_unit()).unwrap_or_default();
+                error.with_help(format!(
+                    "is `{similar}` meant, which is {size}? Case tells some units apart; `units()` lists all units"
+                ))
             }
             Some(similar) => error.with_help(format!("did you mean `{similar}`? `units()` lists all units")),
             None => error.with_help("`units()` lists all units"),

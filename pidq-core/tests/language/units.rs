@@ -129,6 +129,18 @@ fn what_a_unit_does_not_say_is_not_guessed() {
     for unit in ["mPa", "Mg", "MM", "", "m3/parsec", "kg/m3", "°", "m//h"] {
         check_error(&format!("convertUnit(1, \"{unit}\", \"m\")"), "null", "PQ2008", "units()");
     }
+    check_error(r#"convertUnit(1, "mPa", "Pa")"#, "null", "PQ2008", "`mpa` meant, which is 10 bar?");
+    check_error(r#"convertUnit(1, "Mg", "kg")"#, "null", "PQ2008", "`mg` meant, which is 0.000001 kg?");
+    for (text, help) in [
+        ("21.5", "`toNumber(...)` converts"),
+        ("21,5", r#"`toNumber(replace(..., ",", "."))`"#),
+        (" 21.5 ", "`toNumber(trim(...))`"),
+        ("21.5 bar", "makes it null"),
+        ("1,234,5", "makes it null"),
+        ("", "leave it out"),
+    ] {
+        check_error(&format!(r#"convertUnit("{text}", "degC", "K")"#), "null", "PQ2007", help);
+    }
     check_error(r#"convertUnit(1, "inches", "furlongs")"#, "null", "PQ2008", "Unknown unit \"furlongs\"");
     check_error(r#"convertUnit(1, "dgC", "K")"#, "null", "PQ2008", "did you mean `degC`?");
 }

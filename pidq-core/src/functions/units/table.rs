@@ -43,6 +43,26 @@ impl Quantity {
     }
 }
 
+impl Quantity {
+    /// Returns the unit that others are multiples of.
+    fn base_unit(self) -> &'static str {
+        match self {
+            Quantity::Length => "m",
+            Quantity::Area => "m2",
+            Quantity::Volume => "m3",
+            Quantity::Mass => "kg",
+            Quantity::Time => "s",
+            Quantity::Temperature => "K",
+            Quantity::TemperatureDifference => "deltaK",
+            Quantity::Pressure => "bar",
+            Quantity::Power => "W",
+            Quantity::MassFlow => "kg/s",
+            Quantity::VolumeFlow => "m3/s",
+            Quantity::Velocity => "m/s",
+        }
+    }
+}
+
 /// Zero of a unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scale {
@@ -69,6 +89,11 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// Returns the size of the unit: `10 bar`.
+    pub fn in_base_unit(&self) -> String {
+        format!("{} {}", self.up / self.down, self.quantity.base_unit())
+    }
+
     /// Returns a number of this unit in another one. The ratio of the two is reduced first, so that results are exact
     /// where the definitions are: 24 t/d are 1000 kg/h.
     pub fn scaled(&self, number: f64, to: &Unit) -> f64 {
