@@ -3,6 +3,7 @@
 //! An error crosses five interfaces (Rust, C, Python, HTTP, terminal), and each needs the same facts: which error
 //! (`Code`), what happened (`message`), where (`Span`, data path) and what to do next (`help`, `suggestions`).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -428,7 +429,8 @@ impl Error {
 
     /// As [`Error::render`], with the given styles around each part, such as ANSI colors.
     pub fn render_with(&self, source: &str, styles: &Styles) -> String {
-        let mut text = format!("{}error[{}]{}: {}\n", styles.error, self.0.code.as_str(), styles.reset, self.0.message);
+        let (code, message) = (self.0.code.as_str(), one_line(&self.0.message));
+        let mut text = format!("{}error[{code}]{}: {message}\n", styles.error, styles.reset);
         if let Some(span) = self.0.span {
             render_source(&mut text, source, span, self.0.label.as_deref(), styles);
         }
@@ -442,7 +444,7 @@ impl Error {
         for (name, part) in parts {
             // The pointer to the whole query is an empty string.
             if let Some(part) = part.as_deref().filter(|part| !part.is_empty()) {
-                text.push_str(&format!("  {}= {name}:{} {part}\n", styles.help, styles.reset));
+                text.push_str(&format!("  {}= {name}:{} {}\n", styles.help, styles.reset, one_line(part)));
             }
         }
         text
@@ -493,6 +495,20 @@ fn render_source(text: &mut String, source: &str, span: Span, label: Option<&str
     text.push_str(&label.map_or(String::from("\n"), |label| format!(" {}{label}{}\n", styles.caret, styles.reset)));
 }
 
+/// Returns a message without the line breaks of a quoted part of a query.
+fn one_line(message: &str) -> Cow<'_, str> {
+    match message.contains(['\n', '\r']) {
+        true => message
+            .split(['\n', '\r'])
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+            .into(),
+        false => message.into(),
+    }
+}
+
 /// Replaces control characters, which could move the cursor of a terminal, with a space or a replacement character.
 fn printable(c: char) -> char {
     match c {
@@ -519,15 +535,15 @@ fn did_you_mean(texts: &[String]) -> String {
 #[non_exhaustive]
 pub struct Warning {
     /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
-    /// query inside `get`, `PQW05` aggregate of items that are no numbers, `PQW06` filter that keeps all or nothing,
-    /// `PQW07` field of an array, `PQW08` direction assumed, `PQW09` list truncated, `PQW10` duplicate keys in the input, `PQW11`
-    /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
-    /// piped value not read, `PQW15` parameter not read, `PQW16` side of equipment not stated,
-    /// `PQW17` direction that `sort` does not know, `PQW18` count that is no whole number, `PQW19`
-    /// item or pipe passed that may not be there, `PQW20` step of `reduce` or `scan` that is constant, `PQW21`
-    /// arithmetic with arrays or objects, `PQW22` size of an object, `PQW23` property
-    /// picked twice, `PQW24` null searched as a text, `PQW25` path after white space. Of a drawing, the codes of
-    /// `validate`, such as `G020`.
+    /// query inside `get`, `PQW05` aggregate or arithmetic of values that are no numbers, `PQW06` filter that keeps all or
+    /// nothing, or constant condition, `PQW07` field of an array or a number, `PQW08` direction assumed, `PQW09` list
+    /// truncated, `PQW10` duplicate keys in the input, `PQW11` argument missing, `PQW12` value in a comment, `PQW13` key
+    /// that is the same for all, `PQW14` piped value not read, `PQW15` parameter not read, `PQW16` side of equipment not
+    /// stated, `PQW17` direction that `sort` does not know, `PQW18` count that is no whole number, `PQW19` item or pipe
+    /// passed that may not be there, `PQW20` step of `reduce` or `scan` that is constant, `PQW21` arithmetic with arrays or
+    /// objects, `PQW22` size of an object or a number, `PQW23` property picked twice, `PQW24` null searched as a text,
+    /// `PQW25` path after white space, `PQW26` integer beyond 2^53 that is not exact, `PQW27` number that a function does
+    /// not take as written, `PQW28` pattern of another language. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,
     /// The message, one line.
     pub message: String,
@@ -592,7 +608,7 @@ impl fmt::Display for Warning {
 impl fmt::Display for Error {
     /// Writes one line, for logs: code, message, help.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.code.as_str(), self.0.message)?;
+        write!(f, "{}: {}", self.0.code.as_str(), one_line(&self.0.message))?;
         if let Some(path) = &self.0.data_path {
             write!(f, " at {path}")?;
         }

@@ -1,5 +1,4 @@
-//! Compressed files: gzip (RFC 1952) and Zstandard (RFC 8878), recognized by their names; standard input by its first
-//! bytes.
+//! Compressed files: gzip (RFC 1952) and Zstandard (RFC 8878), recognized by their first bytes.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::path::Path;
@@ -32,14 +31,6 @@ enum Compression {
 }
 
 impl Compression {
-    fn from_name(name: &str) -> Option<Compression> {
-        match name {
-            _ if name.ends_with(".gz") => Some(Compression::Gzip),
-            _ if name.ends_with(".zst") => Some(Compression::Zstandard),
-            _ => None,
-        }
-    }
-
     /// Returns the format that begins with these bytes. No JSON and no text does.
     fn from_first_bytes(bytes: &[u8]) -> Option<Compression> {
         match bytes {
@@ -57,12 +48,14 @@ impl Compression {
     }
 }
 
-/// Returns the bytes of a file, decompressed if its name says so.
+/// Returns the bytes of a file, decompressed if they are compressed. A name such as `a.json.gz` says that they are.
 pub fn decompress_if_needed(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    let Some(compression) = Compression::from_name(&name(path)) else { return Ok(bytes) };
-    compression
-        .decompress(&bytes)
-        .map_err(|error| Failure::Usage(format!("cannot decompress `{}`: {}", path.display(), reason(&error))))
+    let failure = |reason: &str| Failure::Usage(format!("cannot decompress `{}`: {reason}", path.display()));
+    match Compression::from_first_bytes(&bytes) {
+        Some(compression) => compression.decompress(&bytes).map_err(|error| failure(&reason(&error))),
+        None if is_compressed(path) => Err(failure("it is not compressed; rename it without `.gz` or `.zst`")),
+        None => Ok(bytes),
+    }
 }
 
 fn reason(error: &io::Error) -> String {

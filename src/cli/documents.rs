@@ -39,6 +39,11 @@ pub enum Division {
 }
 
 impl Division {
+    /// Returns true if one of the files is a table.
+    pub fn reads_table(self, files: &[PathBuf]) -> bool {
+        files.iter().any(|path| matches!(self.of_file(path), Division::Rows(..)))
+    }
+
     /// Returns the division of a file.
     fn of_file(self, path: &Path) -> Division {
         let Division::ByName(format) = self else { return self };
@@ -133,6 +138,10 @@ pub fn only_or_list(path: &Path) -> Result<(Graph, Option<usize>)> {
             // is read again.
             Err(failure) => match list() {
                 Ok(list) if list.root().as_array().is_some_and(|list| !list.is_empty()) => list,
+                // Documents come before the malformed one, so it is a series.
+                Err(Failure::Input(error, place)) if place.start.line > 1 || place.start.column > 1 => {
+                    return Err(Failure::Input(error, place));
+                }
                 _ => return Err(failure),
             },
         }

@@ -1,7 +1,7 @@
 //! Failures of subcommands: message and exit status.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pidq::Error;
 use pidq::error::{Code, Location, Stage, Styles};
@@ -36,6 +36,8 @@ pub enum Failure {
     Usage(String),
     /// Query error, with the source text of its span.
     Query(Error, String),
+    /// The same for a query that was read from a file.
+    QueryFile(Error, String, PathBuf),
     /// Input error, and its input.
     Input(Error, InputPlace),
     /// Problem response of a service: rendered text and exit status.
@@ -87,12 +89,20 @@ impl Failure {
         })
     }
 
+    /// Adds the file that the query was read from.
+    pub fn of_query_file(self, path: Option<&Path>) -> Failure {
+        match (self, path) {
+            (Failure::Query(error, source), Some(path)) => Failure::QueryFile(error, source, path.to_owned()),
+            (other, _) => other,
+        }
+    }
+
     /// Returns the exit status.
     pub fn status(&self) -> Status {
         match self {
             Failure::ClosedPipe => Status::Done,
             Failure::Usage(_) | Failure::Input(..) => Status::Usage,
-            Failure::Query(error, _) => status_of(error),
+            Failure::Query(error, _) | Failure::QueryFile(error, ..) => status_of(error),
             #[cfg(feature = "server")]
             Failure::Problem(_, status) => *status,
         }
@@ -101,7 +111,9 @@ impl Failure {
     /// Formats the failure as JSON on one line.
     pub fn to_json(&self) -> String {
         let json = match self {
-            Failure::Query(error, _) | Failure::Input(error, _) => serde_json::to_string(error),
+            Failure::Query(error, _) | Failure::QueryFile(error, ..) | Failure::Input(error, _) => {
+                serde_json::to_string(error)
+            }
             Failure::Usage(message) => serde_json::to_string(&serde_json::json!({"message": message})),
             #[cfg(feature = "server")]
             Failure::Problem(text, _) => serde_json::to_string(&serde_json::json!({"message": text})),
@@ -117,6 +129,7 @@ impl Failure {
             Failure::ClosedPipe => return,
             Failure::Usage(message) => format!("{}error:{} {message}\n", styles.error, styles.reset),
             Failure::Query(error, source) => error.render_with(source, &styles),
+            Failure::QueryFile(error, source, path) => render_query_file(error, source, path, &styles),
             Failure::Input(error, place) => render_input(error, place, &styles),
             #[cfg(feature = "server")]
             Failure::Problem(text, _) => text.clone(),
@@ -142,6 +155,14 @@ fn status_of(error: &Error) -> Status {
         Stage::Input if error.code() == Code::Panic => Status::Failed,
         Stage::Input => Status::Usage,
     }
+}
+
+/// Renders a query error with its location in a file, below the heading.
+fn render_query_file(error: &Error, source: &str, path: &Path, styles: &Styles) -> String {
+    let text = error.render_with(source, styles);
+    let position = error.location().map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
+    let (heading, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    format!("{heading}\n  --> {}{position}\n{rest}", path.display())
 }
 
 /// Renders an input error with its location, and with its line if the document was kept.

@@ -1,7 +1,7 @@
 //! Input files and standard input.
 
 use std::fs;
-use std::io::{self, Cursor, IsTerminal, Read};
+use std::io::{self, BufReader, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use pidq::{Graph, ProjectedDocument, Query};
@@ -97,8 +97,11 @@ pub fn reader(path: &Path) -> Result<Box<dyn Read>> {
     let file = fs::File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
     let size = file.metadata().map_or(0, |data| data.len());
     Ok(match size {
-        LONG_FILE.. if !io::stdout().is_terminal() => Box::new(progress::bytes(size).wrap_read(file)),
-        _ => Box::new(file),
+        LONG_FILE.. if !io::stdout().is_terminal() => {
+            let file = BufReader::new(progress::bytes(size).wrap_read(file));
+            Box::new(MaybeCompressed::new(file))
+        }
+        _ => Box::new(MaybeCompressed::new(BufReader::new(file))),
     })
 }
 

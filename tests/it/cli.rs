@@ -283,6 +283,22 @@ fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
     let document = write_file(&folder, "a.json", r#"{"a":[]}"#);
     check(&["query", "-c", "-f", &query, &document, "-"], r#"{"a":[{"tag":1}]}"#, "[]\n[1]\n", 0);
     check_error(&["query", "-f", "no-such-query"], "", "no such file `no-such-query`", 2);
+    let wrong = write_file(&folder, "wrong.pidq", ".a\n| map(.b)\n| sort(.c ? 1)\n| size()\n");
+    let heading = format!("Character ',' expected (pos: 23)\n  --> {wrong}:3:11\n  | | sort(.c ? 1)\n");
+    check_error(&["query", "-f", &wrong], "{}", &heading, 3);
+    let failing = write_file(&folder, "failing.pidq", ".a\n| sum()\n");
+    check_error(&["query", "-f", &failing], r#"{"a":1}"#, &format!("  --> {failing}:2:3\n"), 5);
+    let trailing = write_file(&folder, "trailing.pidq", ".a\n| size()\n.b == 1\n| size()\n");
+    check_error(
+        &["query", "-f", &trailing],
+        "{}",
+        &format!("Unexpected part '== 1 | size() ' (pos: 15)\n  --> {trailing}:3:4\n"),
+        3,
+    );
+    check_error(&["fmt", &trailing], "", &format!("  --> {trailing}:3:4\n"), 3);
+    check_error(&["check", "-f", &trailing], "", &format!("  --> {trailing}:3:4\n"), 3);
+    check(&["check", "--from-file", &query], "", "", 0);
+    check_error(&["check", "-f", &query, ".a"], "", "cannot be used with", 2);
 }
 
 #[test]
@@ -520,6 +536,14 @@ fn a_repl_reads_series_of_documents_and_tables() {
     let path = directory.path().join("broken.json");
     fs::write(&path, "{\"a\": [1}").expect("it is written");
     check_error(&["repl", path.to_str().expect("a path")], "", "PQ5001", 2);
+    fs::write(&path, "{\"a\":1}\n{\"a\":2\n").expect("it is written");
+    check_error(&["repl", path.to_str().expect("a path")], "", "broken.json:3:1", 2);
+}
+
+#[test]
+fn strings_after_args_may_begin_with_a_hyphen() {
+    check(&["query", "-n", "-c", "$ARGS.positional", "--args=-x", "--args=--y"], "", "[\"-x\",\"--y\"]\n", 0);
+    check_error(&["query", "-n", "$ARGS.positional", "--args", "--", "-x"], "", "`--args=-x` adds a string", 2);
 }
 
 #[test]
@@ -636,6 +660,12 @@ fn compressed_files_are_queried_by_their_contents() {
     check_shell("pidq query .a d/1.json d/2.json.gz d/3.json.zst", &folder, "1.0\n2.0\n3.0\n");
     check_shell("pidq query -c -s 'map(.a)' d/2.json.gz d/1.json", &folder, "[2.0,1.0]\n");
 
+    // The contents count, whatever the name is.
+    write("d.data", gzip(b"{\"a\": 4.0}"));
+    write("d.ndjson", zstd(b"{\"a\": 5.0}\n{\"a\": 6.0}"));
+    check_shell("pidq query .a d.data d.ndjson", &folder, "4.0\n5.0\n6.0\n");
+    check_shell("pidq query -c -s 'map(.a)' d.data d.ndjson", &folder, "[4.0,5.0,6.0]\n");
+
     fs::create_dir(folder.join("e")).expect("a folder");
     write("e/cut.json.gz", gzip(b"{\"a\": 2.0}")[..9].to_vec());
     write("e/cut.json.zst", zstd(b"{\"a\": 2.0}")[..14].to_vec());
@@ -647,6 +677,7 @@ fn compressed_files_are_queried_by_their_contents() {
         assert!(row.contains(&format!("cannot decompress `{name}`: ")), "{row}");
     }
     assert_eq!(rows.lines().count(), 3, "{rows}");
+    assert!(rows.contains("it is not compressed") && rows.contains("it is cut off"), "{rows}");
 }
 
 #[cfg(unix)]

@@ -505,6 +505,14 @@ fn the_format_of_tables_can_be_given() {
     );
     check(&["query", "-c", "--from", "csv", "--no-input-header", "."], "1,2\n", "{\"column_1\":1,\"column_2\":2}\n", 0);
     check(&["query", "--csv", "--no-output-header", "."], "{\"a\":1}\n[{\"a\":2}]\n", "1\n2\n", 0);
+    check(&["query", "--csv", "--output-delimiter", ";", "."], "[{\"a\":1.5,\"b\":\"x;y\"}]", "a;b\n1.5;\"x;y\"\n", 0);
+    check_error(&["query", "--output-delimiter", ";", "."], "1", "--csv", 2);
+    check_error(
+        &["query", "--delimiter", ";", "--csv", "."],
+        "[{\"a\":1}]",
+        "`--output-delimiter` separates printed cells",
+        0,
+    );
     check_error(&["query", "--delimiter", "ab", "."], "", "one ASCII character is expected", 2);
     check_error(&["query", "--delimiter", "\"", "."], "", "cannot separate cells", 2);
 }

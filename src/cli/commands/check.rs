@@ -15,7 +15,12 @@ use crate::cli::query_options::QueryOptions;
 #[derive(Args)]
 pub struct Options {
     /// The query
-    query: String,
+    #[arg(required_unless_present = "from_file")]
+    query: Option<String>,
+
+    /// Read the query from a file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "query")]
+    from_file: Option<PathBuf>,
 
     /// Also check the query against a document, and run it on the document
     #[arg(long, value_name = "FILE")]
@@ -54,7 +59,15 @@ pub fn run(options: &Options) -> Result {
 }
 
 fn check(options: &Options) -> Result {
-    let query = options.query_options.compile(&options.query)?;
+    let text = match &options.from_file {
+        Some(path) => input::text(path)?,
+        None => options.query.clone().unwrap_or_default(),
+    };
+    check_text(options, &text).map_err(|failure| failure.of_query_file(options.from_file.as_deref()))
+}
+
+fn check_text(options: &Options, text: &str) -> Result {
+    let query = options.query_options.compile(text)?;
     let query_failure = |error| Failure::Query(error, query.source().into());
     let warnings = match &options.against {
         None => query.check().map_err(query_failure)?,

@@ -144,8 +144,12 @@ fn selection(options: &Options, text: &str, graph: &Graph) -> Result<Selection> 
         let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
         super::query::warn(&outcome.warnings, &query);
         let ids = ids_in_document(graph.root(), outcome.value);
-        if ids.is_empty() {
-            failure::warn(&format!("`{text}` selects no nodes or edges\n"));
+        let known = ids_in_document(graph.root(), graph.root());
+        // A document with an id of its own hides those below it.
+        if ids.is_empty() || known.len() > 1 && ids.is_disjoint(&known) {
+            let is_text = outcome.value.as_str().is_some();
+            let help = if is_text { "; `node(\"P-101\")` selects an item by its tag" } else { "" };
+            failure::warn(&format!("`{text}` selects no nodes or edges{help}\n"));
         }
         Ok(Selection {
             ids,

@@ -40,7 +40,10 @@ pub fn run(options: &Options) -> Result {
     let mut status = Status::Done;
     for path in input::files(&options.files) {
         let text = input::text(&path).map_err(|failure| explain_query(failure, &path, options))?;
-        let formatted = options.profile.dialect().format(&text).map_err(|error| Failure::Query(error, text.clone()))?;
+        let formatted = options.profile.dialect().format(&text).map_err(|error| {
+            let file = Some(&*path).filter(|path| *path != Path::new("-"));
+            Failure::Query(error, text.clone()).of_query_file(file)
+        })?;
         let formatted = format!("{}\n", formatted.trim_end());
         let is_changed = formatted != text;
         if options.check && is_changed {

@@ -71,7 +71,7 @@ pub struct Options {
     #[command(flatten)]
     query_options: QueryOptions,
 
-    /// Set $ARGS.positional to the strings that follow
+    /// Set $ARGS.positional to the strings that follow, up to the next option; `--args=-x` adds one that begins with `-`
     #[arg(long, num_args = 0.., value_name = "VALUE", conflicts_with = "jsonargs")]
     args: Vec<String>,
 
@@ -100,7 +100,7 @@ pub struct Options {
     table_input: TableInput,
 
     /// Run the query on the events of each document: `[path, value]` for a value that is no list or object, or an empty
-    /// one, and `[path]` for the end of each other list or object
+    /// one, and at the end of each other list or object `[path]`, with the path of its last item
     #[arg(long, conflicts_with_all = ["raw_input", "null_input"])]
     stream: bool,
 
@@ -146,7 +146,7 @@ pub fn run(options: &Options) -> Result {
     let query = options
         .query_options
         .compile_with_positional(&text, &options.positional()?)
-        .map_err(|failure| options.suggest_argument_order(failure))?;
+        .map_err(|failure| options.suggest_argument_order(failure).of_query_file(options.from_file.as_deref()))?;
     match &options.all {
         None => run_on_files(options, &query, &files),
         Some(_) if !files.is_empty() => Err(Failure::Usage("`--all` cannot be combined with files".into())),
@@ -170,6 +170,7 @@ fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
                 return Err(failure);
             }
             printer.output().release()?;
+            let failure = failure.of_query_file(options.from_file.as_deref());
             failure.report();
             first_failure.get_or_insert(failure.status());
         }
@@ -244,10 +245,20 @@ impl Options {
     fn documents<'q>(&self, query: &'q Query, files: &[PathBuf]) -> Result<Inputs<'q>> {
         let files = match files {
             [_, ..] if self.null_input => {
-                return Err(Failure::Usage("`--null-input` cannot be combined with files".into()));
+                let reads_args = self.query.as_deref().is_some_and(|text| text.contains("$ARGS"));
+                let hint = match reads_args {
+                    false => "",
+                    true => "; what follows `--` is a file: `--args=-x` adds a string that begins with `-`",
+                };
+                return Err(Failure::Usage(format!("`--null-input` cannot be combined with files{hint}")));
             }
             files => input::files(files),
         };
+        if self.table_input.has_delimiter() && !self.division().reads_table(&files) {
+            failure::warn(
+                "warning: `--delimiter` is for tables that are read, and there is none; `--from csv` reads one, and `--output-delimiter` separates printed cells\n",
+            );
+        }
         if self.null_input {
             let null = query.load("null").map_err(|error| Failure::Input(error, "null".to_owned().into()))?;
             return Ok(Inputs::One(Some(Box::new(null))));

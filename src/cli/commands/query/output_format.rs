@@ -4,6 +4,7 @@ use std::io;
 
 use clap::Args;
 
+use super::table_input;
 use crate::cli::failure;
 use crate::cli::json_formatter::{Indent, Style};
 
@@ -36,6 +37,10 @@ pub struct OutputFormat {
     /// Like --csv, separated by tabs; line breaks and tabs in cells are written as `\n` and `\t`
     #[arg(long, conflicts_with = "csv", conflicts_with_all = TABLE_CONFLICTS)]
     tsv: bool,
+
+    /// With --csv, separate the cells at CHAR, such as `;`, which spreadsheets expect where the comma is a decimal sign
+    #[arg(long, value_name = "CHAR", value_parser = table_input::delimiter, requires = "csv")]
+    output_delimiter: Option<u8>,
 
     /// With --csv or --tsv, leave out the header
     #[arg(long)]
@@ -113,7 +118,9 @@ pub enum StringFormat {
 /// Separator of the cells of a row.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Separator {
-    Comma,
+    /// One ASCII character in CSV.
+    Csv(u8),
+    /// A tab in TSV.
     Tab,
 }
 
@@ -138,7 +145,7 @@ pub enum Buffering {
 impl OutputFormat {
     pub fn layout(&self) -> Layout {
         match self {
-            OutputFormat { csv: true, .. } => Layout::Table(Separator::Comma),
+            OutputFormat { csv: true, .. } => Layout::Table(Separator::Csv(self.output_delimiter.unwrap_or(b','))),
             OutputFormat { tsv: true, .. } => Layout::Table(Separator::Tab),
             OutputFormat { lines: true, raw_output: true, .. } => Layout::Lines(StringFormat::Raw),
             OutputFormat { lines: true, .. } => Layout::Lines(StringFormat::Quoted),

@@ -7,7 +7,7 @@ use crate::cli::documents::{CellTypes, TableFormat};
 /// Format of the tables of the input.
 #[derive(Args)]
 pub struct TableInput {
-    /// Separate the cells of tables that are read at CHAR, such as `|` [default: tabs in TSV; in CSV, commas, semicolons or
+    /// Separate the cells of tables that are read at CHAR, such as `|`; --output-delimiter is for printed ones [default: tabs in TSV; in CSV, commas, semicolons or
     /// tabs, as the first line has them]
     #[arg(long, value_name = "CHAR", value_parser = delimiter, conflicts_with_all = ["raw_input", "null_input", "stream"])]
     delimiter: Option<u8>,
@@ -22,6 +22,11 @@ pub struct TableInput {
 }
 
 impl TableInput {
+    /// Returns true if a delimiter is given.
+    pub fn has_delimiter(&self) -> bool {
+        self.delimiter.is_some()
+    }
+
     pub fn format(&self) -> TableFormat {
         TableFormat {
             delimiter: self.delimiter,
@@ -32,7 +37,7 @@ impl TableInput {
 }
 
 /// Parses a delimiter: one ASCII character, or `\t`.
-fn delimiter(text: &str) -> Result<u8, String> {
+pub fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [b'"' | b'\n' | b'\r'] => Err("a quote or a line break cannot separate cells".into()),

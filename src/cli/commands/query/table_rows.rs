@@ -110,8 +110,8 @@ fn columns_of(objects: &[Object<'_>]) -> Vec<String> {
 /// Formats rows as CSV, or as tab-separated values with `\t`, `\n`, `\r` and `\\` for these characters.
 fn format_rows(rows: &[Vec<String>], separator: Separator) -> String {
     match separator {
-        Separator::Comma => {
-            let mut csv = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+        Separator::Csv(delimiter) => {
+            let mut csv = csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(Vec::new());
             // Writing to memory does not fail.
             rows.iter().for_each(|row| drop(csv.write_record(row)));
             String::from_utf8(csv.into_inner().unwrap_or_default()).unwrap_or_default()
