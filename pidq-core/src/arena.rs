@@ -182,6 +182,8 @@ pub(crate) struct Arena {
     shapes: shape::Shapes,
     root: Cell,
     duplicate_keys: usize,
+    /// True if there are integers whose doubles are other integers.
+    has_rounded_integers: bool,
 }
 
 impl Arena {
@@ -384,6 +386,18 @@ impl Arena {
         })
     }
 
+    /// Returns true if the document has integers whose doubles are other integers.
+    pub fn has_rounded_integers(&self) -> bool {
+        self.has_rounded_integers
+    }
+
+    /// Returns true if a value is such an integer.
+    pub fn is_rounded(&self, cell: Cell) -> bool {
+        let Kind::Lexeme(index) = cell.kind() else { return false };
+        let (double, digits) = self.lexeme(index);
+        is_rounded_integer(digits, double)
+    }
+
     /// Returns the number of duplicate keys in the document's objects.
     pub fn duplicate_keys(&self) -> usize {
         self.duplicate_keys
@@ -417,6 +431,15 @@ impl Arena {
         }
         self.slice(text.raw)
     }
+}
+
+/// Integers up to this one are exact as doubles.
+pub(crate) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Returns true if digits are an integer whose double is another integer: 9007199254740993.
+pub(crate) fn is_rounded_integer(digits: &str, double: f64) -> bool {
+    let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_integer && double.is_finite() && double.abs() >= MAX_EXACT && format!("{double:.0}") != digits
 }
 
 /// Returns `.key`, quoted if necessary.

@@ -9,14 +9,16 @@ mod kinds;
 mod result_types;
 mod types;
 
+use crate::arena::path_step;
 use crate::error::{Code, Error, Span, Warning};
 use crate::eval::plan::custom_function::CustomBody;
 use crate::eval::plan::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
+use crate::eval::run_warnings::{ARRAY_JOINED, JOINED_HELP, OBJECT_JOINED};
 use crate::graph::Graph;
 use crate::limits::Limits;
 use crate::suggest::{self, BoundedSearch};
-use crate::value::{compare, prototype};
+use crate::value::{compare, prototype, write};
 
 use data_guide::DataGuide;
 use kinds::Kinds;
@@ -428,9 +430,14 @@ impl<'p> Checker<'p> {
     fn check_call(&mut self, call: &'p Call, input: Type, args: &[Type]) {
         match (call.function.standard_name().unwrap_or_default(), args) {
             ("filter" | "nodes" | "edges", [condition]) => self.check_filter(call, *condition),
-            ("top", [_, key, ..]) => self.check_key_kinds(call, "top", *key),
+            ("and" | "or", [_, _, ..]) => self.check_conditions(call),
+            (name, [_, key, ..]) if SECOND_KEY_FUNCTIONS.contains(&name) => {
+                self.check_key(call, name, 1);
+                self.check_key_kinds(call, name, *key);
+                self.check_join_key(call, name, *key);
+            }
             (name, [key, ..]) if KEY_FUNCTIONS.contains(&name) => {
-                self.check_key(call, name);
+                self.check_key(call, name, 0);
                 self.check_key_kinds(call, name, *key);
             }
             ("size", []) => self.check_size(call, input),
@@ -438,7 +445,7 @@ impl<'p> Checker<'p> {
             ("sum" | "average", []) => self.check_aggregate(call, input, Kinds::STRING | Kinds::CONTAINERS),
             ("prod" | "min" | "max", []) => self.check_aggregate(call, input, Kinds::OBJECT),
             ("in", [value, list]) => self.check_membership(call, *value, *list),
-            ("add" | "subtract" | "multiply", [a, b]) => self.check_arithmetic(call, a.kinds, b.kinds),
+            (name, [a, b]) if ARITHMETIC.contains(&name) => self.check_arithmetic(call, a.kinds, b.kinds),
             (name, [a, b]) if COMPARISONS.contains(&name) => self.check_comparison(call, name, *a, *b),
             _ => {}
         }
@@ -455,11 +462,12 @@ impl<'p> Checker<'p> {
         if is_reported || prototype::is_object_property(&key.name) {
             return;
         }
-        let similar = match self.search.is_exhausted() {
+        let similar = match self.search.is_exhausted() || is_index(&key.name) {
             true => Vec::new(),
             false => self.search.nearest(&key.name, self.types.keys(holder).into_iter()),
         };
         let help = match similar.first() {
+            None if is_index(&key.name) => Some(decimal_help(&key.name)),
             Some(similar) => Some(format!("did you mean `.{similar}`?")),
             None => self.other_fields(&key.name, holder).map(|fields| format!("did you mean {fields}?")),
         };
@@ -533,12 +541,31 @@ impl<'p> Checker<'p> {
         path.keys.iter().any(is_missing)
     }
 
+    /// PQW06: `.a == "x" or "y"`, where the text is a condition of its own.
+    fn check_conditions(&mut self, call: &'p Call) {
+        let is_text = |constant: &Constant| matches!(constant, Constant::Text(_) | Constant::Number(_));
+        let constant = call.args.iter().find_map(|plan| match plan {
+            Plan::Constant(constant) if is_text(constant) => Some(constant),
+            _ => None,
+        });
+        let Some(constant) = constant.filter(|_| self.types.guide.is_none()) else { return };
+        let (name, shown) = (call.function.row().name(), write::to_string(constant.value()));
+        let is_true = constant.value().is_truthy_in_javascript();
+        let message = format!("a condition of `{name}` is the constant {shown}, which is always {is_true}");
+        let compared = call.args.iter().find_map(compared_constant);
+        let help = match compared {
+            Some((field, first)) if name == "or" => format!("compare with each value: `{field} in [{first}, {shown}]`"),
+            _ => format!("compare it with something, as in `.a == {shown}`"),
+        };
+        self.warn("PQW06", message, call.span, Some(help));
+    }
+
     /// PQW13: a string in place of a field. All items have the same key then.
-    fn check_key(&mut self, call: &'p Call, name: &str) {
-        let Some(Plan::Constant(constant)) = call.args.first() else { return };
+    fn check_key(&mut self, call: &'p Call, name: &str, at: usize) {
+        let Some(Plan::Constant(constant)) = call.args.get(at) else { return };
         let Some(text) = constant.value().as_str() else { return };
         let help = match text {
-            "asc" | "desc" => format!("the direction is the second argument: `{name}(get(), \"{text}\")`"),
+            "asc" | "desc" if at == 0 => format!("the direction is the second argument: `{name}(get(), \"{text}\")`"),
             field if field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => format!("a field is `.{field}`"),
             _ => "a field is read by its path, as in `.tag`".into(),
         };
@@ -566,12 +593,26 @@ impl<'p> Checker<'p> {
         self.warn("PQW13", message, call.span, Some(help.into()));
     }
 
-    /// PQW22: the size of an object.
-    fn check_size(&mut self, call: &Call, input: Type) {
-        if input.kinds.is_only(Kinds::OBJECT) {
-            let message = "`size` of an object is null".into();
-            self.warn("PQW22", message, call.span, Some("its number of properties is `keys() | size()`".into()));
+    /// PQW13: `leftJoin($b, .no == .id)`, where the result of the condition is the key of both sides.
+    fn check_join_key(&mut self, call: &'p Call, name: &str, key: Type) {
+        let is_condition = matches!(call.args.get(1), Some(Plan::Call(_))) && key.kinds == Kinds::BOOL;
+        if name != "top" && is_condition {
+            let message = format!("the key of `{name}` is a condition: all items with the same result are joined");
+            let help = format!("write the key of each side: `{name}(.b, .left_id, .right_id)`");
+            self.warn("PQW13", message, call.span, Some(help));
         }
+    }
+
+    /// PQW22: the size of an object, a number or a Boolean.
+    fn check_size(&mut self, call: &Call, input: Type) {
+        let help = match input.kinds {
+            Kinds::OBJECT => "its number of properties is `keys() | size()`",
+            Kinds::NUMBER | Kinds::BOOL => {
+                "`|` has the lowest precedence: in a calculation, write parentheses, as in `.a / (.b | size())`"
+            }
+            _ => return,
+        };
+        self.warn("PQW22", format!("`size` of {} is null", input.kinds), call.span, Some(help.into()));
     }
 
     /// PQW23: of two paths such as `.a.id` and `.b.id`, the second one takes the place of the first.
@@ -622,12 +663,14 @@ impl<'p> Checker<'p> {
         );
     }
 
-    /// PQW21: an operator of jq that works on arrays or objects there, and on their texts or on no number here.
+    /// PQW21: arithmetic with arrays or objects. In jq, some operators work on them; here, on their texts or on no number.
     fn check_arithmetic(&mut self, call: &Call, a: Kinds, b: Kinds) {
         // An item at an index may be missing.
         let is_one = |found: Kinds, kinds: Kinds| found.intersects(kinds) && found.is_only(kinds | Kinds::MISSING);
         let are_both = |kinds: Kinds| is_one(a, kinds) && is_one(b, kinds);
-        let (message, help) = match call.function.row().name() {
+        let is_either = |kinds: Kinds| is_one(a, kinds) || is_one(b, kinds);
+        let name = call.function.row().name();
+        let (message, help) = match name {
             "add" if are_both(Kinds::ARRAY) => {
                 ("`+` joins two arrays as texts", "the items of both are `[.a, .b] | flatten()`")
             }
@@ -640,6 +683,11 @@ impl<'p> Checker<'p> {
             ),
             "multiply" if are_both(Kinds::OBJECT) => {
                 ("`*` multiplies numbers, not objects", "the properties of both, at any depth, are `mergeDeep(.a, .b)`")
+            }
+            "add" if is_either(Kinds::OBJECT) => (OBJECT_JOINED, JOINED_HELP),
+            "add" if is_either(Kinds::ARRAY) && is_either(Kinds::NUMBER) => (ARRAY_JOINED, JOINED_HELP),
+            _ if name != "add" && is_either(Kinds::OBJECT) => {
+                ("an object is no number: the result is null", "take a number of it, as in `.a.b`")
             }
             _ => return,
         };
@@ -659,7 +707,8 @@ impl<'p> Checker<'p> {
             return;
         }
         if !can_be_true(name, a.kinds, b.kinds) {
-            let help = self.quotes_hint(a, b).or_else(|| self.quotes_hint(b, a));
+            let help = self.quotes_hint(name, a, b).or_else(|| self.quotes_hint(name, b, a));
+            let help = help.or_else(|| parameter_hint(call, a, b));
             self.warn_never_true(call, format!("{} is compared with {}", a.kinds, b.kinds), help);
         } else if name == "eq" {
             self.warn_unknown_string(call, a, b);
@@ -696,16 +745,20 @@ impl<'p> Checker<'p> {
         self.warn("PQW02", format!("this is never true{scope_note}: {reason}"), call.span, help);
     }
 
-    /// Returns the help for a constant that has the right type with quotes, or without.
-    fn quotes_hint(&self, constant: Type, other: Type) -> Option<String> {
+    /// Returns the help for a constant that has the right type with quotes, or without. Texts are ordered letter by letter:
+    /// "100" is before "80".
+    fn quotes_hint(&self, comparison: &str, constant: Type, other: Type) -> Option<String> {
         match self.types.as_constant(constant)? {
             Constant::Text(text) if other.kinds.intersects(Kinds::NUMBER) => {
                 let number: f64 = text.trim().parse().ok()?;
                 number.is_finite().then(|| format!("a number has no quotes: `{}`", text.trim()))
             }
-            Constant::Number(number) if other.kinds.intersects(Kinds::STRING) => {
-                Some(format!("a string has quotes: `\"{number}\"`"))
-            }
+            Constant::Number(number) if other.kinds.intersects(Kinds::STRING) => Some(match comparison {
+                "eq" => format!("a string has quotes: `\"{number}\"`"),
+                _ => format!(
+                    "convert the text, as in `toNumber(.a) > {number}`; in order of texts, \"100\" is before \"80\""
+                ),
+            }),
             _ => None,
         }
     }
@@ -731,6 +784,11 @@ impl<'p> Checker<'p> {
 /// Functions whose first argument is a key.
 const KEY_FUNCTIONS: &[&str] = &["sort", "groupBy", "keyBy", "uniqBy", "countBy", "minBy", "maxBy", "sumBy", "avgBy"];
 
+/// Functions whose second argument is a key.
+const SECOND_KEY_FUNCTIONS: &[&str] = &["top", "innerJoin", "leftJoin", "semiJoin", "antiJoin"];
+
+const ARITHMETIC: &[&str] = &["add", "subtract", "multiply", "divide", "mod", "pow"];
+
 /// Functions that compare keys.
 const ORDER_FUNCTIONS: &[&str] = &["sort", "minBy", "maxBy", "top"];
 
@@ -738,6 +796,16 @@ const ORDER_FUNCTIONS: &[&str] = &["sort", "minBy", "maxBy", "top"];
 const GROUP_FUNCTIONS: &[&str] = &["groupBy", "keyBy", "uniqBy", "countBy"];
 
 const COMPARISONS: &[&str] = &["eq", "ne", "gt", "gte", "lt", "lte"];
+
+/// Returns true if a key may also be the index of an item.
+pub(crate) fn is_index(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns the help for an index that nothing has: `.5` may be meant as a number.
+pub(crate) fn decimal_help(index: &str) -> String {
+    format!("a decimal number begins with a digit: `0.{index}`; `.{index}` is an item")
+}
 
 /// PQW07, without its span.
 pub(crate) fn field_of_array(name: &str) -> Warning {
@@ -753,6 +821,26 @@ fn rule(call: &Call) -> &'static Rule {
         // It evaluates its arguments on values of its choice.
         (None, Body::Custom(function)) if matches!(function.body, CustomBody::Lazy(_)) => &PIPED,
         (None, _) => &STRICT,
+    }
+}
+
+/// Returns the help for a text parameter that is compared with a number: `--arg` of the command passes texts.
+fn parameter_hint(call: &Call, a: Type, b: Type) -> Option<String> {
+    let is_text = |plan: &Plan| matches!(plan, Plan::Parameter(parameter) if parameter.type_name == Some("string"));
+    let is_number = a.kinds.intersects(Kinds::NUMBER) || b.kinds.intersects(Kinds::NUMBER);
+    (is_number && call.args.iter().any(is_text))
+        .then(|| "the parameter is a text: `toNumber($n)` converts it, and `--argjson n 2` passes a number".into())
+}
+
+/// Returns the field and the constant, as a query, of a condition such as `.a == "x"`.
+fn compared_constant(condition: &Plan) -> Option<(String, String)> {
+    let Plan::Call(call) = condition else { return None };
+    match (call.function.standard_name(), &*call.args) {
+        (Some("eq"), [Plan::Get(path), Plan::Constant(constant)]) => {
+            let steps = path.keys.iter().map(|key| path_step(&key.name));
+            Some((steps.collect(), write::to_string(constant.value())))
+        }
+        _ => None,
     }
 }
 

@@ -139,6 +139,8 @@ impl Dialect {
         query.compiled.warnings.extend(hints::commented_values(text, &trivia.comments, &self.operators));
         if self.profile == Profile::Pidq {
             query.compiled.warnings.extend(trivia.detached_dots.iter().map(hints::detached_path));
+            let rounded = trivia.rounded_integers.iter().map(|span| hints::rounded_integer(text, span));
+            query.compiled.warnings.extend(rounded);
         }
         Ok(query)
     }
@@ -676,11 +678,10 @@ impl Query {
         let is_input_error = matches!(error.code(), Code::ArrayExpected | Code::ObjectExpected);
         let Some(call) = error.span().filter(|_| is_input_error) else { return error };
         let within = |warning: &Warning| warning.span.is_some_and(|span| is_inside(span, call));
-        let is_extra = self.static_warnings().any(|warning| warning.code == "PQW03" && within(warning));
-        match self.compiled.calls.iter().find(|(_, span)| *span == call) {
-            Some((name, _)) if is_extra => {
-                error.with_help(format!("its input comes through the pipe: `.a | {name}(…)`"))
-            }
+        let is_call = self.compiled.calls.iter().any(|(_, span)| *span == call);
+        let surplus = self.static_warnings().find(|warning| warning.code == "PQW03" && within(warning));
+        match surplus.and_then(|warning| warning.help.clone()) {
+            Some(help) if is_call => error.with_help(help),
             _ => error,
         }
     }
@@ -689,7 +690,8 @@ impl Query {
     fn all_warnings(&self, graph: &Graph, cx: &EvalContext<'_>) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
         let mut keys = DocumentKeys { graph, all: OnceCell::new(), search: BoundedSearch::new() };
-        let is_suspect = |at: &usize| cx.never_found(*at) || cx.read_only_on_lists(*at);
+        let is_suspect =
+            |at: &usize| cx.never_found(*at) || cx.read_only_on_lists(*at) || cx.index_only_of_numbers(*at);
         let suspects = self.compiled.properties.iter().enumerate().filter(|(at, _)| is_suspect(at));
         for (at, (name, span)) in suspects {
             let is_reported = warnings.iter().any(|warning| warning.names_field(name))
@@ -699,12 +701,20 @@ impl Query {
             // Items that the run skipped may have the field.
             let may_be_in_skipped_items = || cx.has_skipped_items() && keys.has(name);
             if cx.never_found(at) && !is_reported && !may_be_in_skipped_items() {
-                warnings.push(keys.unknown_field(name, *span));
+                let warning = keys.unknown_field(name, *span);
+                // A field that the query expects to be missing is reported only if it looks like a typing mistake.
+                let is_expected = self.compiled.optional_properties.contains(&at) && warning.help.is_none();
+                warnings.extend(Some(warning).filter(|_| !is_expected));
             }
+            let is_around = |outer: Span| outer.start <= span.start && span.end <= outer.end;
             let is_known =
-                || self.static_warnings().any(|warning| warning.code == "PQW07" && warning.span == Some(*span));
+                || self.static_warnings().any(|warning| warning.code == "PQW07" && warning.span.is_some_and(is_around));
             if cx.read_only_on_lists(at) && !is_reported && !is_known() {
                 warnings.push(check::field_of_array(name).with_span(*span));
+            }
+            if cx.index_only_of_numbers(at) && !is_known() {
+                let warning = Warning::new("PQW07", format!("a number has no item `{name}`: the result is null"));
+                warnings.push(warning.with_span(*span).with_help(check::decimal_help(name)));
             }
         }
         warnings.extend(self.static_warnings().cloned());
@@ -752,6 +762,10 @@ impl DocumentKeys<'_> {
     }
 
     fn unknown_field(&mut self, name: &str, span: Span) -> Warning {
+        if check::is_index(name) {
+            let message = format!("no object had a field, and no list an item, `{name}`");
+            return Warning::new("PQW01", message).with_span(span).with_help(check::decimal_help(name));
+        }
         let warning = Warning::new("PQW01", format!("no object had a field `{name}`")).with_span(span);
         if self.search.is_exhausted() {
             return warning;

@@ -190,6 +190,21 @@ fn filters_that_do_not_filter_are_reported() {
     check("filter(string(.a))", &["PQW06"]);
     check("filter(.a | map(.b))", &["PQW06"]);
     check("filter(1 == 2)", &["PQW02"]);
+    for query in [
+        "filter(.level == \"warn\" or \"error\")",
+        "if(.a == \"x\" or \"z\", 1, 2)",
+        "filter(.a and \"x\")",
+        "map(.a or 1)",
+        "filter(.a == 1 or .b == 2 or 3)",
+    ] {
+        check(query, &["PQW06"]);
+    }
+    for query in ["filter(.a or true)", "filter(.a and .b)", "filter(.a == \"x\" or .a == \"y\")", "filter(.a or $b)"] {
+        let query = Query::with_params(query, if query.contains("$b") { r#"{"b": "x"}"# } else { "{}" });
+        assert_eq!(query.expect("valid query").check().map(|warnings| warnings.len()).ok(), Some(0));
+    }
+    let help = parse("filter(.level == \"warn\" or \"error\")").check().expect("it may run").remove(0).help;
+    assert_eq!(help.as_deref(), Some("compare with each value: `.level in [\"warn\", \"error\"]`"));
 }
 
 #[test]
@@ -210,7 +225,17 @@ fn strings_instead_of_fields_are_reported() {
     for query in ["sort(.tag)", "sort(get(), \"desc\")", "groupBy(1)", "uniqBy(\"\" + .a)", "map(\"a\")"] {
         check(query, &[]);
     }
-    for query in ["sort([.a, .b])", "maxBy([.a])", "minBy({a: .a})", "top(1, [.a])", "groupBy({a: .a})", "uniqBy({})"] {
+    for query in [
+        "sort([.a, .b])",
+        "maxBy([.a])",
+        "minBy({a: .a})",
+        "top(1, [.a])",
+        "groupBy({a: .a})",
+        "uniqBy({})",
+        "top(2, \"id\")",
+        "innerJoin(.b, \"id\")",
+        "antiJoin(.b, \"id\", .no)",
+    ] {
         check(query, &["PQW13"]);
     }
     for query in ["sortBy([.a, .b])", "groupBy([.a, .b])", "countBy(.a)", "top(1, .a)"] {
@@ -218,6 +243,12 @@ fn strings_instead_of_fields_are_reported() {
     }
     for (query, code) in [
         ("{a: 1} | size()", "PQW22"),
+        ("5 | size()", "PQW22"),
+        ("true | size()", "PQW22"),
+        ("map(.ms / $root | size())", "PQW22"),
+        ("map(substring(.a, -3))", "PQW27"),
+        ("filter(.id == 9007199254740993)", "PQW26"),
+        ("1 + {a: 1}", "PQW21"),
         ("pick(.a.id, .b.id)", "PQW23"),
         (".a | merge({b: 2})", "PQW14"),
         (".a | merge()", "PQW14"),
@@ -225,6 +256,11 @@ fn strings_instead_of_fields_are_reported() {
         ("map(\"x\" .a)", "PQW25"),
     ] {
         check(query, &[code]);
+    }
+    for query in
+        ["map(substring(.a, 1, -1))", "map(substring(.a, .b))", "filter(.id == 9007199254740992)", "\"ab\" | size()"]
+    {
+        check(query, &[]);
     }
     for query in
         ["[1] | size()", "pick(.a.id, .b.no)", ".a | merge(get(), {b: 2})", ".a | merge(.b)", "merge({a: 1}, {b: 2})"]

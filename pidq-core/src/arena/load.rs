@@ -10,7 +10,7 @@ mod text;
 use super::interned_strings::{Symbol, SymbolCache, Symbols};
 use super::projection::{Projection, ProjectionId, ProjectionMatcher};
 use super::shape::{KeyPosition, ShapeId, Shapes, Transitions, block};
-use super::{Arena, Cell, Container, ContainerId, Lexeme, Text};
+use super::{Arena, Cell, Container, ContainerId, Lexeme, Text, is_rounded_integer};
 use crate::error::{Code, Error, Location, Result, Span};
 use number::Number;
 
@@ -104,6 +104,7 @@ struct Loader<'s, const PARTIAL: bool> {
     shapes: Shapes,
     transitions: Transitions,
     duplicate_keys: usize,
+    has_rounded_integers: bool,
     projection: ProjectionMatcher<'s>,
 }
 
@@ -125,6 +126,7 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
             shapes: Shapes::default(),
             transitions: Transitions::new(),
             duplicate_keys: 0,
+            has_rounded_integers: false,
             projection: ProjectionMatcher::new(projection),
         }
     }
@@ -132,10 +134,31 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
     /// Returns the arena, without its source text.
     fn arena(mut self) -> Result<Arena> {
         let root = self.document()?;
-        let Loader { decoded, cells, containers, texts, lexemes, symbols, shapes, duplicate_keys, .. } = self;
-        let source = String::new();
-        let mut arena =
-            Arena { source, decoded, cells, containers, texts, lexemes, symbols, shapes, root, duplicate_keys };
+        let Loader {
+            decoded,
+            cells,
+            containers,
+            texts,
+            lexemes,
+            symbols,
+            shapes,
+            duplicate_keys,
+            has_rounded_integers,
+            ..
+        } = self;
+        let mut arena = Arena {
+            source: String::new(),
+            decoded,
+            cells,
+            containers,
+            texts,
+            lexemes,
+            symbols,
+            shapes,
+            root,
+            duplicate_keys,
+            has_rounded_integers,
+        };
         // A projection is for one query: it does not live long enough for moving its values to pay.
         if !PARTIAL {
             arena.shrink();
@@ -446,6 +469,9 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
         };
         if number.is_canonical(value) {
             return Ok((Cell::number(value), number.end));
+        }
+        if number.may_be_rounded() && !self.has_rounded_integers {
+            self.has_rounded_integers = is_rounded_integer(&self.source[at..number.end], value);
         }
         self.lexemes.push(Lexeme { value, span: span(at, number.end) });
         Ok((Cell::lexeme(self.lexemes.len() as u32 - 1), number.end))

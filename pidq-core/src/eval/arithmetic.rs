@@ -72,8 +72,20 @@ impl<'a> EvalContext<'a> {
         let Plan::Call(call) = plan else { return None };
         let [left, right] = &*call.args else { return None };
         let comparison = Comparison::from_name(call.function.standard_name()?)?;
+        if self.reads_rounded_integers(left, list) || self.reads_rounded_integers(right, list) {
+            return None;
+        }
         let ((left, a), (right, b)) = (self.numeric(left, list)?, self.numeric(right, list)?);
         Some((comparison, left, right, a + b + 1))
+    }
+
+    /// Returns whether a plan is a field with integers whose doubles are other integers.
+    fn reads_rounded_integers(&mut self, plan: &'a Plan, list: ContainerId) -> bool {
+        let Plan::Get(path) = plan else { return false };
+        if !self.document.has_rounded_integers() || !path.is_plain {
+            return false;
+        }
+        self.column(path, list).is_some_and(|column| self.has_rounded_integers(column))
     }
 }
 

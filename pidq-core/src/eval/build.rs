@@ -10,7 +10,7 @@ use crate::graph::column::MIN_ROWS;
 use crate::value::js_number_format::{MAX_NUMBER_LEN, NumberBuffer};
 use crate::value::{
     Array, CellList, Fields, Index, Items, KeyIndex, Keys, Number, NumberWithDigits, Object, Record, Rows, Table,
-    Value, convert, write,
+    Value, compare, convert, write,
 };
 
 /// The keys of the stored objects of a shape, also as a list of values.
@@ -500,7 +500,12 @@ impl<'a> EvalContext<'a> {
             self.charge_bytes(a.len().min(b.len()))?;
             return Ok(a == b);
         }
-        crate::value::compare::is_equal(a, b, |units| self.charge(units))
+        let mut rounded = None;
+        let is_equal = compare::is_equal_as_doubles(a, b, |units| self.charge(units), |number| rounded = Some(number))?;
+        if let Some(number) = rounded.filter(|_| is_equal) {
+            self.warn_rounded(number)?;
+        }
+        Ok(is_equal)
     }
 }
 

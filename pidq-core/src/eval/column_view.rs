@@ -53,9 +53,11 @@ impl<'a> EvalContext<'a> {
         let result = operation(self);
         self.vectorized_depth -= 1;
         if let Ok(Some(done)) = result {
-            self.set_strategy(Strategy::Columns);
+            // The warnings of the running call are attached to it at its end.
+            self.set_strategy(if self.has_pending_warnings() { Strategy::Warned } else { Strategy::Columns });
             return Some(done);
         }
+        self.drop_pending_warnings();
         self.is_optimized &= result.is_ok();
         self.refund(used, inner_fuel);
         self.rollback(checkpoint);

@@ -1,5 +1,7 @@
 //! Compiler from syntax tree to plan: binds names, checks arguments and compiles patterns.
 
+use hashbrown::HashSet;
+
 use super::PlanSizes;
 use super::option_spec::OptionSpec;
 use super::plan::common_subexpr;
@@ -43,6 +45,8 @@ pub(crate) struct Compiled {
     pub calls: Vec<(String, Span)>,
     /// By property: name and span, for warnings.
     pub properties: Vec<(Box<str>, Span)>,
+    /// Properties that the query expects to be missing: those of `coalesce` and of comparisons with null.
+    pub optional_properties: HashSet<usize>,
     /// Warnings about the query text itself.
     pub warnings: Vec<Warning>,
     /// Parameters of a prepared query.
@@ -107,6 +111,7 @@ pub(crate) fn compile<'n>(expr: &Expr, environment: &'n Environment<'n>) -> Resu
         scope: Vec::new(),
         calls: Vec::new(),
         properties: Vec::new(),
+        optional_properties: HashSet::new(),
         records: 0,
         warnings: Vec::new(),
         patterns: Vec::new(),
@@ -115,10 +120,10 @@ pub(crate) fn compile<'n>(expr: &Expr, environment: &'n Environment<'n>) -> Resu
     };
     let plan = compiler.compile_query(expr)?;
     compile_patterns(&compiler.patterns)?;
-    let Compiler { calls, properties, records, mut warnings, prepared, .. } = compiler;
+    let Compiler { calls, properties, optional_properties, records, mut warnings, prepared, .. } = compiler;
     warnings.extend(unused_parameters(expr, environment));
     let sizes = PlanSizes { calls: calls.len(), properties: properties.len(), records };
-    Ok(Compiled { plan, sizes, calls, properties, warnings, prepared })
+    Ok(Compiled { plan, sizes, calls, properties, optional_properties, warnings, prepared })
 }
 
 /// Compiles the patterns of a query, which share one budget.
@@ -142,6 +147,7 @@ struct Compiler<'n> {
     scope: Vec<Binding>,
     calls: Vec<(String, Span)>,
     properties: Vec<(Box<str>, Span)>,
+    optional_properties: HashSet<usize>,
     records: usize,
     warnings: Vec<Warning>,
     /// Patterns still to be compiled.
@@ -488,6 +494,8 @@ impl<'n> Compiler<'n> {
             }
         }
         self.add_template_fields(&function, args, &mut plans);
+        self.add_constant_keys(&function, args, &mut plans);
+        self.note_optional_properties(&function, &plans);
         self.add_computed_flags(&function, args, &mut plans)?;
         Ok(call_plan(function, plans, id, expr.span))
     }
@@ -523,6 +531,43 @@ impl<'n> Compiler<'n> {
         }
     }
 
+    /// Notes the paths whose values the query expects to be missing: `coalesce(.a, 0)`, `.a == null`.
+    #[inline(never)]
+    fn note_optional_properties(&mut self, function: &FunctionRef, plans: &[Plan]) {
+        let is_null = |plan: &Plan| matches!(plan, Plan::Constant(Constant::Null));
+        let is_optional = match function.row().name {
+            "coalesce" => true,
+            "eq" | "ne" => plans.iter().any(is_null),
+            _ => false,
+        };
+        for plan in plans.iter().filter(|_| is_optional) {
+            if let Plan::Get(path) = plan {
+                self.optional_properties.extend(path.first..path.first + path.keys.len());
+            }
+        }
+    }
+
+    /// Appends the path of a change at constant keys, so that a key that no value has gives a warning.
+    #[inline(never)]
+    fn add_constant_keys(&mut self, function: &FunctionRef, args: &[Expr], plans: &mut Vec<Plan>) {
+        let is_change = matches!(function, FunctionRef::Extension(row) if ["deleteAt", "updateAt"].contains(&row.name));
+        let (Some(Plan::Array(keys)), Some(Node::Array(exprs))) = (plans.first(), args.first().map(|arg| &arg.node))
+        else {
+            return;
+        };
+        let are_constant = keys.iter().all(|key| matches!(key, Plan::Constant(_)));
+        if !is_change || !are_constant || keys.len() + 1 != exprs.len() {
+            return;
+        }
+        let key = |expr: &Expr| {
+            let name: Box<str> = literal_text(&expr.node).into();
+            Key { index: json::array_index(&name), name, span: expr.span }
+        };
+        let (first, keys) = (self.properties.len(), exprs.iter().skip(1).map(key).collect::<Box<[Key]>>());
+        self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
+        plans.push(Plan::Get(Path { keys, first, is_plain: false }));
+    }
+
     /// Checks the number of arguments, records warnings and registers the call. Like everything that is not recursive, a
     /// function of its own, so that deep queries fit on a small stack.
     #[inline(never)]
@@ -532,6 +577,7 @@ impl<'n> Compiler<'n> {
         self.warnings.extend(unknown_direction(function, args));
         self.warnings.extend(invalid_count(function, args));
         self.warnings.extend(constant_step(function, args));
+        self.warnings.extend(negative_start(function, args));
         Ok(self.register_call(function, expr.span))
     }
 
@@ -754,6 +800,7 @@ impl<'n> Compiler<'n> {
         let pattern = self.static_value(function, param, &args[at])?;
         let flags = self.pattern_flags(function, args)?;
         let (Some(pattern), Some(flags)) = (pattern, flags) else { return Ok(Plan::Pattern(plan)) };
+        self.warnings.extend(foreign_pattern(&convert::to_text(pattern.value()), args[at].span));
         self.patterns.push(PendingPattern {
             plan: plan.clone(),
             pattern: convert::to_text(pattern.value()),
@@ -958,6 +1005,9 @@ fn surplus_help(function: &Function, args: &[Expr]) -> String {
         ("sum" | "prod" | "min" | "max" | "average", [arg]) if arg.head() == Some("get") => {
             format!("the array comes through the pipe; for a field of each item, write `map(.a) | {}()`", function.name)
         }
+        ("sum" | "prod" | "min" | "max" | "average", [_, _, ..]) => {
+            format!("the numbers are the items of an array: `[1, 2] | {}()`", function.name)
+        }
         _ if takes == 0 => format!("its input comes through the pipe: `.a | {}()`", function.name),
         _ => format!("its input comes through the pipe: `.a | {}(…)`", function.name),
     }
@@ -1126,6 +1176,47 @@ fn invalid_count(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
     };
     let warning = Warning::new("PQW18", "`limit` expects a whole number, and converts other values");
     (!is_valid).then(|| warning.with_span(count.span).with_help("write the number of items, as in `limit(10)`"))
+}
+
+/// Parts of patterns in other languages, where JavaScript reads other things, and their counterparts.
+const FOREIGN_PATTERNS: &[(&str, &str)] = &[
+    ("[[:digit:]", "`[0-9]` or `\\\\d`"),
+    ("[[:space:]", "`\\\\s`"),
+    ("[[:alpha:]", "`[A-Za-z]`"),
+    ("[[:alnum:]", "`[A-Za-z0-9]`"),
+    ("[[:upper:]", "`[A-Z]`"),
+    ("[[:lower:]", "`[a-z]`"),
+    ("[[:", "a list of characters such as `[a-z]`"),
+    ("\\A", "`^`"),
+    ("\\Z", "`$`"),
+    ("\\z", "`$`"),
+    ("\\h", "`[ \\t]`"),
+    ("\\R", "`\\r?\\n`"),
+];
+
+/// PQW28: `[[:digit:]]`, which is a class of the characters of that text.
+fn foreign_pattern(pattern: &str, span: Span) -> Option<Warning> {
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let found = FOREIGN_PATTERNS.iter().find(|(part, _)| rest.starts_with(part));
+        if let Some((part, counterpart)) = found {
+            let message = format!("patterns are those of JavaScript, which has no `{part}`");
+            return Some(Warning::new("PQW28", message).with_span(span).with_help(format!("write {counterpart}")));
+        }
+        let escaped = rest[c.len_utf8()..].chars().next().filter(|_| c == '\\').map_or(0, char::len_utf8);
+        rest = &rest[c.len_utf8() + escaped..];
+    }
+    None
+}
+
+/// PQW27: as in the reference implementation, `substring` takes a negative start for 0.
+fn negative_start(function: &FunctionRef, args: &[Expr]) -> Option<Warning> {
+    let FunctionRef::Standard(row) = function else { return None };
+    let start = args.get(1).filter(|_| row.name == "substring")?;
+    let Node::Number(number) = start.node else { return None };
+    let warning = Warning::new("PQW27", "`substring` takes a negative start for 0").with_span(start.span);
+    let help = "the last three characters are `split(.a, \"\") | slice(-3) | join(\"\")`, the last items `slice(-3)`";
+    (number < 0.0).then(|| warning.with_help(help))
 }
 
 /// Operators and functions of operators whose result is a number, a string or a Boolean.

@@ -19,6 +19,9 @@ pub(super) struct KeyCache {
     found: bool,
     /// True if the key was read on a list.
     read_on_list: bool,
+    /// True if the key is an index, and was read on a number, or on a list.
+    index_of_number: bool,
+    index_of_list: bool,
 }
 
 /// No shape, no slot.
@@ -26,7 +29,14 @@ const NONE: u32 = u32::MAX;
 
 impl Default for KeyCache {
     fn default() -> Self {
-        KeyCache { slots: [(NONE, NONE); KeyCache::SHAPES], looked_up: false, found: false, read_on_list: false }
+        KeyCache {
+            slots: [(NONE, NONE); KeyCache::SHAPES],
+            looked_up: false,
+            found: false,
+            read_on_list: false,
+            index_of_number: false,
+            index_of_list: false,
+        }
     }
 }
 
@@ -66,6 +76,8 @@ impl KeyCache {
         self.looked_up |= other.looked_up;
         self.found |= other.found;
         self.read_on_list |= other.read_on_list;
+        self.index_of_number |= other.index_of_number;
+        self.index_of_list |= other.index_of_list;
     }
 }
 
@@ -124,8 +136,14 @@ impl<'a> EvalContext<'a> {
             Value::Undefined | Value::Null => return Ok(Value::Null),
             Value::Object(object) => self.field(object, key, cache),
             Value::Array(array) => {
-                self.caches[cache].read_on_list |= key.index.is_none();
+                let cache = &mut self.caches[cache];
+                cache.read_on_list |= key.index.is_none();
+                cache.index_of_list |= key.index.is_some();
                 item(array, key)
+            }
+            Value::Number(_) => {
+                self.caches[cache].index_of_number |= key.index.is_some();
+                None
             }
             _ => None,
         };
@@ -167,6 +185,12 @@ impl<'a> EvalContext<'a> {
     /// Returns true if the key was read on lists, and never on an object.
     pub(crate) fn read_only_on_lists(&self, property: usize) -> bool {
         self.caches[property].read_on_list && !self.caches[property].looked_up
+    }
+
+    /// Returns true if the key is an index that was read on numbers, and never on a list or an object.
+    pub(crate) fn index_only_of_numbers(&self, property: usize) -> bool {
+        let cache = &self.caches[property];
+        cache.index_of_number && !cache.index_of_list && !cache.looked_up
     }
 }
 

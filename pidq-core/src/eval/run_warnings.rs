@@ -1,5 +1,5 @@
 //! Warnings of a run: edges of unknown direction that were followed, sides of equipment that are not stated, truncated
-//! lists, items that are no numbers, and null searched as a text.
+//! lists, items and operands that are no numbers, null searched as a text, and integers that are compared as doubles.
 //!
 //! Only warnings that contributed to the result are kept: those of a failed part are rolled back with it. So an
 //! optimized run gives the same warnings as an unoptimized one.
@@ -33,6 +33,27 @@ enum PendingWarning<'a> {
     NonNumericItem(NonNumericItem),
     /// A pattern matches the text of null.
     NullMatched,
+    /// An operand of arithmetic is no number.
+    NonNumericOperand(NonNumericOperand),
+    /// A number is written with an exponent, which `round` does not read.
+    RoundedExponent(Value<'a>),
+    /// Integers that differ are equal as doubles: one of them.
+    RoundedInteger(Value<'a>),
+}
+
+/// Kind of an operand that is converted, so that the result may not be the one that was meant.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum NonNumericOperand {
+    /// Null counts as 0.
+    Null,
+    /// A text that is no number makes the result null.
+    Text,
+    /// An object makes the result null.
+    Object,
+    /// `+` joins an object as a text.
+    JoinedObject,
+    /// `+` joins an array and a number as texts.
+    JoinedArray,
 }
 
 /// Kind of an item that an aggregate such as `max` converts to a number, so that its result may not be the one that was
@@ -60,6 +81,9 @@ impl PendingWarning<'_> {
             PendingWarning::AbsentPipe(pipe, ..) => (4, *pipe as usize),
             PendingWarning::NonNumericItem(kind) => (5, *kind as usize),
             PendingWarning::NullMatched => (6, 0),
+            PendingWarning::NonNumericOperand(kind) => (7, *kind as usize),
+            PendingWarning::RoundedExponent(_) => (8, 0),
+            PendingWarning::RoundedInteger(_) => (9, 0),
         }
     }
 }
@@ -150,6 +174,28 @@ impl<'a> EvalContext<'a> {
         self.push_pending(PendingWarning::NullMatched)
     }
 
+    /// Records that the running call, an operator, converted an operand that is no number.
+    pub(crate) fn warn_operand(&mut self, kind: NonNumericOperand) -> Result<()> {
+        self.push_pending(PendingWarning::NonNumericOperand(kind))
+    }
+
+    /// Records that `round` gave null for a number.
+    pub(crate) fn warn_rounded_exponent(&mut self, number: Value<'a>) -> Result<()> {
+        self.push_pending(PendingWarning::RoundedExponent(number))
+    }
+
+    /// Records that the running call took an integer for another one with the same double. Must be called last, like
+    /// [`EvalContext::warn_assumed_directions`].
+    pub(crate) fn warn_rounded(&mut self, integer: Value<'a>) -> Result<()> {
+        self.push_pending(PendingWarning::RoundedInteger(integer))
+    }
+
+    /// Records a key of the running call that is an integer whose double is another one.
+    pub(crate) fn warn_rounded_key(&mut self, key: Option<Value<'a>>) -> Result<()> {
+        key.map_or(Ok(()), |key| self.warn_rounded(key))
+    }
+
+    #[cold]
     fn push_pending(&mut self, warning: PendingWarning<'a>) -> Result<()> {
         self.reserve(WARNING_SIZE)?;
         self.run_warnings.pending.push(warning);
@@ -161,6 +207,14 @@ impl<'a> EvalContext<'a> {
     #[inline]
     pub(super) fn has_pending_warnings(&self) -> bool {
         !self.run_warnings.pending.is_empty()
+    }
+
+    /// Drops the warnings of the running call: what recorded them is evaluated again.
+    pub(super) fn drop_pending_warnings(&mut self) {
+        if self.has_pending_warnings() {
+            self.release(WARNING_SIZE * self.run_warnings.pending.len());
+            self.run_warnings.pending.clear();
+        }
     }
 
     /// Assigns the pending warnings to the call that ends, if it succeeded.
@@ -190,6 +244,8 @@ impl<'a> EvalContext<'a> {
         let mut truncated: Option<(usize, &'static str)> = None;
         let mut non_numeric: Option<NonNumericItem> = None;
         let mut is_null_matched = false;
+        let mut operands: Vec<NonNumericOperand> = Vec::new();
+        let mut numbers: Vec<Warning> = Vec::new();
         for (_, warning) in self.run_warnings.recorded.iter().filter(|(of, _)| *of == call) {
             match *warning {
                 PendingWarning::AssumedDirection(edge, id) => assumed = add(assumed, edge, id),
@@ -199,6 +255,9 @@ impl<'a> EvalContext<'a> {
                 PendingWarning::TruncatedList(count, items) => truncated = truncated.max(Some((count, items))),
                 PendingWarning::NonNumericItem(kind) => non_numeric = non_numeric.max(Some(kind)),
                 PendingWarning::NullMatched => is_null_matched = true,
+                PendingWarning::NonNumericOperand(kind) => operands.push(kind),
+                PendingWarning::RoundedExponent(number) => numbers.push(exponent_not_rounded(number)),
+                PendingWarning::RoundedInteger(integer) => numbers.push(rounded_integer(integer, function)),
             }
         }
         let assumed = assumed.map(|(count, _, id)| direction_assumed(count, id));
@@ -210,6 +269,8 @@ impl<'a> EvalContext<'a> {
             .chain(truncated.map(|(count, items)| list_truncated(count, items)))
             .chain(non_numeric.map(|kind| item_not_numeric(kind, function)))
             .chain(is_null_matched.then(|| null_matched(function)))
+            .chain(operands.into_iter().max().map(|kind| operand_not_numeric(kind, function)))
+            .chain(numbers)
             .collect()
     }
 
@@ -304,4 +365,68 @@ fn item_not_numeric(kind: NonNumericItem, function: &str) -> Warning {
         ),
     };
     Warning::new("PQW05", message).with_help(help)
+}
+
+/// Message and help of PQW21 for `+`.
+pub(crate) const OBJECT_JOINED: &str = "`+` joins an object as the text `[object Object]`";
+pub(crate) const ARRAY_JOINED: &str = "`+` joins an array and a number as texts";
+pub(crate) const JOINED_HELP: &str = "take a value of it, as in `.a.b`; as JSON, it is `toJson(.a)`";
+
+/// Operators by the names of their functions.
+const OPERATORS: &[(&str, &str)] = &[
+    ("add", "+"),
+    ("subtract", "-"),
+    ("multiply", "*"),
+    ("divide", "/"),
+    ("mod", "%"),
+    ("pow", "^"),
+    ("eq", "=="),
+    ("ne", "!="),
+    ("gt", ">"),
+    ("gte", ">="),
+    ("lt", "<"),
+    ("lte", "<="),
+];
+
+/// Returns the operator of a function, or else its name.
+fn operator(function: &str) -> &str {
+    OPERATORS.iter().find(|(name, _)| *name == function).map_or(function, |(_, operator)| operator)
+}
+
+fn operand_not_numeric(kind: NonNumericOperand, function: &str) -> Warning {
+    let operator = operator(function);
+    let (code, message, help) = match kind {
+        NonNumericOperand::Null => (
+            "PQW05",
+            format!("`{operator}` counts null as 0"),
+            "leave null out, as in `filter(.a != null)`, or give it a value: `coalesce(.a, 0)`",
+        ),
+        NonNumericOperand::Text => (
+            "PQW05",
+            format!("`{operator}` takes numbers, and a text is none: the result is null"),
+            "the time between two dates is `dateDiff(.a, .b, \"days\")`; a decimal comma is replaced: `toNumber(replace(.a, \",\", \".\"))`",
+        ),
+        NonNumericOperand::Object => (
+            "PQW21",
+            format!("`{operator}` takes numbers, and an object is none: the result is null"),
+            "take a number of it, as in `.a.b`",
+        ),
+        NonNumericOperand::JoinedObject => ("PQW21", OBJECT_JOINED.into(), JOINED_HELP),
+        NonNumericOperand::JoinedArray => ("PQW21", ARRAY_JOINED.into(), JOINED_HELP),
+    };
+    Warning::new(code, message).with_help(help)
+}
+
+fn exponent_not_rounded(number: Value<'_>) -> Warning {
+    let text = write::to_string(number);
+    let message = format!("`round` gives null for a number that is written with an exponent, such as {text}");
+    Warning::new("PQW27", message).with_help("such a number is rounded by `toNumber(formatNumber(.a, 8))`")
+}
+
+fn rounded_integer(integer: Value<'_>, function: &str) -> Warning {
+    let (digits, double) = (write::to_string(integer), integer.as_f64().unwrap_or(f64::NAN));
+    let message =
+        format!("`{}` takes {digits} for {double:.0}: numbers are doubles, exact up to 2^53", operator(function));
+    Warning::new("PQW26", message)
+        .with_help("compare the digits, as texts: `toJson(.id) == \"123\"`, `groupBy(toJson(.id))`")
 }

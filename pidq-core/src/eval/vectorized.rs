@@ -15,7 +15,7 @@ use super::plan::{Path, Plan};
 use crate::arena::{Arena, Cell};
 use crate::error::Result;
 use crate::graph::column::Column;
-use crate::value::{Array, CellList, Items, KeyIndex, KeyLookup, Keys, Origin, Record, Table, Value, write};
+use crate::value::{Array, CellList, Items, KeyIndex, KeyLookup, Keys, Origin, Record, Table, Value, compare, write};
 
 /// Groups by the values of a coded column.
 pub(crate) struct CodedGroups<'a> {
@@ -227,14 +227,21 @@ impl<'a> EvalContext<'a> {
         self.set_plan_strategy(key, Strategy::DistinctValues);
         let counted = view.value_counts(codes, values);
         let mut coded = CodedGroups { codes, groups: Box::new([0; 256]), counts: counted.counts };
+        let mut rounded = None;
         for code in counted.order.into_iter().map(usize::from) {
             let before = self.fuel_used;
             let item = Value::stored(self.document, view.cells[values[code].first_row as usize]);
             let name = self.eval(key, item)?;
+            if let Value::Number(number) = name
+                && compare::is_rounded(number)
+            {
+                rounded = Some(name);
+            }
             let name = self.convert_to_text(name)?;
             coded.groups[code] = groups.entry_index(self, name, T::default)? as u32;
             self.charge((self.fuel_used - before) * u64::from(coded.counts[code] - 1))?;
         }
+        self.warn_rounded_key(rounded)?;
         Ok(Some(coded))
     }
 

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::graph::column::{Column, Strings};
 use crate::regex::{NO_BOUNDS, Regex};
 use crate::value::Value;
+use crate::value::compare::is_rounded;
 
 /// Rows of a stored list that still match.
 struct Selection<'a> {
@@ -183,6 +184,13 @@ impl<'a> EvalContext<'a> {
         Some(column)
     }
 
+    /// Returns whether a column has integers whose doubles are other integers. They are compared one by one, which gives a
+    /// warning.
+    pub(super) fn has_rounded_integers(&self, column: &Column) -> bool {
+        let document = self.document;
+        document.has_rounded_integers() && (0..column.len() as u32).any(|row| document.is_rounded(column.cell(row)))
+    }
+
     fn comparison(
         &mut self,
         call: &'a Call,
@@ -198,6 +206,11 @@ impl<'a> EvalContext<'a> {
             _ => return None,
         };
         let column = path.is_plain.then(|| self.column(path, list))??;
+        if let Value::Number(number) = constant
+            && (is_rounded(number) || self.has_rounded_integers(column))
+        {
+            return None;
+        }
         let cost = 2 + path.keys.len() as u64 + cost;
         let scalar = Scalar::from_value(constant).filter(|scalar| match scalar {
             Scalar::Text(_) => true,
@@ -222,10 +235,17 @@ impl<'a> EvalContext<'a> {
     fn membership(&mut self, call: &'a Call, list: ContainerId) -> Option<ColumnTest<'a>> {
         let [Plan::Get(path), values] = &*call.args else { return None };
         let (values, cost) = self.constant_value(values)?;
-        let values = values.as_array()?.iter().map(Scalar::from_value).collect::<Option<Vec<_>>>()?;
+        let values = values.as_array()?;
+        if values.iter().any(|value| matches!(value, Value::Number(number) if is_rounded(number))) {
+            return None;
+        }
+        let values = values.iter().map(Scalar::from_value).collect::<Option<Vec<_>>>()?;
         let membership =
             if call.function.standard_name()? == "in" { Membership::In(values) } else { Membership::NotIn(values) };
         let column = path.is_plain.then(|| self.column(path, list))??;
+        if self.has_rounded_integers(column) {
+            return None;
+        }
         Some(ColumnTest::OneOf(call, column, membership, 2 + path.keys.len() as u64 + cost))
     }
 

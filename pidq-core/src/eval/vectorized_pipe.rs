@@ -232,6 +232,9 @@ impl<'a> EvalContext<'a> {
                 }
                 _ => body(cx, input, &call.args)?,
             };
+            if cx.has_pending_warnings() {
+                cx.attach_warnings(call, &Ok(value));
+            }
             if let Value::Array(array) = value {
                 rows += array.len() as u64;
             }
@@ -441,6 +444,9 @@ impl<'a> EvalContext<'a> {
         for value in &mut values[done..] {
             prepared.args[*arg_index] = *value;
             *value = body(self, &prepared.args[..prepared.count])?;
+            if self.has_pending_warnings() {
+                self.attach_warnings(prepared.call, &Ok(*value));
+            }
             if let Value::Array(array) = value {
                 prepared.rows += array.len() as u64;
             }

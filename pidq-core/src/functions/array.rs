@@ -397,10 +397,10 @@ fn group_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) ->
         return Ok(grouped);
     }
     cx.reserve(array.len() * size_of::<u32>())?;
-    let mut groups: Entries<'a, Vec<u32>> = Entries::new();
+    let (mut groups, mut rounded): (Entries<'a, Vec<u32>>, _) = (Entries::new(), None);
     for at in 0..array.len() {
         cx.charge(1)?;
-        let key = key_of(cx, array, args, at)?;
+        let key = key_of(cx, array, args, at, &mut rounded)?;
         groups.entry(cx, key, Vec::new)?.push(at as u32);
     }
     cx.set_strategy(Strategy::Scan);
@@ -412,6 +412,7 @@ fn group_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) ->
     }
     cx.release(array.len() * size_of::<u32>());
     let keys = cx.intern_keys(&names)?;
+    cx.warn_rounded_key(rounded)?;
     cx.collect_object(keys, base)
 }
 
@@ -428,10 +429,21 @@ pub(super) fn try_vectorized_arg<'a, T>(
     cx.try_vectorized(|cx| operation(cx, view, query))
 }
 
-/// Returns the key of the item at a position, as a string.
-pub(super) fn key_of<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan], at: usize) -> Result<&'a str> {
+/// Returns the key of the item at a position, as a string. An integer whose double is another one is noted in `rounded`.
+pub(super) fn key_of<'a>(
+    cx: &mut EvalContext<'a>,
+    array: Array<'a>,
+    args: &'a [Plan],
+    at: usize,
+    rounded: &mut Option<Value<'a>>,
+) -> Result<&'a str> {
     let item = array.get(at).unwrap_or(Value::Undefined);
     let key = at_item(optional(cx, args, 0, item), array, at)?;
+    if let Value::Number(number) = key
+        && compare::is_rounded(number)
+    {
+        *rounded = Some(key);
+    }
     cx.convert_to_text(key)
 }
 
@@ -460,13 +472,14 @@ fn first_positions<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Pl
     if let Some(entries) = try_vectorized_arg(cx, array, args, first_positions_vectorized) {
         return Ok(entries);
     }
-    let mut entries = Entries::new();
+    let (mut entries, mut rounded) = (Entries::new(), None);
     for at in 0..array.len() {
         cx.charge(1)?;
-        let key = key_of(cx, array, args, at)?;
+        let key = key_of(cx, array, args, at, &mut rounded)?;
         entries.entry_index(cx, key, || at as u32)?;
     }
     cx.set_strategy(Strategy::Scan);
+    cx.warn_rounded_key(rounded)?;
     Ok(entries)
 }
 

@@ -12,8 +12,8 @@ use crate::eval::EvalContext;
 use crate::eval::build::{Entries, LimitedText};
 use crate::eval::call_stats::Strategy;
 use crate::eval::option_spec::OptionSpec;
+use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, Function, Param};
-use crate::eval::plan::{Path, Plan};
 use crate::value::write::describe;
 use crate::value::{Array, Keys, Object, Value, compare, convert};
 
@@ -53,7 +53,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "avgBy",
         params: &[Param::query("value")],
-        summary: "The average of a value that is computed for each item; null for an empty array.",
+        summary: "The average of a value that is computed for each item; null for an empty array. A value that is no number, such as null, is an error.",
         example: "[{a: 1}, {a: 4}] | avgBy(.a) => 2.5",
         body: Body::Piped(avg_by),
     },
@@ -170,13 +170,6 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(|cx, input, args| extreme(cx, input, args, Ordering::Less)),
     },
     Function {
-        name: "omit",
-        params: &[Param::path("path").many()],
-        summary: "An object, or every object of an array, without the given properties; `deleteAt` removes an item of an array.",
-        example: r#"{a: 1, b: {c: 2, d: 3}} | omit(.a, .b.c) => {"b":{"d":3}}"#,
-        body: Body::Piped(omit),
-    },
-    Function {
         name: "padStart",
         params: &[Param::query("text"), Param::query("length"), Param::query("fill").optional()],
         summary: "The string padded at the start to a length, with spaces unless `fill` is given.",
@@ -228,7 +221,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "sumBy",
         params: &[Param::query("value")],
-        summary: "The sum of a value that is computed for each item; 0 for an empty array.",
+        summary: "The sum of a value that is computed for each item; 0 for an empty array. A value that is no number, such as null, is an error.",
         example: "[{a: 1}, {a: 4}] | sumBy(.a) => 5",
         body: Body::Piped(|cx, input, args| total(cx, input, args).map(Value::number)),
     },
@@ -318,12 +311,28 @@ pub(super) fn expect_number(value: Value<'_>) -> Result<f64> {
     value.as_f64().ok_or_else(|| {
         let help = match value {
             Value::Null | Value::Undefined => "the value is null: `coalesce(..., 0)` gives it a default",
-            Value::String(_) => "`toNumber(...)` converts a decimal string",
+            Value::String(text) => number_help(text),
             _ => "the value cannot be converted to a number",
         };
         let error = Error::new(Code::NumberExpected, "Number expected");
         error.with_label(format!("got {}", describe(value))).with_help(help)
     })
+}
+
+/// Returns the help for a text in place of a number: what converts it.
+fn number_help(text: &str) -> &'static str {
+    /// Longer texts are no numbers.
+    const MAX_NUMBER: usize = 64;
+    let text = text.get(..MAX_NUMBER).unwrap_or(text);
+    match () {
+        () if decimal(text).is_some() => "`toNumber(...)` converts a decimal string",
+        () if decimal(text.trim()).is_some() => "`toNumber(trim(...))` converts it, without the white space around it",
+        () if text.matches(',').count() == 1 && decimal(&text.replace(',', ".")).is_some() => {
+            "a decimal comma is replaced first: `toNumber(replace(..., \",\", \".\"))`"
+        }
+        () if text.is_empty() => "an empty text is no number: leave it out, as in `filter(.a != \"\")`",
+        () => "the text is no decimal number: `toNumber(...)` makes it null",
+    }
 }
 
 pub(super) fn expect_object<'a>(value: Value<'a>) -> Result<Object<'a>> {
@@ -671,64 +680,6 @@ fn pick_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> 
     cx.collect_object(keys, base)
 }
 
-fn omit<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let Some(array) = input.as_array() else { return omit_all(cx, expect_object(input)?, args) };
-    let base = cx.mark();
-    for at in 0..array.len() {
-        let object = eval_item(cx, None, (array, at), |_| expect_object(array.get(at).unwrap_or(Value::Null)))?;
-        let rest = omit_all(cx, object, args)?;
-        cx.push(rest)?;
-    }
-    cx.collect_list(base)
-}
-
-fn omit_all<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let paths = args.iter().filter_map(|arg| if let Plan::Get(path) = arg { Some(path) } else { None });
-    let mut rest = object;
-    for path in paths {
-        rest = omit_path(cx, rest, path)?;
-    }
-    Ok(Value::Object(rest))
-}
-
-/// Rebuilds the objects along a path, from the last one up. Iterative: a path may be long.
-fn omit_path<'a>(cx: &mut EvalContext<'a>, object: Object<'a>, path: &'a Path) -> Result<Object<'a>> {
-    let mut holders = vec![object];
-    let mut inner = object;
-    for key in path.keys.iter().rev().skip(1).rev() {
-        cx.charge(1)?;
-        let Some(Value::Object(next)) = inner.get(&key.name) else { return Ok(object) };
-        holders.push(next);
-        inner = next;
-    }
-    let mut changed = None;
-    for (holder, key) in holders.into_iter().zip(path.keys.iter()).rev() {
-        changed = Some(with_field(cx, holder, &key.name, changed)?);
-    }
-    Ok(changed.unwrap_or(object))
-}
-
-/// Returns an object with another value for a key, or without the key.
-fn with_field<'a>(
-    cx: &mut EvalContext<'a>,
-    object: Object<'a>,
-    key: &str,
-    value: Option<Object<'a>>,
-) -> Result<Object<'a>> {
-    let base = cx.mark();
-    let mut names = Vec::with_capacity(object.len());
-    for (name, old) in object.iter() {
-        cx.charge(1)?;
-        let new = if name == key { value.map(Value::Object) } else { Some(old) };
-        if let Some(new) = new {
-            names.push(name);
-            cx.push(new)?;
-        }
-    }
-    let keys = cx.intern_keys(&names)?;
-    expect_object(cx.collect_object(keys, base)?)
-}
-
 fn count_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let counts = match try_vectorized_arg(cx, array, args, EvalContext::count_vectorized) {
@@ -743,13 +694,14 @@ fn count_by<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) ->
 }
 
 fn count_keys<'a>(cx: &mut EvalContext<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
-    let mut counts = Entries::new();
+    let (mut counts, mut rounded) = (Entries::new(), None);
     for at in 0..array.len() {
         cx.charge(1)?;
-        let key = key_of(cx, array, args, at)?;
+        let key = key_of(cx, array, args, at, &mut rounded)?;
         *counts.entry(cx, key, || 0)? += 1;
     }
     cx.set_strategy(Strategy::Scan);
+    cx.warn_rounded_key(rounded)?;
     Ok(counts)
 }
 

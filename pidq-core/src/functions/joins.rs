@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 use crate::eval::EvalContext;
 use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, Function, Param};
-use crate::value::{Array, Value};
+use crate::value::{Array, Value, compare};
 
 const JOIN: &[Param] = &[Param::query("right"), Param::query("leftKey"), Param::query("rightKey").optional()];
 
@@ -48,6 +48,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 enum JoinKey<'a> {
     Bool(bool),
     Number(u64),
+    /// An integer whose double is another one, such as a 64-bit id.
+    Digits(&'a str),
     String(&'a str),
 }
 
@@ -56,6 +58,7 @@ fn join_key<'a>(value: Value<'a>) -> Result<Option<JoinKey<'a>>> {
     match value {
         Value::Null | Value::Undefined => Ok(None),
         Value::Bool(value) => Ok(Some(JoinKey::Bool(value))),
+        Value::Number(number) if compare::is_rounded(number) => Ok(number.lexeme().map(JoinKey::Digits)),
         // 0 and -0 are equal.
         Value::Number(number) => Ok(Some(JoinKey::Number((number.value() + 0.0).to_bits()))),
         Value::String(text) => Ok(Some(JoinKey::String(text))),

@@ -111,10 +111,13 @@ fn arg<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
     args.get(at).copied().unwrap_or(Value::Undefined)
 }
 
-fn order(cx: &mut EvalContext<'_>, args: &[Value<'_>]) -> Result<Option<Ordering>> {
+fn order<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Option<Ordering>> {
     let (left, right) = (arg(args, 0), arg(args, 1));
     if let (Value::String(left), Value::String(right)) = (left, right) {
         cx.charge_bytes(left.len().min(right.len()))?;
+    }
+    if let Some(integer) = compare::rounded_tie(left, right) {
+        cx.warn_rounded(integer)?;
     }
     Ok(compare::partial_order(left, right))
 }

@@ -81,6 +81,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(merge_deep),
     },
     Function {
+        name: "omit",
+        params: &[Param::path("path").many()],
+        summary: "An object, or every object of an array, without the properties and items at the given paths.",
+        example: r#"{a: 1, b: {c: 2, d: [3, 4]}} | omit(.a, .b.c, .b.d.0) => {"b":{"d":[4]}}"#,
+        body: Body::Piped(edit::omit),
+    },
+    Function {
         name: "omitDeep",
         params: &[Param::query("condition")],
         summary: "The value without the properties and items, at any depth, for whose values a condition holds.",

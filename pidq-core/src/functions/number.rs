@@ -9,7 +9,7 @@ use crate::eval::EvalContext;
 use crate::eval::arithmetic;
 use crate::eval::plan::Plan;
 use crate::eval::plan::function::{Body, FoldBody, Function, Param};
-use crate::eval::run_warnings::NonNumericItem;
+use crate::eval::run_warnings::{NonNumericItem, NonNumericOperand};
 use crate::value::{Array, Value, convert, js_number_format};
 
 const TWO: &[Param] = &[Param::query("left"), Param::query("right")];
@@ -95,7 +95,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "round",
         params: &[Param::query("value"), Param::query("digits").optional()],
-        summary: "The number rounded to a number of digits after the decimal point; null if it is written with an exponent, such as 1e-7.",
+        summary: "The number rounded to a number of digits after the decimal point; null, with a warning, if it is written with an exponent, such as 1e-7: `toNumber(formatNumber(.a, 8))` rounds it.",
         example: "round(2.345, 2) => 2.35",
         body: Body::Strict(round),
     },
@@ -125,8 +125,20 @@ fn add<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
             cx.charge(1)?;
             cx.concat(left, right).map(Value::String)
         }
-        _ => add_all(cx, argument(args, 0), [argument(args, 1)].into_iter()),
+        _ => add_others(cx, argument(args, 0), argument(args, 1)),
     }
+}
+
+fn add_others<'a>(cx: &mut EvalContext<'a>, left: Value<'a>, right: Value<'a>) -> Result<Value<'a>> {
+    let sum = add_all(cx, left, [right].into_iter())?;
+    match (left, right) {
+        (Value::Object(_), _) | (_, Value::Object(_)) => cx.warn_operand(NonNumericOperand::JoinedObject)?,
+        (Value::Array(_), Value::Number(_)) | (Value::Number(_), Value::Array(_)) => {
+            cx.warn_operand(NonNumericOperand::JoinedArray)?;
+        }
+        _ => {}
+    }
+    Ok(sum)
 }
 
 fn subtract<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
@@ -150,9 +162,29 @@ fn pow<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
 }
 
 fn calculate<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>], combine: fn(f64, f64) -> f64) -> Result<Value<'a>> {
-    let left = number_of(cx, argument(args, 0))?;
-    let right = number_of(cx, argument(args, 1))?;
-    Ok(Value::number(combine(left, right)))
+    let (left, right) = (argument(args, 0), argument(args, 1));
+    let result = combine(number_of(cx, left)?, number_of(cx, right)?);
+    if !matches!((left, right), (Value::Number(_), Value::Number(_)))
+        && let Some(kind) = NonNumericOperand::of(left).max(NonNumericOperand::of(right))
+    {
+        cx.warn_operand(kind)?;
+    }
+    Ok(Value::number(result))
+}
+
+impl NonNumericOperand {
+    /// Returns the kind of an operand of `-`, `*` and so on that is neither a number nor the text of one. A Boolean is meant
+    /// as 0 or 1.
+    fn of(operand: Value<'_>) -> Option<NonNumericOperand> {
+        match operand {
+            Value::Null => Some(NonNumericOperand::Null),
+            Value::String(text) if text.len() >= FREE_TEXT || convert::text_to_number(text).is_nan() => {
+                Some(NonNumericOperand::Text)
+            }
+            Value::Object(_) => Some(NonNumericOperand::Object),
+            _ => None,
+        }
+    }
 }
 
 fn abs<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
@@ -191,7 +223,14 @@ fn round<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> 
         // The decimal string is that of the number itself. Adding 0 turns the -0 of -0.2 into 0, like its string would.
         return Ok(Value::number(round_half_up(number.value()) + 0.0));
     }
-    rounded(cx, argument(args, 0), digits).map(Value::number)
+    let (value, result) = (argument(args, 0), rounded(cx, argument(args, 0), digits)?);
+    if let (Value::Number(number), true) = (value, result.is_nan())
+        && number.value().is_finite()
+        && matches!(digits, Value::Number(_))
+    {
+        cx.warn_rounded_exponent(value)?;
+    }
+    Ok(Value::number(result))
 }
 
 /// Rounds to a number of digits after the decimal point.

@@ -221,7 +221,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "lineList",
         params: &[],
-        summary: "One row for each pipe line: fluid, class, sizes, from and to, pipes and components.",
+        summary: "One row for each pipe line: fluid, class, sizes, from and to, pipes and components. `nominal_diameter` is a text with all sizes: \"80, 100\".",
         example: r#"lineList() | map([.line, .nominal_diameter, .from, .to]) | first() => ["P-1001","150",["T-101"],["P-101A","P-101B"]]"#,
         body: Body::Piped(|cx, _, _| drawing_report(cx, lists::line_list)),
     },

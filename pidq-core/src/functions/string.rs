@@ -39,7 +39,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "substring",
         params: &[Param::query("text"), Param::query("start"), Param::query("end").optional()],
-        summary: "The part of a string or array from start up to, not including, end; a negative end counts from the end.",
+        summary: "The part of a string or array from start up to, not including, end; a negative end counts from the end, a negative start is 0.",
         example: r#"substring("P-101A", 2, -1) => "101""#,
         body: Body::Batched(substring, substrings),
     },

@@ -212,9 +212,9 @@ impl Parser {
         }
         match (self.frames.pop(), self.frames.pop()) {
             (Some(root), None) => Ok(root.into_node()),
-            (Some(group), _) => {
-                Err(self.error_at(group.start, "Unterminated group").with_help("to match `(` itself, write `\\(`"))
-            }
+            (Some(group), _) => Err(self
+                .error_at(group.start, "Unterminated group")
+                .with_help("to match `(` itself, write `\\\\(` in the string")),
             (None, _) => Ok(Node::Empty),
         }
     }
@@ -296,11 +296,13 @@ impl Parser {
     }
 
     fn nothing_to_repeat(&self, at: usize) -> PatternError {
-        self.error_at(at, "Nothing to repeat").with_help("to match the character itself, put `\\` before it")
+        self.error_at(at, "Nothing to repeat")
+            .with_help("to match the character itself, put `\\\\` before it in the string")
     }
 
     fn lone_bracket(&self, at: usize) -> PatternError {
-        self.error_at(at, "Lone quantifier brackets").with_help("to match the character itself, put `\\` before it")
+        self.error_at(at, "Lone quantifier brackets")
+            .with_help("to match the character itself, put `\\\\` before it in the string")
     }
 
     /// Returns one code point, with its case variants if the flag `i` is set. A lone surrogate matches nothing.
@@ -399,7 +401,9 @@ impl Parser {
         if bounds.is_none() {
             self.at = start;
             if self.flags.unicode {
-                return Err(self.error("Incomplete quantifier").with_help("to match `{` itself, write `\\{`"));
+                return Err(self
+                    .error("Incomplete quantifier")
+                    .with_help("to match `{` itself, write `\\\\{` in the string"));
             }
         }
         Ok(bounds)

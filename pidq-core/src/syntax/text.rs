@@ -8,6 +8,7 @@ pub(crate) mod hints;
 use nom::IResult;
 
 use self::hints::{ImplicitPipe, ParseFailure, unclosed_bracket};
+use crate::arena::is_rounded_integer;
 use crate::error::{Code, Error, Result, Span};
 use crate::limits::{MAX_QUERY_DEPTH, MAX_QUERY_NODES, MAX_QUERY_SIZE};
 use crate::syntax::json::last_wins;
@@ -27,12 +28,14 @@ pub(crate) fn parse_with_comments(text: &str, operators: &Operators, profile: Pr
     parse_with_trivia(text, operators, profile).map(|(expr, trivia)| (expr, trivia.comments))
 }
 
-/// Parts of a text that the expression does not contain. In the order of the text.
+/// Parts of a text that the expression does not contain, or not exactly. In the order of the text.
 #[derive(Default)]
 pub(crate) struct Trivia {
     pub comments: Vec<Span>,
     /// Dots of paths that follow a value after white space in the same line, as in `.a .b`.
     pub detached_dots: Vec<Span>,
+    /// Integers whose doubles are other integers.
+    pub rounded_integers: Vec<Span>,
 }
 
 /// Parses a query into its expression and its trivia.
@@ -184,7 +187,11 @@ impl<'t> Parser<'t> {
     fn number(&mut self, position: ValuePosition) -> Result<Step> {
         let start = self.at;
         let lexeme = self.token(number).ok_or_else(|| self.value_expected())?;
-        self.leaf(Node::Number(number_of(lexeme)), start, position)
+        let number = number_of(lexeme);
+        if is_rounded_integer(lexeme, number) {
+            self.trivia.rounded_integers.push(Span::new(start, self.at));
+        }
+        self.leaf(Node::Number(number), start, position)
     }
 
     /// Parses a call, a variable or a keyword. Keywords need no delimiter: `trueand` is `true` and the operator `and`.

@@ -113,7 +113,7 @@ fn bad_escape(text: &str, at: usize) -> BadString {
     } else if text.starts_with("\\(") {
         ("Bad escaped character in string", "to insert a value, use `format(\"{a.b}\")`, or join strings with `+`")
     } else {
-        let escapes = r#"the escapes are `\"` `\\` `\/` `\b` `\f` `\n` `\r` `\t` and `\uXXXX`"#;
+        let escapes = r#"in a pattern, `\` is written twice, as in `\\d`; the escapes are `\"` `\\` `\/` `\b` `\f` `\n` `\r` `\t` and `\uXXXX`"#;
         ("Bad escaped character in string", escapes)
     };
     BadString { at, message, help }

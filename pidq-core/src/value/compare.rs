@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::{Array, Object, Value};
+use super::{Array, Number, Object, Value};
 use crate::arena::load::array_index;
+use crate::arena::{MAX_EXACT, is_rounded_integer};
 use crate::error::Result;
 
 /// Returns true if two values are equal: the same primitive, or the same keys with equal values at every level.
@@ -11,13 +12,23 @@ use crate::error::Result;
 /// An array is compared with an object as if its indexes were keys, as in the reference implementation. Iterative,
 /// because a run can build values of any depth; `charge` is called for every nested pair before it is compared, so that
 /// neither time nor memory depends on the values after the first difference.
-pub(crate) fn is_equal<'a>(a: Value<'a>, b: Value<'a>, mut charge: impl FnMut(u64) -> Result<()>) -> Result<bool> {
+pub(crate) fn is_equal<'a>(a: Value<'a>, b: Value<'a>, charge: impl FnMut(u64) -> Result<()>) -> Result<bool> {
+    is_equal_as_doubles(a, b, charge, |_| {})
+}
+
+/// As [`is_equal`]. `rounded` gets integers that are equal as doubles, but not as written.
+pub(crate) fn is_equal_as_doubles<'a>(
+    a: Value<'a>,
+    b: Value<'a>,
+    mut charge: impl FnMut(u64) -> Result<()>,
+    mut rounded: impl FnMut(Value<'a>),
+) -> Result<bool> {
     let mut stack: Vec<Pairs<'a>> = Vec::new();
     let mut pair = (a, b);
     loop {
         match compare_shallow(pair.0, pair.1) {
             ShallowOrder::Different => return Ok(false),
-            ShallowOrder::Equal => {}
+            ShallowOrder::Equal => rounded_tie(pair.0, pair.1).into_iter().for_each(&mut rounded),
             ShallowOrder::Nested(pairs) => stack.push(pairs),
         }
         pair = loop {
@@ -29,6 +40,29 @@ pub(crate) fn is_equal<'a>(a: Value<'a>, b: Value<'a>, mut charge: impl FnMut(u6
             }
         };
         charge(1 + text_cost(pair.0, pair.1))?;
+    }
+}
+
+/// Returns one of two numbers that are equal as doubles if they are integers with different digits.
+#[cold]
+fn rounded_pair<'a>(a: Number<'a>, b: Number<'a>) -> Option<Value<'a>> {
+    let is_same = a.lexeme().is_some() && a.lexeme() == b.lexeme();
+    [a, b].into_iter().find(|number| is_rounded(*number)).map(Value::Number).filter(|_| !is_same)
+}
+
+/// Returns true if a number is an integer in a document whose double is another integer: 9007199254740993.
+pub(crate) fn is_rounded(number: Number<'_>) -> bool {
+    number.value().abs() >= MAX_EXACT
+        && number.lexeme().is_some_and(|digits| is_rounded_integer(digits, number.value()))
+}
+
+/// Returns one of two values if they are integers that are equal as doubles, but not as written.
+pub(crate) fn rounded_tie<'a>(a: Value<'a>, b: Value<'a>) -> Option<Value<'a>> {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) if a.value() == b.value() && a.value().abs() >= MAX_EXACT => {
+            rounded_pair(a, b)
+        }
+        _ => None,
     }
 }
 

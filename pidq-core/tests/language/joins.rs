@@ -31,6 +31,13 @@ fn without_a_right_key_both_sides_use_the_same_one() {
 }
 
 #[test]
+fn integers_beyond_doubles_are_joined_by_their_digits() {
+    let sides = r#"{"l": [{"id": 9007199254740993}, {"id": 9007199254740992}], "r": [{"id": 9007199254740992, "b": 1}, {"id": 9007199254740993, "b": 2}]}"#;
+    check(".l | innerJoin($root.r, .id) | map(.right.b)", sides, "[2,1]");
+    check(".l | antiJoin([{id: 9007199254740992}], .id) | map(.id)", sides, "[9007199254740993]");
+}
+
+#[test]
 fn a_join_key_is_a_scalar() {
     check_error("[{a: [1]}] | antiJoin([], .a)", "null", "PQ2002", "a string, a number or a boolean");
     check_error("1 | antiJoin([], .a)", "null", "PQ2001", "Array");

@@ -110,6 +110,26 @@ fn delete_closes_the_gap_and_ignores_what_is_missing() {
 }
 
 #[test]
+fn omit_removes_what_was_at_its_paths() {
+    for (query, input, expected) in [
+        ("omit(.n.0)", r#"{"n": [3, 1, 2]}"#, r#"{"n":[1,2]}"#),
+        ("omit(.n.0, .n.1)", r#"{"n": [3, 1, 2]}"#, r#"{"n":[2]}"#),
+        ("omit(.n.1, .n.0, .n.1)", r#"{"n": [3, 1, 2]}"#, r#"{"n":[2]}"#),
+        ("omit(.n.0, .n.0.a, .n.1.a)", r#"{"n": [{"a": 1}, {"a": 2, "b": 3.0}]}"#, r#"{"n":[{"b":3.0}]}"#),
+        ("omit(.a.b, .a)", r#"{"a": {"b": 1}, "c": 2}"#, r#"{"c":2}"#),
+        ("omit(.a)", r#"[{"a": 1, "b": 1.0}, {"b": 2}]"#, r#"[{"b":1.0},{"b": 2}]"#),
+        ("omit(.x.y)", r#"{"a":  1.0}"#, r#"{"a":  1.0}"#),
+        ("omit(.a.0)", r#"{"a": {"0": 1}}"#, r#"{"a":{}}"#),
+        ("omit()", r#"{"a": 1}"#, r#"{"a": 1}"#),
+    ] {
+        check(query, input, expected);
+    }
+    check_error("omit(.emp.n)", r#"{"emp": [{"n": 1}]}"#, "PQ2008", "`update(.items, map(...))`");
+    check_error("omit(.a)", "[1]", "PQ2003", "only objects have keys");
+    check_error("omit(.a)", "null", "PQ2003", "null");
+}
+
+#[test]
 fn omit_deep_keeps_the_text_of_unchanged_parts() {
     check("omitDeep(get() == null)", r#"{"a": [1.0,  2], "b": [null, {"c": null}]}"#, r#"{"a":[1.0,  2],"b":[{}]}"#);
     check("omitDeep(false)", r#"{"a":  1.0}"#, r#"{"a":  1.0}"#);

@@ -104,6 +104,12 @@ impl Number {
         Some(if self.is_negative { -value } else { value })
     }
 
+    /// Returns true for an integer with so many digits that its double may be another one.
+    #[inline]
+    pub fn may_be_rounded(&self) -> bool {
+        self.digits > 15 && self.scale == 0 && !self.has_exponent
+    }
+
     /// Returns true if JavaScript prints the value with the same digits: at most 15 of them, no exponent, no trailing
     /// zero.
     #[inline]

@@ -5,23 +5,25 @@ use super::{Container, invalid};
 use crate::error::{Error, Result};
 use crate::eval::EvalContext;
 use crate::eval::build::ObjectBuilder;
-use crate::eval::plan::Plan;
+use crate::eval::plan::{Path, Plan};
 use crate::functions::array::{collect, optional};
+use crate::functions::helpers::{eval_item, expect_object};
 use crate::value::{Array, Object, Value};
 
+/// A missing property is created: no key is reported as one that no object has.
 pub(super) fn set<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let value = optional(cx, args, 1, input)?;
-    Place::written(cx, input, args)?.put(cx, value)
+    Place::written(cx, input, written_path(args, 0), Missing::Created)?.put(cx, value)
 }
 
 pub(super) fn set_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keys = optional(cx, args, 0, input)?;
     let value = optional(cx, args, 1, input)?;
-    Place::computed(cx, input, keys)?.put(cx, value)
+    Place::computed(cx, input, keys, None)?.put(cx, value)
 }
 
 pub(super) fn update<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let place = Place::written(cx, input, args)?;
+    let place = Place::written(cx, input, written_path(args, 0), Missing::Reported)?;
     let Some(old) = place.value else { return Ok(input) };
     let value = optional(cx, args, 1, old)?;
     place.put(cx, value)
@@ -29,7 +31,7 @@ pub(super) fn update<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [
 
 pub(super) fn update_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keys = optional(cx, args, 0, input)?;
-    let place = Place::computed(cx, input, keys)?;
+    let place = Place::computed(cx, input, keys, written_path(args, 2))?;
     let Some(old) = place.value else { return Ok(input) };
     let value = optional(cx, args, 1, old)?;
     place.put(cx, value)
@@ -37,7 +39,59 @@ pub(super) fn update_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'
 
 pub(super) fn delete_at<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keys = optional(cx, args, 0, input)?;
-    Place::computed(cx, input, keys)?.remove(cx, input)
+    Place::computed(cx, input, keys, written_path(args, 1))?.remove(cx, input)
+}
+
+pub(super) fn omit<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let Some(array) = input.as_array() else {
+        expect_object(input)?;
+        return omit_paths(cx, input, args);
+    };
+    let base = cx.mark();
+    for at in 0..array.len() {
+        let item = array.get(at).unwrap_or(Value::Null);
+        eval_item(cx, None, (array, at), |_| expect_object(item))?;
+        let rest = omit_paths(cx, item, args)?;
+        cx.push(rest)?;
+    }
+    cx.collect_list(base)
+}
+
+/// Removes what is at some paths, which are those of the value before any removal.
+fn omit_paths<'a>(cx: &mut EvalContext<'a>, root: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let mut paths = Vec::with_capacity(args.len());
+    for at in 0..args.len() {
+        let path = written_path(args, at);
+        let place = Place::written(cx, root, path, Missing::Reported)?;
+        match path {
+            _ if args.len() == 1 => return place.remove(cx, root),
+            Some(path) if place.value.is_some() => paths.push(path),
+            _ => {}
+        }
+    }
+    // Later items and inner values first: no other path then leads to another value.
+    let keys = |path: &'a Path| path.keys.iter().map(|key| (key.index, &*key.name));
+    paths.sort_by(|a, b| keys(b).cmp(keys(a)));
+    paths.dedup_by(|a, b| keys(a).eq(keys(b)));
+    let mut rest = root;
+    for path in paths {
+        rest = Place::written(cx, rest, Some(path), Missing::Created)?.remove(cx, rest)?;
+    }
+    Ok(rest)
+}
+
+/// Returns the path that is an argument; for a computed one, the argument that the compiler adds if its keys are
+/// constants.
+fn written_path(args: &[Plan], at: usize) -> Option<&Path> {
+    if let Some(Plan::Get(path)) = args.get(at) { Some(path) } else { None }
+}
+
+/// Treatment of a key that is missing.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Missing {
+    Created,
+    /// It counts as one that was read, so that there is a warning if no value has it.
+    Reported,
 }
 
 /// A place in a value. On the heap and with functions that are not inlined, so that nested calls fit on a small stack.
@@ -50,34 +104,51 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Returns the place of the path that is the first argument, as written.
+    /// Returns the place of a path as written.
     #[inline(never)]
-    fn written(cx: &mut EvalContext<'a>, root: Value<'a>, args: &'a [Plan]) -> Result<Box<Place<'a>>> {
-        let keys = match args.first() {
-            Some(Plan::Get(path)) => path_key::from_literal(path),
-            _ => Vec::new(),
-        };
-        Place::new(cx, root, keys)
+    fn written(
+        cx: &mut EvalContext<'a>,
+        root: Value<'a>,
+        path: Option<&'a Path>,
+        missing: Missing,
+    ) -> Result<Box<Place<'a>>> {
+        let keys = path.map(path_key::from_literal).unwrap_or_default();
+        Place::new(cx, root, keys, path.filter(|_| missing == Missing::Reported))
     }
 
-    /// Returns the place of a computed path.
+    /// Returns the place of a computed path. `written` has the same keys, if they are constants.
     #[inline(never)]
-    fn computed(cx: &mut EvalContext<'a>, root: Value<'a>, keys: Value<'a>) -> Result<Box<Place<'a>>> {
+    fn computed(
+        cx: &mut EvalContext<'a>,
+        root: Value<'a>,
+        keys: Value<'a>,
+        written: Option<&'a Path>,
+    ) -> Result<Box<Place<'a>>> {
         let keys = path_key::from_value(cx, keys)?;
-        Place::new(cx, root, keys)
+        Place::new(cx, root, keys, written)
     }
 
-    /// An array in place of an object is an error, so that no change is lost silently.
-    fn new(cx: &mut EvalContext<'a>, root: Value<'a>, keys: Vec<PathKey<'a>>) -> Result<Box<Place<'a>>> {
+    /// An array in place of an object is an error, so that no change is lost silently. The lookups of a reported path are
+    /// recorded.
+    fn new(
+        cx: &mut EvalContext<'a>,
+        root: Value<'a>,
+        keys: Vec<PathKey<'a>>,
+        reported: Option<&'a Path>,
+    ) -> Result<Box<Place<'a>>> {
         let mut holders = Vec::with_capacity(keys.len());
         let mut value = Some(root);
-        for key in &keys {
+        for (at, key) in keys.iter().enumerate() {
             cx.charge(1)?;
             if let (Some(array @ Value::Array(_)), None) = (value, key.index) {
                 return Err(not_in_array(array, key));
             }
             holders.push(value.unwrap_or(Value::Undefined));
-            value = value.and_then(|holder| child(holder, key));
+            let part = value.and_then(|holder| child(holder, key));
+            if let (Some(path), Some(Value::Array(_) | Value::Object(_))) = (reported, value) {
+                cx.record_lookup(path, at, part.is_some());
+            }
+            value = part;
         }
         Ok(Box::new(Place { keys, holders, value }))
     }

@@ -79,7 +79,9 @@ fn range(parser: &mut Parser, builder: &mut ClassBuilder, first: ClassAtom, star
             return Err(parser.error_at(dash, "Range out of order in character class"));
         }
         _ if parser.flags.unicode => {
-            return Err(parser.error_at(dash, "Invalid character class").with_help("to match `-` itself, write `\\-`"));
+            return Err(parser
+                .error_at(dash, "Invalid character class")
+                .with_help("to match `-` itself, write `\\\\-` in the string"));
         }
         (ClassAtom::Point(point), _) | (_, ClassAtom::Point(point)) => {
             builder.add_point(point);
@@ -96,7 +98,7 @@ fn class_atom(parser: &mut Parser, builder: &mut ClassBuilder, start: usize) -> 
     match parser.next() {
         None => {
             let error = parser.error_at(start, "Unterminated character class");
-            Err(error.with_help("to match `[` itself, write `\\[`"))
+            Err(error.with_help("to match `[` itself, write `\\\\[` in the string"))
         }
         Some('\\') if class_escape(parser, builder)? => Ok(ClassAtom::Many),
         Some('\\') => Ok(ClassAtom::Point(point_escape(parser, at)?)),
@@ -314,6 +316,6 @@ mod sets {
     }
 
     fn invalid(parser: &Parser) -> super::super::PatternError {
-        parser.error("Invalid character in character class").with_help("put `\\` before it")
+        parser.error("Invalid character in character class").with_help("put `\\\\` before it in the string")
     }
 }

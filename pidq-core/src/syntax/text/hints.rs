@@ -70,7 +70,28 @@ const FOREIGN_SYNTAX: &[ForeignSyntax] = &[
     ForeignSyntax { before: "", after: "=<", help: "write `<=`", replacement: Some("<=") },
     ForeignSyntax { before: "", after: "=~", help: "to test a pattern, use `regex(.tag, \"^P-\")`", replacement: None },
     ForeignSyntax { before: "", after: "~", help: "to test a pattern, use `regex(.tag, \"^P-\")`", replacement: None },
-    ForeignSyntax { before: "", after: "=", help: "equality is `==`", replacement: Some("==") },
+    ForeignSyntax {
+        before: "",
+        after: "=",
+        help: "equality is `==`; a changed copy is `set(.a, 2)`",
+        replacement: Some("=="),
+    },
+    ForeignSyntax { before: "", after: "≥", help: "write `>=`", replacement: Some(">=") },
+    ForeignSyntax { before: "", after: "≤", help: "write `<=`", replacement: Some("<=") },
+    ForeignSyntax { before: "", after: "≠", help: "inequality is `!=`", replacement: Some("!=") },
+    ForeignSyntax { before: "", after: "×", help: "multiplication is `*`", replacement: Some("*") },
+    ForeignSyntax { before: "", after: "·", help: "multiplication is `*`", replacement: Some("*") },
+    ForeignSyntax { before: "", after: "÷", help: "division is `/`", replacement: Some("/") },
+    ForeignSyntax { before: "", after: "∧", help: "`and` joins conditions", replacement: Some("and") },
+    ForeignSyntax { before: "", after: "∨", help: "`or` joins conditions", replacement: Some("or") },
+    ForeignSyntax { before: "", after: "¬", help: "negation is `not(…)`", replacement: None },
+    ForeignSyntax { before: "", after: "∈", help: "write `in`, as in `.a in [1, 2]`", replacement: Some("in") },
+    ForeignSyntax {
+        before: "",
+        after: "∉",
+        help: "write `not in`, as in `.a not in [1, 2]`",
+        replacement: Some("not in"),
+    },
     ForeignSyntax {
         before: "",
         after: "$.",
@@ -144,6 +165,13 @@ const FOREIGN_KEYWORDS: &[(&str, &str)] = &[
     ("if", "for a conditional, use `if(condition, value, otherwise)`"),
 ];
 
+/// First words of clauses with `by`.
+const FOREIGN_ORDERS: &[(&str, &str)] = &[
+    ("group", "SQL's `group by tag` is `groupBy(.tag)`; the numbers of items are `countBy(.tag)`"),
+    ("order", "SQL's `order by tag` is `sort(.tag)`, or `sort(.tag, \"desc\")`"),
+    ("sort", "to sort, use `sort(.tag)`, or `sort(.tag, \"desc\")`"),
+];
+
 /// Sort directions.
 const DIRECTIONS: &[&str] = &["asc", "desc"];
 
@@ -193,13 +221,16 @@ impl ParseFailure<'_> {
 
     fn hint(&self) -> Option<Hint> {
         if self.code == Code::NestedTooDeep {
-            return hint("split the query, or nest fewer brackets");
+            return hint(
+                "split the query, or nest fewer brackets; each operator of `.a + .b + .c` is a level, and `[.a, .b, .c] | join(\"\")` or `sum()` is one",
+            );
         }
         if self.remaining().is_empty() {
             return self.end();
         }
         let rules = [
             Self::sign,
+            Self::negative_index,
             Self::slash,
             Self::operator,
             Self::semicolon,
@@ -281,6 +312,15 @@ impl ParseFailure<'_> {
         Some(Hint { help, length: 0, replacements: vec![grouped], replaced: Some(value.to(path)) })
     }
 
+    /// `.a.-1`: an item from the end.
+    fn negative_index(&self) -> Option<Hint> {
+        let digits = self.remaining().strip_prefix('-').filter(|_| self.code == Code::PropertyExpected)?;
+        let (rest, _) = int(digits).ok()?;
+        let key = &self.remaining()[..self.remaining().len() - rest.len()];
+        let help = format!("an item from the end is `nth({key})`: `.a | nth({key})`");
+        hint_with_len(key.len(), help)
+    }
+
     /// `limit(3; .a)`: a function of jq whose counterpart reads the piped value.
     fn semicolon(&self) -> Option<Hint> {
         self.remaining().strip_prefix(';')?;
@@ -339,7 +379,9 @@ impl ParseFailure<'_> {
             return hint("JSONPath's `[?(…)]` is `| filter(…)`");
         }
         if inside.starts_with('-') || inside.contains(':') {
-            return hint("for ranges and items from the end, use `slice(…)` and `last()`");
+            return hint(
+                "for ranges and items from the end, use `slice(…)` and `last()`; a part of a text is `substring(.a, 0, 2)`",
+            );
         }
         let key = index_key(inside)?;
         let dot = if self.code == Code::PropertyExpected { "" } else { "." };
@@ -465,7 +507,9 @@ impl ParseFailure<'_> {
         (after.len() > next.len() && begins_value && !is_operator).then_some(())?;
         let function = suggest::foreign_name(found).map_or(found, |entry| entry.function);
         let call = format!("a function call needs parentheses: `{function}(…)`; a property is `.{found}`");
-        let known = help_for(found, FOREIGN_KEYWORDS).or_else(|| suggest::help_without_counterpart(found));
+        let by = word(next).is_ok_and(|(_, second)| second.eq_ignore_ascii_case("by")).then_some(FOREIGN_ORDERS);
+        let known = by.and_then(|table| help_for(found, table)).or_else(|| help_for(found, FOREIGN_KEYWORDS));
+        let known = known.or_else(|| suggest::help_without_counterpart(found));
         hint_with_len(found.len(), known.map_or(call, String::from))
     }
 
@@ -703,6 +747,15 @@ pub(crate) fn commented_values(text: &str, comments: &[Span], operators: &Operat
         warning.with_help("to replace null, write `coalesce(.a, 0)`")
     };
     comments.iter().filter(contains_query).map(warning).collect()
+}
+
+/// PQW26: an integer that is not exact as a double.
+pub(crate) fn rounded_integer(text: &str, span: &Span) -> Warning {
+    let digits = &text[span.range(text)];
+    let double: f64 = digits.parse().unwrap_or(f64::NAN);
+    let message = format!("{digits} is read as {double:.0}: numbers are doubles, exact up to 2^53");
+    let warning = Warning::new("PQW26", message).with_span(*span);
+    warning.with_help(format!("compare the digits, as a text: `toJson(.id) == \"{digits}\"`"))
 }
 
 /// PQW25: `[.a .b]`, where a comma or a pipe may have been forgotten.
