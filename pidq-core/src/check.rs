@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Span, Warning};
 use crate::eval::plan::custom_function::CustomBody;
 use crate::eval::plan::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
-use crate::eval::run_warnings::{ARRAY_JOINED, JOINED_HELP, OBJECT_JOINED};
+use crate::eval::run_warnings::{ARRAY_JOINED, ARRAYS_JOINED, JOINED_HELP, OBJECT_JOINED, OBJECTS_JOINED};
 use crate::graph::Graph;
 use crate::limits::Limits;
 use crate::suggest::{self, BoundedSearch};
@@ -671,12 +671,8 @@ impl<'p> Checker<'p> {
         let is_either = |kinds: Kinds| is_one(a, kinds) || is_one(b, kinds);
         let name = call.function.row().name();
         let (message, help) = match name {
-            "add" if are_both(Kinds::ARRAY) => {
-                ("`+` joins two arrays as texts", "the items of both are `[.a, .b] | flatten()`")
-            }
-            "add" if are_both(Kinds::OBJECT) => {
-                ("`+` joins two objects as texts", "the properties of both are `merge(.a, .b)`")
-            }
+            "add" if are_both(Kinds::ARRAY) => ARRAYS_JOINED,
+            "add" if are_both(Kinds::OBJECT) => OBJECTS_JOINED,
             "subtract" if are_both(Kinds::ARRAY) => (
                 "`-` subtracts numbers, not arrays",
                 "the items that another array lacks are `let({b: .b}, .a | filter(get() not in $b))`",

@@ -594,7 +594,13 @@ impl Query {
         let is_new = |new: &Warning| {
             !self.static_warnings().any(|old| old.span == new.span && (old.code == new.code || is_key(old)))
         };
-        warnings.into_iter().filter(is_new).map(|warning| self.source.locate_warning(warning)).collect()
+        // A field that the query expects to be missing, and that looks like no typing mistake.
+        let is_expected = |new: &Warning| {
+            let mut optional = self.compiled.optional_properties.iter().map(|at| Some(self.compiled.properties[*at].1));
+            new.code == "PQW01" && new.help.is_none() && optional.any(|span| span == new.span)
+        };
+        let found = warnings.into_iter().filter(|new| is_new(new) && !is_expected(new));
+        found.map(|warning| self.source.locate_warning(warning)).collect()
     }
 
     /// Returns the warnings that need no document.

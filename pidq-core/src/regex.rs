@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn errors_have_a_message_and_a_position() {
         let star = "PQ1007: Invalid regular expression: /a**/: Nothing to repeat (at character 3); \
-            to match the character itself, put `\\` before it";
+            to match the character itself, put `\\\\` before it in the string";
         assert_eq!(message("a**"), star);
         assert!(message("x(a").contains("Unterminated group (at character 2)"));
         assert!(message(&"(".repeat(200)).contains(&format!("/{}…/", "(".repeat(80))));

@@ -54,6 +54,10 @@ pub(crate) enum NonNumericOperand {
     JoinedObject,
     /// `+` joins an array and a number as texts.
     JoinedArray,
+    /// `+` joins two arrays as texts.
+    JoinedArrays,
+    /// `+` joins two objects as texts.
+    JoinedObjects,
 }
 
 /// Kind of an item that an aggregate such as `max` converts to a number, so that its result may not be the one that was
@@ -367,6 +371,12 @@ fn item_not_numeric(kind: NonNumericItem, function: &str) -> Warning {
     Warning::new("PQW05", message).with_help(help)
 }
 
+/// Message and help of PQW21 for `+` of two arrays, and of two objects.
+pub(crate) const ARRAYS_JOINED: (&str, &str) =
+    ("`+` joins two arrays as texts", "the items of both are `[.a, .b] | flatten()`");
+pub(crate) const OBJECTS_JOINED: (&str, &str) =
+    ("`+` joins two objects as texts", "the properties of both are `merge(.a, .b)`");
+
 /// Message and help of PQW21 for `+`.
 pub(crate) const OBJECT_JOINED: &str = "`+` joins an object as the text `[object Object]`";
 pub(crate) const ARRAY_JOINED: &str = "`+` joins an array and a number as texts";
@@ -413,6 +423,8 @@ fn operand_not_numeric(kind: NonNumericOperand, function: &str) -> Warning {
         ),
         NonNumericOperand::JoinedObject => ("PQW21", OBJECT_JOINED.into(), JOINED_HELP),
         NonNumericOperand::JoinedArray => ("PQW21", ARRAY_JOINED.into(), JOINED_HELP),
+        NonNumericOperand::JoinedArrays => ("PQW21", ARRAYS_JOINED.0.into(), ARRAYS_JOINED.1),
+        NonNumericOperand::JoinedObjects => ("PQW21", OBJECTS_JOINED.0.into(), OBJECTS_JOINED.1),
     };
     Warning::new(code, message).with_help(help)
 }

@@ -132,6 +132,8 @@ fn add<'a>(cx: &mut EvalContext<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
 fn add_others<'a>(cx: &mut EvalContext<'a>, left: Value<'a>, right: Value<'a>) -> Result<Value<'a>> {
     let sum = add_all(cx, left, [right].into_iter())?;
     match (left, right) {
+        (Value::Object(_), Value::Object(_)) => cx.warn_operand(NonNumericOperand::JoinedObjects)?,
+        (Value::Array(_), Value::Array(_)) => cx.warn_operand(NonNumericOperand::JoinedArrays)?,
         (Value::Object(_), _) | (_, Value::Object(_)) => cx.warn_operand(NonNumericOperand::JoinedObject)?,
         (Value::Array(_), Value::Number(_)) | (Value::Number(_), Value::Array(_)) => {
             cx.warn_operand(NonNumericOperand::JoinedArray)?;

@@ -138,7 +138,6 @@ fn integers_that_are_equal_only_as_doubles_are_reported() {
         "countBy(.id)",
         "keyBy(.id)",
         "uniqBy(.id)",
-        "map(.id) | contains(get(), 9007199254740992)",
     ] {
         check_codes(query, ids, &["PQW26"]);
         let many: Vec<String> =
@@ -156,6 +155,7 @@ fn integers_that_are_equal_only_as_doubles_are_reported() {
     ] {
         check_codes(query, ids, &[]);
     }
+    check_codes("map(.id) | contains(get(), 9007199254740992)", ids, &["PQW26"]);
     check_codes("filter(.id == 9007199254740993)", "[]", &["PQW26"]);
     check_codes("filter(.id == 9007199254740992)", r#"[{"id": 9007199254740992}]"#, &[]);
     check_codes(

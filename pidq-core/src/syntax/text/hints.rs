@@ -907,7 +907,7 @@ mod tests {
         check_help("map(f().x == 1)", &format!("{write} `(f() | .x) == …`"));
         let long = "\"a long text\", ".repeat(9);
         check_help(&format!("f({long}1).x ^ 1"), &format!("{write} `(… | .name) ^ 1`"));
-        check_help("f().x = 1", "equality is `==`");
+        check_help("f().x = 1", "equality is `==`; a changed copy is `set(.a, 2)`");
         assert_eq!(error("f().x == 1").message(), "Unexpected part '== 1' (pos: 6)");
     }
 
