@@ -678,10 +678,10 @@ mod tests {
         ] {
             assert_eq!(config.passage_of(class), Some(Passage::Through), "{class}");
         }
-        for class in ["pipe_cap", "pipe_plug", "Sensorwell"] {
+        for class in ["pipe_cap", "pipe_plug", "plug", "Sensorwell"] {
             assert_eq!(config.passage_of(class), Some(Passage::End), "{class}");
         }
-        for class in ["valve", "damper", "plug", "sampling_valve", "PLS401_DIN2429", ""] {
+        for class in ["valve", "damper", "sampling_valve", "PLS401_DIN2429", ""] {
             assert_eq!(config.passage_of(class), None, "{class}");
         }
         let declared =

@@ -580,8 +580,6 @@ const BUILT_IN: &[(Role, &[Words])] = &[
                 "drain",
                 "vent",
                 "bleed",
-                "gauge",
-                "hose",
                 "sample",
                 "manifold",
                 "balancing",
