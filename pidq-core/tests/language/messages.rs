@@ -112,7 +112,10 @@ fn check_codes(query: &str, document: &str, expected: &[&str]) {
     let parsed = Dialect::standard().parse(query).expect("a valid query");
     let (scratch, plain_scratch) = (Scratch::new(), Scratch::new());
     let messages = |query: &pidq_core::Query, scratch: &Scratch| -> Vec<String> {
-        let warnings = query.run(&graph, scratch, Limits::default()).expect(query.source()).warnings;
+        let warnings = query
+            .run(&graph, scratch, Limits::default())
+            .unwrap_or_else(|error| panic!("{}: {error:?}", query.source()))
+            .warnings;
         warnings.iter().map(ToString::to_string).collect()
     };
     let found = messages(&parsed, &scratch);

@@ -176,6 +176,8 @@ impl<'a> Isolation<'_, 'a> {
             }
         };
         let is_past_valve = between.is_some() && behind.passes_actuated;
+        // Nothing shows that the line of a blind is without pressure.
+        let is_moved_unproved = is_moved && bleed.is_none();
         let flow = self.drawing.topology.table(EdgeFilter::Flow, Direction::Down);
         charge(flow.degree(node) as u64)?;
         let is_inside = |next: &NodeId| self.visited.contains(next) && !self.barrier_of.contains_key(next);
@@ -196,8 +198,7 @@ impl<'a> Isolation<'_, 'a> {
                 && !passes_machine
                 && !is_shared
                 && !is_past_valve
-                // Nothing shows that the line of a blind is without pressure.
-                && !(is_moved && bleed.is_none())
+                && !is_moved_unproved
                 && between.is_none_or(|(_, end)| end == BleedEnd::OnSheet),
             leads_to_relief_only: !cuts_off.is_of_machines
                 && self.leads_to_relief_only(barrier, &cuts_off.devices, bleeds, charge)?,

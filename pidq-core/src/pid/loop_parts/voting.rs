@@ -36,12 +36,12 @@ fn voting_of_logic(drawing: &Drawing<'_>, node: NodeId) -> Option<String> {
         return None;
     }
     let names = [Names::Description, Names::Remarks];
-    names
-        .into_iter()
-        .find_map(|names| texts(drawing, node, names).find_map(|text| clauses(text).iter().find_map(voting_clause)))
+    names.into_iter().find_map(|names| {
+        texts(drawing, node, names).find_map(|text| clauses(text).iter().find_map(|clause| voting_clause(clause)))
+    })
 }
 
-fn voting_clause(clause: &Vec<String>) -> Option<String> {
+fn voting_clause(clause: &[String]) -> Option<String> {
     const VOTES: [&str; 6] = ["logic", "selection", "trip", "vote", "voted", "voting"];
     let words: Vec<&str> = clause.iter().map(String::as_str).filter(|word| !VOTES.contains(word)).collect();
     let [needed, between, count] = words[..] else { return None };

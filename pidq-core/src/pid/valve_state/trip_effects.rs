@@ -150,7 +150,7 @@ fn starts_machine(
         .collect();
     charge(1 + stated.len() as u64)?;
     let stops = |text: &&str| has_word(text, vocabulary::STOP_WORDS);
-    Ok(stated.iter().any(|text| states_start(text)) && !stated.iter().any(|text| stops(text)))
+    Ok(stated.iter().any(|text| states_start(text)) && !stated.iter().any(stops))
 }
 
 /// Returns what a trip has to do to a valve: that of a shutdown valve or of one that fails closed is to close it.
