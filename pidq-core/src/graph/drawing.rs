@@ -439,6 +439,14 @@ impl<'a> Drawing<'a> {
         self.topology.roles[node as usize] == Role::None && self.class_ends_with_word(node, vocabulary::NOTE_CLASSES)
     }
 
+    /// Returns the notes on the drawing, in document order. They are found once per network.
+    pub fn notes(&self) -> &[NodeId] {
+        self.topology.notes.get_or_init(|| {
+            let nodes = 0..self.topology.node_count() as NodeId;
+            nodes.filter(|node| self.topology.flow_degree(*node) == 0 && self.is_note(*node)).collect()
+        })
+    }
+
     /// Returns the classes of a node in snake_case. Strings longer than a class are skipped, since scanning them on
     /// each call would be too slow.
     pub(super) fn classes(&self, node: NodeId) -> impl Iterator<Item = String> + use<'_, 'a> {

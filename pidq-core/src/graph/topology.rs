@@ -208,6 +208,8 @@ pub(crate) struct Topology {
     pub pipe_states: EdgeMemos,
     /// Line nodes by their tag, in the spelling that all tags share which differ only in case, blanks and hyphens.
     pub lines_by_tag: OnceLock<HashMap<String, Vec<NodeId>>>,
+    /// Notes on the drawing.
+    pub notes: OnceLock<Box<[NodeId]>>,
     /// Names of fields and attributes that may state a position, a lock, a status or a removal.
     state_names: OnceLock<NameFilter>,
     /// Names of fields and attributes with a label or a description.
@@ -278,6 +280,7 @@ impl Topology {
             memos: NodeMemos::default(),
             pipe_states: EdgeMemos::default(),
             lines_by_tag: OnceLock::new(),
+            notes: OnceLock::new(),
             state_names: OnceLock::new(),
             text_names: OnceLock::new(),
             absences: OnceLock::new(),

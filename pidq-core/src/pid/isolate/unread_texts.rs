@@ -1,6 +1,8 @@
 //! Texts of a volume that say that it has connections that are not drawn, and notes on the sheet that name a barrier or equipment
 //! of it by the tag.
 
+use hashbrown::HashSet;
+
 use super::{Isolation, Uncertainty};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
@@ -11,14 +13,15 @@ use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary::{self, StatedOf};
 use crate::graph::walk::Visitor;
 use crate::pid::ChargeFn;
-use crate::pid::stated_values::{plain_name, stated_fields};
-use crate::pid::valve_state::open_equipment::{Opening, opening, opening_by_text};
+use crate::pid::valve_state::open_equipment::{Opening, opening, opening_in_text};
 use crate::pid::valve_state::state_phrases::has_state_phrase;
-use crate::pid::valve_state::unread_texts::{note_texts, speaks_against_valve};
+use crate::pid::valve_state::unread_texts::{note_texts, speaks_against_valve, texts_of_note};
 use crate::pid::valve_state::{texts, texts_of_pipe};
 
 /// Limit of the notes of a sheet that are compared with tags.
 const MAX_NOTES: usize = 256;
+/// Limit of the text of a note in bytes; a longer one is not read.
+const MAX_NOTE: usize = 4096;
 
 impl Isolation<'_, '_> {
     /// Notes equipment and pipes of the volume with a text about connections that are not drawn, and what a note on the sheet
@@ -42,27 +45,28 @@ impl Isolation<'_, '_> {
         if !notes.is_empty() {
             found.extend(self.contradicted_by(&notes, &mut |units| visitor.charge(units))?);
         }
-        found.retain(|new| !self.uncertainties.iter().any(|known| (known.reason, known.at) == (new.reason, new.at)));
-        let mut pipes = hashbrown::HashSet::new();
-        found.retain(|new| new.edge == NONE || pipes.insert(new.edge));
+        let known: HashSet<_> = self.uncertainties.iter().map(|known| (known.reason, known.at)).collect();
+        let mut pipes = HashSet::new();
+        found.retain(|new| !known.contains(&(new.reason, new.at)) && (new.edge == NONE || pipes.insert(new.edge)));
         self.uncertainties.extend(found);
         Ok(())
     }
 
     /// Returns the barriers and the equipment of the volume that a note names by the tag and speaks against.
-    fn contradicted_by(&self, notes: &[&str], charge: ChargeFn<'_>) -> Result<Vec<Uncertainty>> {
+    fn contradicted_by(&self, notes: &[String], charge: ChargeFn<'_>) -> Result<Vec<Uncertainty>> {
+        const BYTES_PER_UNIT: usize = 64;
+        let units: usize = notes.iter().map(|note| 1 + note.len() / BYTES_PER_UNIT).sum();
         let barriers = self.barriers.iter().map(|barrier| self.steps[barrier.step as usize].node);
         let is_equipment = |node: &NodeId| self.drawing.topology.roles[*node as usize] == Role::Equipment;
         let equipment = self.inside.iter().copied().filter(is_equipment);
+        let barriers = barriers.map(|node| (node, speaks_against_valve as fn(&str) -> bool));
+        let equipment = equipment.map(|node| (node, says_undrawn as fn(&str) -> bool));
         let mut found = Vec::new();
-        for (node, is_barrier) in barriers.map(|node| (node, true)).chain(equipment.map(|node| (node, false))) {
-            charge(1 + notes.len() as u64)?;
-            let Some(tag) = self.drawing.tag(node) else { continue };
-            let speaks_against = |note: &&&str| match is_barrier {
-                true => speaks_against_valve(note),
-                false => says_undrawn(note),
-            };
-            if notes.iter().filter(|note| names_tag(note, tag)).any(|note| speaks_against(&note)) {
+        for (node, speaks_against) in barriers.chain(equipment) {
+            charge(units as u64)?;
+            let Some(tag) = self.drawing.tag(node).filter(|tag| tag.len() <= MAX_CLASS) else { continue };
+            let tag = tag.trim().to_lowercase();
+            if notes.iter().any(|note| names_tag(note, &tag) && speaks_against(note)) {
                 found.push(Uncertainty { reason: "unread_text", at: node, edge: NONE });
             }
         }
@@ -80,39 +84,29 @@ fn has_undrawn_connection(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a note says that equipment has a connection that is not drawn, or is open.
 fn says_undrawn(note: &str) -> bool {
-    has_state_phrase(note, StatedOf::Equipment) || opening_by_text(note) != Opening::NotStated
+    has_state_phrase(note, StatedOf::Equipment) || opening_in_text(note) != Opening::NotStated
 }
 
-/// Returns the notes of the sheet: their nodes, and those of its metadata.
-fn sheet_notes<'a>(drawing: &Drawing<'a>, charge: ChargeFn<'_>) -> Result<Vec<&'a str>> {
-    charge(1 + drawing.topology.node_count() as u64)?;
-    let nodes = (0..drawing.topology.node_count() as NodeId).filter(|node| drawing.is_note(*node));
-    let mut notes: Vec<&str> = nodes
-        .take(MAX_NOTES)
-        .flat_map(|node| {
-            let named = [Names::Description, Names::Remarks, Names::ComponentName];
-            let fields = drawing.node(node).as_object().into_iter().flat_map(stated_fields);
-            let own = fields.filter(|(name, _)| {
-                name.len() <= MAX_CLASS && vocabulary::NOTE_TEXT_FIELDS.contains(&plain_name(name).as_str())
-            });
-            let own = own.filter_map(|(_, stated)| stated.value.as_str());
-            named.into_iter().flat_map(move |names| texts(drawing, node, names)).chain(own).collect::<Vec<_>>()
-        })
-        .collect();
+/// Returns the notes of the sheet in lower case: those of its nodes, and those of its metadata.
+fn sheet_notes(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec<String>> {
+    let nodes = &drawing.notes()[..drawing.notes().len().min(MAX_NOTES)];
+    charge(1 + nodes.len() as u64)?;
+    let of_nodes = nodes.iter().flat_map(|node| texts_of_note(drawing, *node));
     let fields = drawing.metadata.as_object().into_iter().flat_map(|fields| fields.iter());
-    for (_, value) in fields.filter(|(name, _)| vocabulary::contains_plain(vocabulary::SHEET_NOTE_FIELDS, name)) {
+    let fields = fields.filter(|(name, _)| vocabulary::contains_plain(vocabulary::SHEET_NOTE_FIELDS, name));
+    let of_metadata = fields.flat_map(|(_, value)| {
         let list = value.as_array().into_iter().flat_map(|list| list.iter()).filter_map(|note| note.as_str());
-        notes.extend(value.as_str().into_iter().chain(list).take(MAX_NOTES));
-    }
-    Ok(notes)
+        value.as_str().into_iter().chain(list).take(MAX_NOTES)
+    });
+    let notes = of_nodes.chain(of_metadata).filter(|note| note.len() <= MAX_NOTE);
+    Ok(notes.map(str::to_lowercase).collect())
 }
 
-/// Returns whether a text has a tag as a word of its own, in any case.
+/// Returns whether a text has a tag as a word of its own; both are in lower case.
 fn names_tag(text: &str, tag: &str) -> bool {
-    let (text, tag) = (text.to_lowercase(), tag.trim().to_lowercase());
     let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     tag.len() > 1
         && text
-            .match_indices(&tag)
+            .match_indices(tag)
             .any(|(at, _)| is_end(text[..at].chars().next_back()) && is_end(text[at + tag.len()..].chars().next()))
 }

@@ -46,7 +46,7 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
         }
         false => Opening::NotStated,
     };
-    let of_texts = own_texts().map(by_text).max().unwrap_or(Opening::NotStated);
+    let of_texts = own_texts().map(opening_in_text).max().unwrap_or(Opening::NotStated);
     if drawing.raises_pressure(equipment) {
         return by_class.max(of_texts);
     }
@@ -56,13 +56,8 @@ pub(crate) fn opening(drawing: &Drawing<'_>, equipment: NodeId) -> Opening {
     by_class.max(of_texts).max(of_fields)
 }
 
-/// Returns what a note about equipment says.
-pub(crate) fn opening_by_text(text: &str) -> Opening {
-    by_text(text)
-}
-
 /// Returns what a text says. A clause about a relief device says nothing about the equipment.
-fn by_text(text: &str) -> Opening {
+pub(crate) fn opening_in_text(text: &str) -> Opening {
     let read = |clause: &Vec<String>| match () {
         () if !names_opening(clause) || any_limits(clause, Limited::OpenTop) => Opening::NotStated,
         () if has_any(clause, vocabulary::RELIEF_WORDS_IN_TEXTS) => Opening::NotStated,
@@ -98,7 +93,7 @@ fn by_field(name: &str, value: Value<'_>) -> Opening {
         true => Opening::Possible,
         false => Opening::Stated,
     };
-    let text = || value.as_str().map_or(Opening::NotStated, by_text);
+    let text = || value.as_str().map_or(Opening::NotStated, opening_in_text);
     match () {
         () if is_for(vocabulary::COVER_FIELD_WORDS) => {
             let is_absent =

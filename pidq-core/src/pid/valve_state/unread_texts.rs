@@ -122,16 +122,18 @@ pub(crate) fn speaks_against_valve(note: &str) -> bool {
 pub(crate) fn note_texts<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = &'a str> {
     let topology = &drawing.topology;
     let nodes = topology.table(EdgeFilter::All, Direction::Both).nodes(node).iter().copied();
-    let notes = nodes.filter(|other| drawing.is_note(*other));
+    nodes.filter(|other| drawing.is_note(*other)).flat_map(move |note| texts_of_note(drawing, note))
+}
+
+/// Returns the texts of a note on the drawing.
+pub(crate) fn texts_of_note<'a>(drawing: &Drawing<'a>, note: NodeId) -> impl Iterator<Item = &'a str> {
     let names = [Names::Description, Names::Remarks, Names::ComponentName, Names::Tag];
-    notes.flat_map(move |note| {
-        let fields = drawing.node(note).as_object().into_iter().flat_map(stated_fields);
-        let own = fields.filter(|(name, _)| {
-            name.len() <= MAX_CLASS && vocabulary::NOTE_TEXT_FIELDS.contains(&plain_name(name).as_str())
-        });
-        let own = own.filter_map(|(_, stated)| stated.value.as_str());
-        names.into_iter().flat_map(move |names| texts(drawing, note, names)).chain(own)
-    })
+    let fields = drawing.node(note).as_object().into_iter().flat_map(stated_fields);
+    let own = fields.filter(|(name, _)| {
+        name.len() <= MAX_CLASS && vocabulary::NOTE_TEXT_FIELDS.contains(&plain_name(name).as_str())
+    });
+    let own = own.filter_map(|(_, stated)| stated.value.as_str());
+    names.into_iter().flat_map(move |names| texts(drawing, note, names)).chain(own)
 }
 
 /// Returns whether a text of a safeguard or a signal has a doubt, a negation or a participle that no rule understands.
