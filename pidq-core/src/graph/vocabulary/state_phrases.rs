@@ -141,7 +141,6 @@ pub const NO_CONNECTION_WORDS: &[&str] = &[
     "fireproofing",
     "foundation",
     "grounding",
-    "heat",
     "insulation",
     "internals",
     "isolierung",
