@@ -134,30 +134,18 @@ impl<'s, const PARTIAL: bool> Loader<'s, PARTIAL> {
     /// Returns the arena, without its source text.
     fn arena(mut self) -> Result<Arena> {
         let root = self.document()?;
-        let Loader {
-            decoded,
-            cells,
-            containers,
-            texts,
-            lexemes,
-            symbols,
-            shapes,
-            duplicate_keys,
-            has_rounded_integers,
-            ..
-        } = self;
         let mut arena = Arena {
             source: String::new(),
-            decoded,
-            cells,
-            containers,
-            texts,
-            lexemes,
-            symbols,
-            shapes,
+            decoded: self.decoded,
+            cells: self.cells,
+            containers: self.containers,
+            texts: self.texts,
+            lexemes: self.lexemes,
+            symbols: self.symbols,
+            shapes: self.shapes,
             root,
-            duplicate_keys,
-            has_rounded_integers,
+            duplicate_keys: self.duplicate_keys,
+            has_rounded_integers: self.has_rounded_integers,
         };
         // A projection is for one query: it does not live long enough for moving its values to pay.
         if !PARTIAL {

@@ -81,7 +81,7 @@ fn is_same_number(tag: &Tag, other: &Tag) -> bool {
     !tag.number.is_empty() && tag.number == other.number && tag.prefix == other.prefix && is_same_train
 }
 
-/// What an instrument is connected to other than through another instrument.
+/// Connections of an instrument other than through another instrument.
 #[derive(Default)]
 struct Connected {
     /// The valves, with those of the actuators at which it is.
@@ -90,6 +90,7 @@ struct Connected {
     is_at_equipment: bool,
 }
 
+/// Returns the connections of an instrument.
 fn connected(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<Connected> {
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::All, Direction::Both);
