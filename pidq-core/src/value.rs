@@ -295,6 +295,9 @@ pub(crate) struct NumberWithDigits<'a> {
 }
 
 impl<'a> Number<'a> {
+    /// The largest magnitude up to which every integer is a double: 2^53.
+    pub const MAX_EXACT_INTEGER: f64 = crate::arena::MAX_EXACT;
+
     pub(crate) fn with_digits(number: &'a NumberWithDigits<'a>) -> Number<'a> {
         Number(NumberRepr::Read(number))
     }

@@ -238,8 +238,6 @@ const MAX_TEMPLATES: usize = 32;
 const MAX_TEMPLATE_KEYS: usize = 64;
 /// Bits of the number of entries of the string cache: for results with fewer rows than the first number.
 const STRING_CACHE_BITS: [(usize, u32); 3] = [(64, 6), (1024, 10), (usize::MAX, 12)];
-/// Largest integer that a double represents exactly.
-const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// Maximum length of a cached string; longer ones hardly repeat.
 const MAX_CACHED_STRING: usize = 64;
 
@@ -653,7 +651,7 @@ impl<'a> ValueBuilder<'a> {
         // SAFETY: as above.
         let foreign_value = unsafe {
             match value.fract() == 0.0 {
-                true if value.abs() <= MAX_EXACT_INTEGER => (fns.make_integer)(value as i64),
+                true if value.abs() <= Number::MAX_EXACT_INTEGER => (fns.make_integer)(value as i64),
                 // As in JavaScript: the shortest digits that identify this number.
                 true if value.abs() < 1e21 => self.long(&value.to_string()),
                 _ => (fns.make_real)(value),

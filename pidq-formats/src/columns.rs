@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pidq_core::{Array, Object, Value};
+use pidq_core::{Array, Number, Object, Value};
 
 use crate::error::{Code, Error, Result};
 
@@ -93,8 +93,9 @@ impl ColumnType {
 
 /// `53.0` is not an integer, since its text would change.
 fn is_integer(value: f64, lexeme: Option<&str>) -> bool {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    value.fract() == 0.0 && value.abs() <= EXACT && lexeme.is_none_or(|text| text.parse::<i64>().is_ok())
+    value.fract() == 0.0
+        && value.abs() <= Number::MAX_EXACT_INTEGER
+        && lexeme.is_none_or(|text| text.parse::<i64>().is_ok())
 }
 
 /// Returns the objects of a list.

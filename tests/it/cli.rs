@@ -299,6 +299,12 @@ fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
     check_error(&["check", "-f", &trailing], "", &format!("  --> {trailing}:3:4\n"), 3);
     check(&["check", "--from-file", &query], "", "", 0);
     check_error(&["check", "-f", &query, ".a"], "", "cannot be used with", 2);
+    check_error(&["explain", "-f", &wrong, PLANT], "", &format!("  --> {wrong}:3:11\n"), 3);
+    check_error(&["explain", "-f", &query, "--plan", PLANT], "", "`--plan` cannot be combined with a document", 2);
+    for arguments in [["explain", "-f", &query, PLANT].as_slice(), &["explain", "--plan", "-f", &query]] {
+        let output = pidq(arguments, "");
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(0), false), "{arguments:?}");
+    }
 }
 
 #[test]

@@ -27,6 +27,13 @@ fn files_have_one_or_more_documents() {
 fn a_warning_is_printed_once_for_all_documents() {
     let shown = String::from_utf8_lossy(&pidq(&["query", ".b"], &"{\"a\":1}\n".repeat(3)).stderr).into_owned();
     assert_eq!(shown.matches("PQW01").count(), 1, "{shown}");
+    // A field that another document has is not missing.
+    for (documents, warnings) in
+        [("{\"a\":1}\n{\"a\":2,\"b\":3}\n", 0), ("{\"a\":2,\"b\":3}\n{\"a\":1}\n", 0), ("{\"a\":1}\n{\"c\":2}\n", 1)]
+    {
+        let shown = String::from_utf8_lossy(&pidq(&["query", ".b"], documents).stderr).into_owned();
+        assert_eq!(shown.matches("PQW01").count(), warnings, "{documents}: {shown}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(crate) mod equipment_bodies;
 mod equipment_tags;
 mod hand_valves;
 mod instrument_ends;
-mod machines;
+mod missing_pipes;
 mod other_drawings;
 pub(crate) mod parts;
 mod plan;

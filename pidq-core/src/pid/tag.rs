@@ -304,7 +304,7 @@ impl Tag {
         }
         if let Some((word, ..)) = self.word() {
             return match word {
-                "BPCS" | "DCS" => None,
+                word if vocabulary::CONTROL_SYSTEMS.contains(&word) => None,
                 word if word.starts_with("SI") || word == "HIPPS" => Some(Protection::Safety),
                 _ => Some(Protection::Trip),
             };

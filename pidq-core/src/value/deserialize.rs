@@ -21,15 +21,12 @@ use serde::de::{self, Deserialize, DeserializeSeed, IntoDeserializer, Unexpected
 use serde::forward_to_deserialize_any;
 
 use super::{Array, Number, Object, Value};
-use crate::arena::path_step;
+use crate::arena::{MAX_EXACT, path_step};
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 
 /// Levels of a value. Types recurse on the stack, as deep as the value is.
 const MAX_DEPTH: u32 = 128;
-
-/// The largest magnitude up to which every whole number is a double.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'a> Value<'a> {
     /// Converts the value to a type that implements serde's `Deserialize`, without JSON text in between. Strings of the

@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::js_number_format::NumberBuffer;
 use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
-use crate::arena::{Arena, Cell, ContainerId, ItemSpans, Kind, load::array_index};
+use crate::arena::{Arena, Cell, ContainerId, ItemSpans, Kind, MAX_EXACT, load::array_index};
 use crate::error::{Code, Error, Result};
 
 /// Buffer size of the output, in bytes.
@@ -441,10 +441,9 @@ impl Serialize for DepthLimited<'_> {
 
 /// Serializes whole numbers as integers, so that formats with both kinds show `3` and not `3.0`.
 fn serialize_number<S: Serializer>(value: f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         value if !value.is_finite() => serializer.serialize_unit(),
-        value if value.trunc() == value && value.abs() <= EXACT => serializer.serialize_i64(value as i64),
+        value if value.trunc() == value && value.abs() <= MAX_EXACT => serializer.serialize_i64(value as i64),
         value => serializer.serialize_f64(value),
     }
 }

@@ -246,11 +246,9 @@ fn padded<T: Clone + Default>(before: usize, values: Vec<T>) -> Vec<T> {
 /// Returns the integer value of a number whose text has neither point nor exponent.
 #[inline]
 pub fn integer(number: Number<'_>) -> Option<i64> {
-    /// Largest integer that a double represents exactly.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number.value();
     match number.lexeme() {
         Some(text) => text.parse().ok(),
-        None => (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64),
+        None => (value.fract() == 0.0 && value.abs() <= Number::MAX_EXACT_INTEGER).then_some(value as i64),
     }
 }

@@ -1,7 +1,7 @@
 //! Subcommand `pidq explain`: prints the plan or the profile of a query.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -21,12 +21,16 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The query
-    query: String,
+    /// Query; with --from-file, the document
+    #[arg(required_unless_present = "from_file")]
+    query: Option<String>,
 
     /// Document; `-` or none reads standard input
-    #[arg(default_value = "-", hide_default_value = true)]
-    file: PathBuf,
+    file: Option<PathBuf>,
+
+    /// Read the query from a file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
+    from_file: Option<PathBuf>,
 
     /// Print the static plan, without a document
     #[arg(long, conflicts_with = "file")]
@@ -54,11 +58,22 @@ enum Format {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    let query = options.query_options.compile(&options.query)?;
+    match &options.from_file {
+        None => explain(options, options.query.as_deref().unwrap_or_default(), options.file.as_deref()),
+        Some(_) if options.plan && options.query.is_some() => {
+            Err(Failure::Usage("`--plan` cannot be combined with a document".into()))
+        }
+        Some(path) => explain(options, &input::text(path)?, options.query.as_deref().map(Path::new))
+            .map_err(|failure| failure.of_query_file(Some(path))),
+    }
+}
+
+fn explain(options: &Options, text: &str, document: Option<&Path>) -> Result {
+    let query = options.query_options.compile(text)?;
     if options.plan {
         return print_plan(&query.plan(), options.format);
     }
-    let graph = input::graph(&options.file)?;
+    let graph = input::graph(document.unwrap_or(Path::new("-")))?;
     let (profile, time) = options.limits.run(|limits| profile(&query, &graph, limits))?;
     match options.format {
         Format::Json => print_json(&profile, time)?,

@@ -175,9 +175,11 @@ fn run_on_files(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
             first_failure.get_or_insert(failure.status());
         }
         if documents.must_read() {
+            printed_warnings.print_missing(query);
             printer.flush()?;
         }
     }
+    printed_warnings.print_missing(query);
     let status = first_failure.unwrap_or_else(|| options.status(printer.last()));
     match status {
         Status::Done => printer.output().show()?,
@@ -321,7 +323,7 @@ fn run_on_document(
         let scratch = Scratch::new();
         let outcome = document.run(&scratch, limits).map_err(failure_of)?;
         let checked = printed_warnings.check(query, document.graph(), outcome.value, limits);
-        printed_warnings.print(merged(outcome.warnings.clone(), checked), query);
+        printed_warnings.add(merged(outcome.warnings.clone(), checked), query);
         if outcome.uses_graph {
             printed_warnings.print(graph_warnings(document.graph(), &outcome.warnings), query);
         }
@@ -350,6 +352,8 @@ struct PrintedWarnings {
     known: HashSet<(&'static str, String)>,
     /// Number of documents that were checked.
     checked: usize,
+    /// Fields that no object of any document had, since the last time they were printed; `None` before a document.
+    missing: Option<Vec<Warning>>,
 }
 
 /// Number of documents of a run that are checked if they give nothing.
@@ -363,6 +367,26 @@ impl PrintedWarnings {
         }
         self.checked += 1;
         query.check_against(document, limits)
+    }
+
+    /// Prints the warnings of a document, except missing fields: another document may have them.
+    fn add(&mut self, warnings: Vec<Warning>, query: &Query) {
+        let (missing, others): (Vec<Warning>, _) = warnings.into_iter().partition(is_missing_field);
+        self.print(others, query);
+        self.missing = Some(match self.missing.take() {
+            None => missing,
+            Some(known) => {
+                let is_still_missing =
+                    |field: &Warning| missing.iter().any(|warning| subject(warning) == subject(field));
+                known.into_iter().filter(is_still_missing).collect()
+            }
+        });
+    }
+
+    /// Prints the fields that are missing in all documents so far.
+    fn print_missing(&mut self, query: &Query) {
+        let missing = self.missing.take().unwrap_or_default();
+        self.print(missing, query);
     }
 
     fn print(&mut self, warnings: Vec<Warning>, query: &Query) {
@@ -388,12 +412,17 @@ fn merged(mut warnings: Vec<Warning>, checked: Vec<Warning>) -> Vec<Warning> {
 /// Returns what a warning is about: the field that no object has, which may be in several places of the query, or a part of
 /// the query.
 fn subject(warning: &Warning) -> String {
-    let field = warning.message.rsplit('`').nth(1).filter(|_| warning.code == "PQW01");
+    let field = warning.message.rsplit('`').nth(1).filter(|_| is_missing_field(warning));
     match (field, warning.span) {
         (Some(field), _) => field.to_owned(),
         (None, Some(span)) => format!("{span:?}"),
         (None, None) => warning.message.clone(),
     }
+}
+
+/// Returns true for the warning that no object had a field.
+fn is_missing_field(warning: &Warning) -> bool {
+    warning.code == "PQW01"
 }
 
 /// Returns true for a result that a mistake in the query may give: nothing, or the text of an object.
