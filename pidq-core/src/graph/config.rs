@@ -244,6 +244,17 @@ impl TopologyConfig {
         if words.contains("valve") { None } else { self.role_of(&(words + "_valve")) }
     }
 
+    /// Returns whether a class leaves the type of a piping item to another field: `valve`, `piping_component`.
+    pub(super) fn is_general_class(&self, class: &str) -> bool {
+        class.len() <= MAX_CLASS && roles::is_general(last_part(&snake_case(class)))
+    }
+
+    /// Returns the role that the type of an item of a general class states: `gate`, `check valve`.
+    pub(super) fn role_of_type(&self, text: &str, is_valve: bool) -> Option<Role> {
+        let of_valve = || if is_valve { self.role_of_valve(text) } else { None };
+        self.role_of(text).or_else(of_valve)
+    }
+
     /// Returns what is known about a class that has no role; `None` if nothing is. A rule of the drawing that gives it
     /// the role `none` declares that it is passed.
     pub(crate) fn passage_of(&self, class: &str) -> Option<Passage> {

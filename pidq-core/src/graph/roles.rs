@@ -6,7 +6,7 @@ mod other_languages;
 mod passage;
 mod tag_letters;
 
-pub(super) use built_in::{built_in_role, has_several_ways, is_unspecified_valve, patterns};
+pub(super) use built_in::{built_in_role, has_several_ways, is_general, is_unspecified_valve, patterns};
 pub(crate) use class_words::is_hand_valve_word;
 pub(crate) use other_languages::EQUIPMENT as EQUIPMENT_IN_OTHER_LANGUAGES;
 pub(crate) use passage::Passage;

@@ -602,6 +602,7 @@ impl Topology {
         self.zones = vec![NONE; count];
         let config = &self.config;
         let mut classes = FieldReader::new(config.names(Names::Class));
+        let mut component_names = FieldReader::new(config.names(Names::ComponentName));
         let mut types = FieldReader::new(config.names(Names::NodeType));
         let mut parents = FieldReader::new(config.names(Names::Parent));
         let mut zones = FieldReader::new(config.names(Names::Zone));
@@ -614,7 +615,10 @@ impl Topology {
                 self.roles.push(Role::None);
                 continue;
             };
-            let role = classifier.first_role(&mut classes, object)?;
+            let role = match classifier.first_role(&mut classes, object)? {
+                None => classifier.role_by_type(&mut classes, &mut component_names, object),
+                role => role,
+            };
             // A line or a loop is never an item, whatever its class.
             let kind = types.first(object).and_then(Value::as_str);
             groups[node] = kind.map_or(Ok(GroupKind::None), |word| classifier.group(word))?;
@@ -856,6 +860,29 @@ impl<'c, 'a> Classifier<'c, 'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the role of a node with a general class, such as `valve`, by the fields with its type; `None` if they
+    /// state none or several.
+    fn role_by_type(
+        &self,
+        classes: &mut FieldReader<'c, 'a>,
+        component_names: &mut FieldReader<'c, 'a>,
+        node: Object<'a>,
+    ) -> Option<Role> {
+        let config = self.config;
+        let of = |fields: &mut FieldReader<'c, 'a>| -> Vec<&'a str> {
+            (0..fields.len()).filter_map(|at| fields.get(node, at)?.as_str()).collect()
+        };
+        let classes = of(classes);
+        if !classes.iter().any(|class| config.is_general_class(class)) {
+            return None;
+        }
+        let is_valve = classes.iter().any(|class| class.to_ascii_lowercase().contains("valve"));
+        let types = classes.into_iter().chain(of(component_names));
+        let mut roles = types.filter_map(|text| config.role_of_type(text, is_valve));
+        let first = roles.next()?;
+        roles.all(|role| role == first).then_some(first)
     }
 }
 

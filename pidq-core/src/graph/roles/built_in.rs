@@ -168,6 +168,15 @@ pub(in crate::graph) fn is_unspecified_valve(class: &str) -> bool {
     [UNSPECIFIED_VALVES, UNKNOWN_CLASSES, other_languages::HAND_VALVES].iter().any(|words| Is(words).matches(class))
 }
 
+/// Classes of valves and piping items of any type, which another field may state.
+const GENERAL_CLASSES: &[&str] =
+    &["valve", "valves", "process_valve", "inline_valve", "component", "inline_component", "piping_component", "piping_item"];
+
+/// Returns whether a class in snake_case, without its namespace, leaves the type of a piping item to another field.
+pub(in crate::graph) fn is_general(class: &str) -> bool {
+    Is(GENERAL_CLASSES).matches(class)
+}
+
 /// Built-in classes. The first matching row applies.
 const BUILT_IN: &[(Role, &[Words])] = &[
     // Measuring and spray nozzles in a pipe are not nozzles of equipment.
