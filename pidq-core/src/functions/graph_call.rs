@@ -584,6 +584,12 @@ fn unknown_node(drawing: &Drawing<'_>, reference: Value<'_>) -> Error {
     let mut similar: Vec<&str> = tags().filter(|tag| alphanumeric(tag) == alphanumeric_tag).collect();
     similar.extend(suggest::nearest(tag_text, tags()));
     if similar.is_empty() {
+        let letters: Vec<(String, &str)> = tags().map(|tag| (alphanumeric(tag), tag)).collect();
+        let found = suggest::nearest(&alphanumeric_tag, letters.iter().map(|(letters, _)| letters.as_str()));
+        let tag_of = |text: &str| letters.iter().find(|(letters, _)| letters == text).map(|(_, tag)| *tag);
+        similar.extend(found.into_iter().filter_map(tag_of));
+    }
+    if similar.is_empty() {
         similar = suggest::containing(tag_text, tags());
     }
     let mut seen = HashSet::new();

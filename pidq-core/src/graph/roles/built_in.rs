@@ -169,8 +169,16 @@ pub(in crate::graph) fn is_unspecified_valve(class: &str) -> bool {
 }
 
 /// Classes of valves and piping items of any type, which another field may state.
-const GENERAL_CLASSES: &[&str] =
-    &["valve", "valves", "process_valve", "inline_valve", "component", "inline_component", "piping_component", "piping_item"];
+const GENERAL_CLASSES: &[&str] = &[
+    "valve",
+    "valves",
+    "process_valve",
+    "inline_valve",
+    "component",
+    "inline_component",
+    "piping_component",
+    "piping_item",
+];
 
 /// Returns whether a class in snake_case, without its namespace, leaves the type of a piping item to another field.
 pub(in crate::graph) fn is_general(class: &str) -> bool {
