@@ -1,4 +1,4 @@
-"""Fixtures: one service shared by all tests that do not stop it."""
+"""Fixtures: one service of each test process, shared by all its tests that do not stop it."""
 
 import sys
 
@@ -9,7 +9,9 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from service import WORK, Service, drawing  # noqa: E402
 
 
-def pytest_sessionstart():
+def pytest_sessionstart(session):
+    if hasattr(session.config, "workerinput"):
+        return
     WORK.mkdir(parents=True, exist_ok=True)
     (WORK / "goals.txt").write_text("")
 

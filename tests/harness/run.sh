@@ -44,4 +44,7 @@ for clients in clients oidc; do
     fi
 done
 
-PIDQ_HARNESS=$work exec "$work/venv/bin/python" -m pytest -q -rs -p no:cacheprovider "$here" "$@"
+# The long form measures, and the short form mostly waits: files of tests run two at a time.
+processes=${LONG:+0}
+PIDQ_HARNESS=$work exec "$work/venv/bin/python" -m pytest -q -rs --durations=12 -p no:cacheprovider \
+    -n "${processes:-2}" --dist loadfile "$here" "$@"

@@ -87,7 +87,7 @@ def run_pidq(data_dir, *arguments, stdin=""):
 @functools.cache
 def accounts():
     """Creates a data directory with accounts of every role, with the command; returns it and the secrets of the clients."""
-    folder = WORK / "accounts"
+    folder = WORK / f"accounts{os.environ.get('PYTEST_XDIST_WORKER', '')}"
     shutil.rmtree(folder, ignore_errors=True)
     with Service(folder) as first:
         first.terminate()
