@@ -1,4 +1,4 @@
-//! Nozzles by edges for members: every answer is that of the same drawing with edges for parts.
+//! Nozzles by edges for members, or by their tags: every answer is that of the same drawing with edges for parts.
 
 use pidq::Graph;
 use serde_json::{Value, json};
@@ -69,6 +69,42 @@ fn nozzles_by_edges_for_members_are_those_of_their_equipment() {
             }
         }
     }
+}
+
+/// Returns a drawing with the tags of nozzles qualified, or with short ones, and with or without the edges that tie them to
+/// their equipment.
+fn with_nozzle_tags(plant: &str, is_qualified: bool, has_edges: bool) -> Graph {
+    let mut document: Value = serde_json::from_str(&drawing(plant)).expect("a drawing is JSON");
+    let owner_of = |nozzle: &str| nozzle.split_once('.').map(|(owner, own)| (owner.to_owned(), own.to_owned()));
+    let nodes = document["pid_graph"]["nodes"].as_array_mut().expect("nodes");
+    for node in nodes.iter_mut() {
+        if let Some((owner, own)) = node["id"].as_str().and_then(owner_of) {
+            node["tag"] = json!(if is_qualified { format!("{owner}-{own}") } else { own });
+        }
+    }
+    let edges = document["pid_graph"]["edges"].as_array_mut().expect("edges");
+    let is_owner = |edge: &Value| {
+        let owner = edge["to"].as_str().and_then(owner_of).map(|(owner, _)| owner);
+        edge["edge_type"] == "physically_has_a" && edge["from"].as_str() == owner.as_deref()
+    };
+    edges.retain(|edge| has_edges || !is_owner(edge));
+    Graph::from_json(document.to_string()).expect("a drawing")
+}
+
+#[test]
+fn nozzles_belong_to_the_equipment_that_their_tag_or_id_begins_with() {
+    // `isolate` says that a nozzle belongs to equipment only by its tag, which its other answers depend on.
+    let is_compared = |query: &&&str| !query.starts_with("isolat") && **query != "validate()";
+    for plant in PLANTS {
+        for is_qualified in [true, false] {
+            let [expected, graph] = [true, false].map(|has_edges| with_nozzle_tags(plant, is_qualified, has_edges));
+            for query in QUERIES.iter().filter(is_compared) {
+                assert_eq!(answer(&graph, query), answer(&expected, query), "{query}, {is_qualified} in {plant}");
+            }
+        }
+    }
+    let graph = with_nozzle_tags(PLANTS[0], true, false);
+    assert_eq!(answer(&graph, r#"isolate("P-1").uncertain | map(.reason) | uniq()"#), json!(["nozzle_by_tag"]));
 }
 
 /// A package, its vessel and two nozzles, with edges for members.

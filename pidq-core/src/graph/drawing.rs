@@ -245,8 +245,9 @@ impl<'a> Drawing<'a> {
         if let Some(tag) = self.node_field(node, Names::QualifiedTag).and_then(Value::as_str) {
             return Some(tag.into());
         }
-        let owner = self.tag(self.topology.owner(node)?)?;
-        Some(format!("{owner}-{}", self.tag(node)?))
+        let (owner, own) = (self.tag(self.topology.owner(node)?)?, self.tag(node)?);
+        let is_qualified = own.strip_prefix(owner).is_some_and(|rest| rest.starts_with(['-', '/', '.', ':', '_', ' ']));
+        Some(if is_qualified { own.into() } else { format!("{owner}-{own}") })
     }
 
     /// Returns the display name of a node: its unique tag, its tag, or its id.

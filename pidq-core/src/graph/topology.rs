@@ -6,6 +6,7 @@
 pub(crate) mod absences;
 mod equipment_by_nozzles;
 mod named_owners;
+mod owners_by_tag;
 mod ports;
 
 use std::sync::{Arc, OnceLock};
@@ -176,6 +177,8 @@ pub(crate) struct Topology {
     field_memberships: Vec<[NodeId; 2]>,
     /// Nozzles and parts of equipment with the owner that a field names otherwise than by the id of a parent.
     pub named_owners: Vec<[NodeId; 2]>,
+    /// Nozzles with the equipment that only their tag names.
+    pub owners_by_tag: Vec<[NodeId; 2]>,
     /// Equipment and its parts without pipes that only a field defines, such as chambers. Ascending.
     field_parts: Vec<[NodeId; 2]>,
     /// The memberships by field, from groups to members.
@@ -241,6 +244,7 @@ impl Topology {
         topology.named_owners = topology.named_owners(nodes, &ids, &groups);
         topology.ids = ids.index;
         topology.find_equipment_by_nozzles(nodes, &groups);
+        topology.owners_by_tag = topology.owners_by_tag(nodes, &groups);
         topology.find_ports(&groups);
         let is_relief = |node: &NodeId| topology.roles[*node as usize] == Role::Relief;
         topology.relief_devices = (0..topology.node_count() as u32).filter(is_relief).collect();
@@ -261,6 +265,7 @@ impl Topology {
             has_nested_equipment: false,
             field_memberships: Vec::new(),
             named_owners: Vec::new(),
+            owners_by_tag: Vec::new(),
             field_parts: Vec::new(),
             field_members: OnceLock::new(),
             all_flags: EdgeFlags::default(),

@@ -45,7 +45,7 @@ impl Topology {
     }
 
     /// Returns wholes with their parts or members, by edges and by fields.
-    fn owner_pairs(&self) -> Vec<[NodeId; 2]> {
+    pub(super) fn owner_pairs(&self) -> Vec<[NodeId; 2]> {
         let parts = self.edges_of(EdgeFlags::PART).map(|edge| self.in_order(self.ends[edge as usize], edge));
         let members = self.member_edges().map(|(pair, edge)| self.in_order(pair, edge));
         let fields = self.field_memberships.iter().chain(&self.named_owners).map(|[member, group]| [*group, *member]);

@@ -8,7 +8,7 @@ use crate::graph::roles::Role;
 
 impl Topology {
     /// Assigns ports to equipment, by the edges between equipment and its parts, then by those for members, then by the
-    /// fields that name an owner.
+    /// fields that name an owner, then by their tags.
     pub(super) fn find_ports(&mut self, groups: &[GroupKind]) {
         let mut containers = vec![[NONE; 2]; self.node_count()];
         let parts: Vec<EdgeId> = self.edges_of(EdgeFlags::PART).collect();
@@ -121,9 +121,9 @@ impl Topology {
         self.field_parts = field_parts;
     }
 
-    /// Applies the other fields that name an owner to nozzles and parts that are none of other equipment.
+    /// Applies the other fields and the tags that name an owner to nozzles and parts that are none of other equipment.
     fn apply_named_owners(&self, containers: &mut [[u32; 2]]) {
-        for [part, owner] in self.named_owners.iter().copied() {
+        for [part, owner] in self.named_owners.iter().chain(&self.owners_by_tag).copied() {
             let container = &mut containers[part as usize];
             if container[0] == NONE {
                 *container = [owner, NONE];

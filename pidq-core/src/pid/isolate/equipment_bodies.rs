@@ -1,11 +1,12 @@
 //! Bodies that are open to equipment, or may be: its parts, what it is a part of, and equipment with the same tag.
 
-use super::equipment_tags::EquipmentTags;
+use super::equipment_tags::equipment_tags;
 use super::other_drawings::with_same_tag;
 use super::parts::Parts;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_tags::EquipmentTags;
 use crate::pid::ChargeFn;
 use crate::pid::relief::protected::Bodies;
 
@@ -18,7 +19,7 @@ pub(crate) struct EquipmentBodies {
 
 impl EquipmentBodies {
     pub fn collect(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<EquipmentBodies> {
-        Ok(EquipmentBodies { parts: Parts::collect(drawing, charge)?, tags: EquipmentTags::collect(drawing, charge)? })
+        Ok(EquipmentBodies { parts: Parts::collect(drawing, charge)?, tags: equipment_tags(drawing, charge)? })
     }
 
     /// Returns the bodies that are open to equipment, or may be.

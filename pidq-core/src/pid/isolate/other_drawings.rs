@@ -3,11 +3,12 @@
 use hashbrown::HashSet;
 
 use super::Isolation;
-use super::equipment_tags::EquipmentTags;
+use super::equipment_tags::equipment_tags;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_tags::EquipmentTags;
 use crate::graph::roles::Role;
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
@@ -26,7 +27,7 @@ impl Isolation<'_, '_> {
         let has_pipe = |node: NodeId| topology.flow_degree(node) > 0;
         let is_piped = |node: NodeId| has_pipe(node) || topology.ports.nodes(node).iter().any(|port| has_pipe(*port));
         let is_equipment = |node: NodeId| topology.roles[node as usize] == Role::Equipment;
-        let by_tag = EquipmentTags::collect(self.drawing, &mut |units| visitor.charge(units))?;
+        let by_tag = equipment_tags(self.drawing, &mut |units| visitor.charge(units))?;
         for node in self.inside.clone().into_iter().filter(|node| is_equipment(*node)) {
             let same = with_same_tag(self.drawing, node, &by_tag, &mut |units| visitor.charge(units))?;
             if same.iter().any(|other| !inside.contains(other) && is_piped(*other)) {

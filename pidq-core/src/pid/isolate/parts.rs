@@ -6,12 +6,13 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::equipment_tags::EquipmentTags;
+use super::equipment_tags::equipment_tags;
 use super::is_unknown;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::graph::equipment_tags::EquipmentTags;
 use crate::graph::roles::{Passage, Role};
 use crate::graph::topology::EdgeFlags;
 use crate::graph::vocabulary;
@@ -57,6 +58,10 @@ impl Parts {
         for [part, whole] in topology.named_owners.iter().copied() {
             found.add(drawing, whole, part);
         }
+        for [nozzle, equipment] in topology.owners_by_tag.iter().copied() {
+            found.by_tag.insert(nozzle);
+            found.add(drawing, equipment, nozzle);
+        }
         found.add_associated_nozzles(drawing, charge)?;
         let mut tags = None;
         for node in 0..topology.node_count() as u32 {
@@ -72,7 +77,7 @@ impl Parts {
             if may_be_nozzle(drawing, node) && !found.wholes.contains_key(&node) {
                 let tags = match &tags {
                     Some(tags) => tags,
-                    None => tags.insert(EquipmentTags::collect(drawing, charge)?),
+                    None => tags.insert(equipment_tags(drawing, charge)?),
                 };
                 for equipment in equipment_by_tag(drawing, node, tags) {
                     charge(1)?;
