@@ -474,7 +474,7 @@ impl Styles {
 /// Maximum length of a source line that is shown; longer lines are cut around the span.
 const MAX_SHOWN_LEN: usize = 100;
 
-/// Adds the source line of `span` and the carets below it.
+/// Adds the source line of `span`, with its number if there are several lines, and the carets below it.
 fn render_source(text: &mut String, source: &str, span: Span, label: Option<&str>, styles: &Styles) {
     let start = floor_char_boundary(source, span.start as usize);
     let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -490,8 +490,12 @@ fn render_source(text: &mut String, source: &str, span: Span, label: Option<&str
     let ellipsis = if skipped > 0 { "…" } else { "" };
     let indent = " ".repeat(width(ellipsis) + width(&before));
     let carets = "^".repeat(width(&marked).max(1));
-    text.push_str(&format!("  | {ellipsis}{before}{marked}{after}\n"));
-    text.push_str(&format!("  | {indent}{}{carets}{}", styles.caret, styles.reset));
+    // The number of the line, if there are several.
+    let line = source[..start].matches('\n').count() + 1;
+    let number = if source.trim_end().contains('\n') { format!("{line} ") } else { "  ".into() };
+    let gutter = " ".repeat(number.len());
+    text.push_str(&format!("{number}| {ellipsis}{before}{marked}{after}\n"));
+    text.push_str(&format!("{gutter}| {indent}{}{carets}{}", styles.caret, styles.reset));
     text.push_str(&label.map_or(String::from("\n"), |label| format!(" {}{label}{}\n", styles.caret, styles.reset)));
 }
 

@@ -484,8 +484,9 @@ impl<'a> EvalContext<'a> {
         match &function.body {
             CustomBody::Lazy(body) => body(self, input, arguments),
             CustomBody::Strict(body) => {
-                let mut args = Vec::with_capacity(plans.len());
-                for at in 0..plans.len() {
+                let count = plans.len().max(arguments.function.listed_params());
+                let mut args = Vec::with_capacity(count);
+                for at in 0..count {
                     args.push(self.eval_argument(arguments, at, input)?);
                 }
                 body(self, input, &args)

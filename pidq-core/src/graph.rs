@@ -10,7 +10,6 @@ pub(crate) mod connectivity;
 pub(crate) mod cycles;
 pub(crate) mod drawing;
 pub(crate) mod equipment_sides;
-pub(crate) mod equipment_tags;
 mod field_reader;
 pub(crate) mod index;
 pub(crate) mod items;

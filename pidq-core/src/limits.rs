@@ -20,7 +20,7 @@ pub struct Limits<'c> {
     pub string: usize,
     /// Backtracks of one search with a regular expression that has lookaround or back-references. They also use fuel.
     pub backtracks: usize,
-    /// Rows of a traversal or of a report about the graph.
+    /// Rows of a walk, such as `downstream` and `trace`. What else a query lists is limited by fuel and memory.
     pub rows: usize,
     /// Paths and cycles that one call returns by default; with an explicit `limit` option, `rows` is the maximum.
     pub paths: usize,

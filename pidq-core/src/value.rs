@@ -247,6 +247,50 @@ impl From<u32> for Value<'_> {
     }
 }
 
+/// Numbers of further types. An integer beyond 2^53 becomes the nearest double; an [`OwnedValue`] has all its digits.
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Value<'_> {
+            fn from(number: $number) -> Self {
+                Value::number(number as f64)
+            }
+        })*
+    };
+}
+
+numbers!(u8, u16, i8, i16, f32, i64, u64, isize, usize);
+
+impl PartialEq for Value<'_> {
+    /// Compares by content, as `==` in a query does. Time and memory depend on the values.
+    fn eq(&self, other: &Self) -> bool {
+        compare::is_equal(*self, *other, |_| Ok(())).unwrap_or(false)
+    }
+}
+
+impl PartialEq<str> for Value<'_> {
+    fn eq(&self, text: &str) -> bool {
+        self.as_str() == Some(text)
+    }
+}
+
+impl PartialEq<&str> for Value<'_> {
+    fn eq(&self, text: &&str) -> bool {
+        self.as_str() == Some(*text)
+    }
+}
+
+impl PartialEq<f64> for Value<'_> {
+    fn eq(&self, number: &f64) -> bool {
+        self.as_f64() == Some(*number)
+    }
+}
+
+impl PartialEq<bool> for Value<'_> {
+    fn eq(&self, other: &bool) -> bool {
+        matches!(self, Value::Bool(value) if value == other)
+    }
+}
+
 impl<'a> From<&'a String> for Value<'a> {
     fn from(text: &'a String) -> Self {
         Value::String(text)

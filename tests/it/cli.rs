@@ -284,7 +284,7 @@ fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
     check(&["query", "-c", "-f", &query, &document, "-"], r#"{"a":[{"tag":1}]}"#, "[]\n[1]\n", 0);
     check_error(&["query", "-f", "no-such-query"], "", "no such file `no-such-query`", 2);
     let wrong = write_file(&folder, "wrong.pidq", ".a\n| map(.b)\n| sort(.c ? 1)\n| size()\n");
-    let heading = format!("Character ',' expected (pos: 23)\n  --> {wrong}:3:11\n  | | sort(.c ? 1)\n");
+    let heading = format!("Character ',' expected (pos: 23)\n  --> {wrong}:3:11\n3 | | sort(.c ? 1)\n");
     check_error(&["query", "-f", &wrong], "{}", &heading, 3);
     let failing = write_file(&folder, "failing.pidq", ".a\n| sum()\n");
     check_error(&["query", "-f", &failing], r#"{"a":1}"#, &format!("  --> {failing}:2:3\n"), 5);
@@ -301,7 +301,7 @@ fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
     check_error(&["check", "-f", &query, ".a"], "", "cannot be used with", 2);
     check_error(&["explain", "-f", &wrong, PLANT], "", &format!("  --> {wrong}:3:11\n"), 3);
     check_error(&["explain", "-f", &query, "--plan", PLANT], "", "`--plan` cannot be combined with a document", 2);
-    for arguments in [["explain", "-f", &query, PLANT].as_slice(), &["explain", "--plan", "-f", &query]] {
+    for arguments in [["explain", "-f", &query, &document].as_slice(), &["explain", "--plan", "-f", &query]] {
         let output = pidq(arguments, "");
         assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(0), false), "{arguments:?}");
     }

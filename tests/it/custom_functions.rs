@@ -1,7 +1,7 @@
 //! Extensions by an embedding program: custom functions, custom operators, printing options.
 
 use pidq::error::Code;
-use pidq::{Dialect, Function, Graph, Limits, Operator, Precedence, PrintOptions, Query, Value};
+use pidq::{CustomParam, Dialect, Function, Graph, Limits, Operator, Precedence, PrintOptions, Query, Value};
 
 fn operator(name: &str, text: &str) -> Operator {
     let precedence = Precedence::At("in".into());
@@ -36,6 +36,26 @@ fn a_function_returns_strings_arrays_and_objects() {
     let keys = Function::new("keys", |cx, _, _| cx.make_object([("b", Value::Null), ("1", Value::from(0.5))]));
     let result = evaluate(&dialect.with_function(keys), "keys() | entries() | map(.key)", "0", Limits::default());
     assert_eq!(result.as_deref(), Ok(r#"["1","b"]"#));
+}
+
+#[test]
+fn an_optional_parameter_that_a_query_does_not_give_is_undefined() {
+    let size = |params: Vec<CustomParam>| {
+        let count = Function::new("count", |_, _, args| Ok(Value::from(args.len())));
+        Dialect::standard().with_function(count.with_params(params))
+    };
+    let number = || CustomParam::number("n").optional();
+    for (params, query, expected) in [
+        (vec![number()], "count()", "1"),
+        (vec![number(), number()], "count(1)", "2"),
+        (vec![number(), CustomParam::any("rest").repeated()], "count()", "1"),
+        (vec![number(), CustomParam::any("rest").repeated()], "count(1, 2, 3)", "3"),
+    ] {
+        assert_eq!(evaluate(&size(params), query, "0", Limits::default()).as_deref(), Ok(expected), "{query}");
+    }
+    let first = Function::new("first", |_, _, args| Ok(Value::from(args[0] == Value::Undefined)));
+    let dialect = Dialect::standard().with_function(first.with_params([number()]));
+    assert_eq!(evaluate(&dialect, "first()", "0", Limits::default()).as_deref(), Ok("true"));
 }
 
 #[test]

@@ -99,7 +99,9 @@ fn nozzles_belong_to_the_equipment_that_their_tag_or_id_begins_with() {
         for is_qualified in [true, false] {
             let [expected, graph] = [true, false].map(|has_edges| with_nozzle_tags(plant, is_qualified, has_edges));
             for query in QUERIES.iter().filter(is_compared) {
-                assert_eq!(answer(&graph, query), answer(&expected, query), "{query}, {is_qualified} in {plant}");
+                // The way to a nozzle without an edge has none to name.
+                let query = query.replace(r#"{pass: "zone"})"#, r#"{pass: "zone"}) | map(.node.id)"#);
+                assert_eq!(answer(&graph, &query), answer(&expected, &query), "{query}, {is_qualified} in {plant}");
             }
         }
     }

@@ -5,6 +5,7 @@
 
 pub(crate) mod absences;
 mod equipment_by_nozzles;
+pub(crate) mod equipment_tags;
 mod named_owners;
 mod owners_by_tag;
 mod ports;

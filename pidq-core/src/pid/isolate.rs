@@ -336,6 +336,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.find_contradicting_joints(visitor)?;
         self.find_absent_pipes(visitor)?;
         self.note_absent_equipment(visitor)?;
+        self.note_nozzles_by_tag(visitor)?;
         self.note_missing_pipes(visitor)?;
         self.note_unread_texts(visitor)?;
         self.find_other_drawings(visitor)?;

@@ -118,7 +118,7 @@ impl Query {
             1 => format!("The parameter {} has no value", names[0]),
             _ => format!("The parameters {} have no values", names.join(", ")),
         };
-        Error::new(Code::MissingParameter, message).with_help("set it with `Query::bind`")
+        Error::new(Code::MissingParameter, message).with_help("set every parameter when the query is bound or run")
     }
 }
 
@@ -416,13 +416,32 @@ mod tests {
     }
 
     #[test]
+    fn what_borrows_from_a_query_and_its_run_can_be_used_in_another_thread() {
+        fn is_send<T: Send>() {}
+        fn is_sync<T: Sync>() {}
+        is_send::<BoundQuery<'_>>();
+        is_sync::<BoundQuery<'_>>();
+        is_send::<Value<'_>>();
+        is_sync::<Value<'_>>();
+        is_send::<crate::query::RunResult<'_>>();
+        is_send::<crate::query::ProjectedDocument<'_>>();
+        let (query, graph) = (Query::prepare("limit($n)").expect("a query"), Graph::from_json("[1,2]").expect("JSON"));
+        let bound = query.bind([("n", 1_usize)]).expect("bound");
+        let run = || bound.to_json(&graph, Limits::default()).expect("it runs");
+        assert_eq!(std::thread::scope(|scope| scope.spawn(run).join()).expect("a thread"), "[1]");
+    }
+
+    #[test]
     fn missing_and_unknown_parameters_are_errors() {
         let query = Query::prepare("filter(.tag == $tag) | limit($count)").expect("a query");
         assert_eq!(query.parameters().collect::<Vec<_>>(), ["tag", "count"]);
         let error =
             |params: &[(&str, Value<'static>)]| query.bind(params.iter().copied()).expect_err("not bound").to_string();
         let (tag, count) = (("tag", Value::from("P-1")), ("count", Value::from(1)));
-        assert_eq!(error(&[tag]), "PQ1013: The parameter '$count' has no value; set it with `Query::bind`");
+        assert_eq!(
+            error(&[tag]),
+            "PQ1013: The parameter '$count' has no value; set every parameter when the query is bound or run"
+        );
         assert_eq!(
             error(&[tag, count, ("cuont", Value::Null)]),
             "PQ1005: The query has no parameter '$cuont'; did you mean `count`?"
@@ -431,7 +450,7 @@ mod tests {
         let unbound = query.to_json(&Graph::from_json("[]").expect("JSON"), Limits::default()).expect_err("not bound");
         assert_eq!(
             unbound.to_string(),
-            "PQ1013: The parameters '$tag', '$count' have no values; set it with `Query::bind`"
+            "PQ1013: The parameters '$tag', '$count' have no values; set every parameter when the query is bound or run"
         );
         let plain = Query::parse("size()").expect("a query").bind([("a", 1)]).map(drop).expect_err("no parameters");
         assert_eq!(plain.code(), Code::UnknownVariable);

@@ -22,7 +22,7 @@ pub(crate) enum KeyIndex<'a> {
 }
 
 /// Lookup of a name in a list of keys.
-pub(crate) trait KeyLookup {
+pub(crate) trait KeyLookup: Sync {
     /// Returns the position of a name.
     fn position(&self, text: &str) -> Option<usize>;
 }

@@ -50,6 +50,11 @@ impl CustomFunction {
         (required, if is_open { usize::MAX } else { params.len() })
     }
 
+    /// Returns the number of declared parameters, without one that takes any number of arguments.
+    pub fn listed_params(&self) -> usize {
+        self.params.iter().flatten().filter(|param| !param.is_many).count()
+    }
+
     /// Checks the type of an argument.
     pub fn check(&self, at: usize, value: Value<'_>) -> Result<()> {
         let params = self.params.as_deref().unwrap_or_default();
@@ -156,7 +161,8 @@ impl CustomParam {
         CustomParam::new(name, ValueKind::Object)
     }
 
-    /// Returns the parameter as one that may be left out, and takes null.
+    /// Returns the parameter as one that may be left out, and takes null. The function gets `undefined` for it if the query
+    /// does not give it.
     pub fn optional(self) -> CustomParam {
         CustomParam { is_optional: true, ..self }
     }

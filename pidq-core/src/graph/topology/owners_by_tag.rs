@@ -5,9 +5,9 @@ use hashbrown::HashSet;
 use super::{BitSet, EdgeFlags, GroupKind, Topology};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
-use crate::graph::equipment_tags::EquipmentTags;
 use crate::graph::field_reader::FieldReader;
 use crate::graph::roles::Role;
+use crate::graph::topology::equipment_tags::EquipmentTags;
 use crate::value::{Array, Object, Value};
 
 impl Topology {

@@ -6,7 +6,7 @@ use super::parts::Parts;
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
-use crate::graph::equipment_tags::EquipmentTags;
+use crate::graph::topology::equipment_tags::EquipmentTags;
 use crate::pid::ChargeFn;
 use crate::pid::relief::protected::Bodies;
 

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::drawing::Drawing;
-use crate::graph::equipment_tags::EquipmentTags;
 use crate::graph::roles::Role;
+use crate::graph::topology::equipment_tags::EquipmentTags;
 use crate::pid::ChargeFn;
 
 /// Collects the equipment of a drawing with its tags.

@@ -180,15 +180,20 @@ impl Isolation<'_, '_> {
                 continue;
             }
             self.inside.push(node);
-            if self.parts.is_by_tag(node) {
-                self.note("nozzle_by_tag", node);
-            }
             if topology.flow_degree(node) > 0 {
                 self.begin_branch(node);
             } else if topology.roles[node as usize] == Role::Port && is_unused_port(self.drawing, node) {
                 self.gaps.push(DataGap { kind: "unconnected_nozzle", at: node, edge: NONE });
             }
         }
+    }
+
+    /// Notes the nozzles of the volume that belong to their equipment only by their tag.
+    pub(super) fn note_nozzles_by_tag<V: Visitor>(&mut self, visitor: &mut V) -> Result<()> {
+        visitor.charge(self.inside.len() as u64)?;
+        let nozzles: Vec<NodeId> = self.inside.iter().copied().filter(|node| self.parts.is_by_tag(*node)).collect();
+        nozzles.into_iter().for_each(|node| self.note("nozzle_by_tag", node));
+        Ok(())
     }
 
     /// Lists a target that is a relief device or lacks a pipe: the search does not visit it.

@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use super::adjacency::NodeId;
-use super::config::MAX_CLASS;
-use super::tag_spelling;
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::MAX_CLASS;
+use crate::graph::tag_spelling;
 
 /// Equipment by the spelling of its tags.
 #[derive(Debug, Default)]
