@@ -22,7 +22,7 @@ use crate::error::{Code, Error, Result};
 use crate::limits::{MAX_REGEX_SIZE, MAX_TOPOLOGY_NAME_SIZE, MAX_TOPOLOGY_NAMES};
 use crate::value::{Array, Object, Value};
 
-/// Names of a graph's fields and words. Plain data: use the default, or parse your own from JSON.
+/// Names of a graph's fields and words: the default, or one in which own lists, parsed from JSON, replace those of the default.
 ///
 /// ```
 /// use pidq_core::{Graph, Limits, Query, TopologyConfig};
