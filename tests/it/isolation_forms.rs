@@ -956,3 +956,60 @@ fn an_item_in_a_pipe_with_a_connection_in_its_text_may_be_open() {
         assert!(flange(text), "{text}");
     }
 }
+
+#[test]
+fn the_type_of_a_valve_with_a_general_class_is_read_from_other_fields() {
+    // The type, and what it makes of the valve: a barrier, an action that closes it, or what is passed.
+    let types = [
+        ("gate", "barrier"),
+        ("Gate Valve", "barrier"),
+        ("Ball", "barrier"),
+        ("check", "passed"),
+        ("Swing check valve", "passed"),
+        ("NRV", "passed"),
+        ("relief", "passed"),
+        ("Safety valve", "passed"),
+        ("control", "close"),
+        ("Control Valve", "close"),
+        ("3-way", "set"),
+        ("three-way valve", "set"),
+    ];
+    let judged = |fields: &Value| {
+        let found = answer_of(
+            &valve(fields),
+            r#"isolate("V-1") | [.barriers | map(.kind), .conditional | map(.action), .uncertain | map(.reason)]"#,
+        );
+        match (found[0].as_array().map_or(0, Vec::len), found[1][0].as_str(), found[2][0].as_str()) {
+            (_, _, Some(reason)) => reason.to_owned(),
+            (1, _, _) => "barrier".to_owned(),
+            (_, Some(action), _) => action.to_owned(),
+            _ => "passed".to_owned(),
+        }
+    };
+    for class in ["valve", "Valve", "piping_component.valve", "valves"] {
+        for field in ["valve_type", "ValveType", "kind", "subtype", "component_type", "type_description"] {
+            for (text, expected) in types {
+                assert_eq!(judged(&json!({"class": class, field: text})), expected, "{class} {field} {text}");
+            }
+        }
+        // Another field with a class.
+        for (text, expected) in types {
+            assert_eq!(judged(&json!({"class": class, "type": text})), expected, "{class} type {text}");
+        }
+        assert_eq!(judged(&json!({"class": class})), "unknown_class", "{class}");
+        for field in ["category", "valve_type"] {
+            assert_eq!(judged(&json!({"class": class, field: "piping"})), "unknown_class", "{class} {field}");
+        }
+        // A category beside the type says nothing.
+        assert_eq!(judged(&json!({"class": class, "category": "piping", "valve_type": "gate"})), "barrier", "{class}");
+        // Two types that differ.
+        let two = json!({"class": class, "valve_type": "gate", "subtype": "check valve"});
+        assert_ne!(judged(&two), "barrier", "{class}");
+    }
+    // Without the word for valves in the class, the type names one.
+    for class in ["piping_component", "component", "inline_component"] {
+        for (text, expected) in types.iter().filter(|(text, _)| text.to_lowercase().contains("valve")) {
+            assert_eq!(judged(&json!({"class": class, "valve_type": text})), *expected, "{class} {text}");
+        }
+    }
+}
