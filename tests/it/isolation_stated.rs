@@ -415,3 +415,81 @@ fn a_valve_that_stands_for_an_operated_one_is_actuated() {
         json!(["no", [["HV-1", "close"]]])
     );
 }
+
+#[test]
+fn a_drive_that_names_its_valve_in_a_field_makes_it_actuated() {
+    let drive = |class: &str, fields: &Value| {
+        let mut node = json!({"id": "A-1", "tag": "A-1", "node_classification": class});
+        node.as_object_mut().expect("a node").extend(fields.as_object().expect("fields").clone());
+        node
+    };
+    let conditional = |nodes: &Value| {
+        answer_of(&plant(&json!({}), nodes), r#"isolate("V-1") | [.isolated, .conditional | map(.node.id)]"#)
+    };
+    let moved = json!(["no", ["HV-1"]]);
+    let fields = [
+        "attached_to",
+        "attachedTo",
+        "mounted_on",
+        "valve",
+        "Valve Tag",
+        "equipment",
+        "parent",
+        "parent_id",
+        "actuates",
+        "belongs_to",
+        "owner",
+    ];
+    for class in ["actuator", "piping_component.pneumatic_actuator", "solenoid_valve", "motor", "positioner"] {
+        for field in fields {
+            for name in [json!("HV-1"), json!(["HV-1"]), json!({"id": "HV-1"})] {
+                assert_eq!(conditional(&json!([drive(class, &json!({field: name}))])), moved, "{class} {field} {name}");
+            }
+            // What is on no sheet, or is no valve, says nothing.
+            for name in ["HV-77", "V-1", "", "-", "ball"] {
+                let found = conditional(&json!([drive(class, &json!({field: name}))]));
+                assert_eq!(found, json!(["yes", []]), "{class} {field} {name}");
+            }
+        }
+    }
+    // What is no drive, and what a hand moves.
+    for class in ["annotation.note", "instrument.position_switch", "handwheel", "manual_actuator"] {
+        let found = conditional(&json!([drive(class, &json!({"attached_to": "HV-1"}))]));
+        assert_eq!(found[1], json!([]), "{class}");
+    }
+    // By an actuator, and in the attributes.
+    let chain = json!([
+        drive("actuator", &json!({"attributes": [{"name": "Attached To", "value": "HV-1"}]})),
+        {"id": "Y-1", "tag": "Y-1", "node_classification": "solenoid_valve", "mounted_on": "A-1"},
+    ]);
+    assert_eq!(conditional(&chain), moved);
+}
+
+#[test]
+fn the_tag_that_a_drive_names_may_be_that_of_several_valves() {
+    let tagged = |names: [&str; 2], stated: &str, field: &str| {
+        let drive = json!([{"id": "A-1", "node_classification": "actuator", field: stated, "fail_action": "FO"}]);
+        let mut document = plant(&json!({}), &drive);
+        for node in document["pid_graph"]["nodes"].as_array_mut().expect("nodes") {
+            for (id, tag) in [("HV-1", names[0]), ("HV-2", names[1])] {
+                if node["id"] == id {
+                    node["tag"] = json!(tag);
+                    node["id"] = json!(format!("u-{id}"));
+                }
+            }
+        }
+        document.to_string().replace(r#""HV-1""#, r#""u-HV-1""#).replace(r#""HV-2""#, r#""u-HV-2""#)
+    };
+    let conditional =
+        |document: &str| answer_of(document, r#"isolate("V-1").conditional | map([.node.id, .fail_action]) | sort()"#);
+    for field in ["parent", "attached_to", "valve"] {
+        for stated in ["XA 1", "xa-1", "XA1"] {
+            let one = tagged(["XA-1", "XA-2"], stated, field);
+            assert_eq!(conditional(&one), json!([["u-HV-1", "FO"]]), "{field} {stated}");
+            let two = tagged(["XA-1", "XA-1"], stated, field);
+            assert_eq!(conditional(&two), json!([["u-HV-1", "FO"], ["u-HV-2", "FO"]]), "{field} {stated}");
+        }
+        let both = tagged(["XA-1", "XA-2"], "XA-1 / XA-2", field);
+        assert_eq!(conditional(&both), json!([["u-HV-1", "FO"], ["u-HV-2", "FO"]]), "{field}");
+    }
+}

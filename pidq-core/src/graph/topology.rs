@@ -214,6 +214,8 @@ pub(crate) struct Topology {
     pub lines_by_tag: OnceLock<HashMap<String, Vec<NodeId>>>,
     /// Notes on the drawing.
     pub notes: OnceLock<Box<[NodeId]>>,
+    /// Valves and their drives by a field of the drive. Ascending.
+    pub named_drives: OnceLock<Box<[[NodeId; 2]]>>,
     /// Names of fields and attributes that may state a position, a lock, a status or a removal.
     state_names: OnceLock<NameFilter>,
     /// Names of fields and attributes with a label or a description.
@@ -287,6 +289,7 @@ impl Topology {
             pipe_states: EdgeMemos::default(),
             lines_by_tag: OnceLock::new(),
             notes: OnceLock::new(),
+            named_drives: OnceLock::new(),
             state_names: OnceLock::new(),
             text_names: OnceLock::new(),
             absences: OnceLock::new(),

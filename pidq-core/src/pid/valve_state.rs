@@ -12,6 +12,7 @@ pub(crate) mod drawn_closed;
 pub(crate) mod fail_action;
 mod groups;
 mod inactive_parts;
+mod named_drives;
 pub(crate) mod open_equipment;
 mod other_statements;
 pub(crate) mod out_of_action;

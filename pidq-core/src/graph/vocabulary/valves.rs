@@ -19,6 +19,46 @@ pub const ACTUATING_FUNCTIONS: &[&str] = &["actuating_function", "actuating_elec
 /// Parts of the classes of drives of valves, and words of descriptions that name one.
 pub const VALVE_DRIVES: &[&str] = &["actuat", "positioner", "solenoid", "motor", "pneumatic", "hydraul"];
 
+/// Fields of an actuator, a solenoid valve or a motor with the valve that it moves, in snake_case.
+pub const DRIVEN_VALVE_FIELDS: &[&str] = &[
+    "actuated_valve",
+    "actuates",
+    "acts_on",
+    "assigned_to",
+    "associated_valve",
+    "controlled_valve",
+    "controls",
+    "drives",
+    "driven_valve",
+    "final_element",
+    "for_valve",
+    "fitted_on",
+    "fitted_to",
+    "host_valve",
+    "located_on",
+    "main_valve",
+    "mounted_at",
+    "mounted_to",
+    "moves",
+    "operated_valve",
+    "operates",
+    "parent_valve",
+    "refers_to",
+    "related_valve",
+    "valve",
+    "valve_id",
+    "valve_name",
+    "valve_no",
+    "valve_number",
+    "valve_ref",
+    "valve_tag",
+    "valve_tag_no",
+    "valve_tag_number",
+    "armatur",
+    "ventil",
+    "vanne",
+];
+
 /// Parts of the texts of operators of valves that are not hands, beside the drives. A company may be called operator too.
 pub const OPERATORS: &[&str] =
     &["air_operated", "air_to_", "cylinder", "diaphragm", "electric", "piston", "remote", "spring_"];

@@ -19,6 +19,7 @@ use crate::value::Value;
 
 pub(crate) use super::actuators::parts;
 use super::actuators::{is_by_edge, is_drive, is_fluid_signal, with_tag_of};
+use super::named_drives::named_drives;
 
 /// Words in the classes of items between a controller and an actuator. A key interlock is none: it is mechanical.
 const CONVERTERS: &[&str] = &["converter", "relay", "logic_solver"];
@@ -27,7 +28,7 @@ const CONVERTERS: &[&str] = &["converter", "relay", "logic_solver"];
 const AIR_FITTINGS: &[&str] = &["quick_exhaust", "filter_regulator", "fusible_plug", "power_unit"];
 
 /// Returns whether a valve has an actuator: its fields say so, an instrument sends it a signal, an air line that is drawn as a
-/// signal leads to it, an actuator or a solenoid is connected with it, or it is the final element of a loop that controls or
+/// signal leads to it, an actuator or a solenoid is connected with it or names it, or it is the final element of a loop that controls or
 /// trips.
 pub(crate) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     let topology = &drawing.topology;
@@ -42,6 +43,7 @@ pub(crate) fn is_actuated(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<
         || table.arcs(node).any(|arc| is_by_edge(drawing, arc) || is_fluid_signal(drawing, arc.1))
         || topology.field_members(node).iter().any(|part| is_drive(drawing, *part))
         || topology.field_group(node).is_some_and(|group| is_drive(drawing, group))
+        || named_drives(drawing, node).next().is_some()
         || !with_tag_of(drawing, node, charge)?.is_empty()
         || is_in_acting_loop(drawing, node, charge)?)
 }

@@ -6,6 +6,7 @@
 
 use hashbrown::HashSet;
 
+use super::named_drives::named_drives;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
@@ -35,11 +36,13 @@ pub(crate) fn actuators(drawing: &Drawing<'_>, valve: NodeId, charge: ChargeFn<'
     let mut found: Vec<NodeId> = connected.collect();
     let by_field = topology.field_members(valve).iter().copied().chain(topology.field_group(valve));
     found.extend(by_field.filter(|item| is_drive(drawing, *item)));
+    found.extend(named_drives(drawing, valve));
     found.extend(with_tag_of(drawing, valve, charge)?);
     let mut at = 0;
     while let Some(item) = found.get(at).copied().filter(|_| at < MAX_ITEMS) {
         at += 1;
         found.extend(parts(drawing, item, charge)?.into_iter().filter(|part| is_drive(drawing, *part)));
+        found.extend(named_drives(drawing, item));
         let mut seen: HashSet<NodeId> = [valve].into();
         found.retain(|item| seen.insert(*item));
     }
