@@ -174,6 +174,41 @@ fn the_class_of_an_outlet_is_read_alike_in_each_field() {
 }
 
 #[test]
+fn an_automatic_recirculation_valve_has_three_ways() {
+    for class in [
+        "piping_component.automatic_recirculation_valve",
+        "AutomaticRecirculationValve",
+        "auto_recirculation_valve",
+        "arc_valve",
+    ] {
+        let plant = format!("X-1 → V-1 → P-1 → Q-1(node_classification={class}) → V-2 → X-2; Q-1 → V-3 → X-3");
+        let found = answer(
+            &plant,
+            r#"isolate("P-1") | [.isolated, .conditional | map([.node.id, .action]), .uncertain | map(.reason)]"#,
+        );
+        assert_eq!(found, json!(["yes", [["Q-1", "set"]], []]), "{class}");
+    }
+}
+
+#[test]
+fn a_cap_or_a_plug_is_one_in_each_field_for_a_class() {
+    for class in ["Plug", "plug", "Cap", "PipePlug", "pipe_cap", "BlindFlange"] {
+        for field in ["node_classification", "component_class", "class", "label"] {
+            let plant = format!("X-1 → V-1 → D-1 → V-2(closed) → Q-1({field}={class})");
+            assert_eq!(answer(&plant, r#"bleeds("D-1") | map(.id)"#), json!(["V-2"]), "{field} {class}");
+            // Without the valve, it closes the branch.
+            let plant = format!("X-1 → V-1 → D-1 → Q-1({field}={class})");
+            assert_eq!(answer(&plant, &format!("isolate(\"D-1\") | {JUDGED}")), json!(["yes", []]), "{field} {class}");
+        }
+    }
+    for text in ["capped", "plugged", "plug"] {
+        let plant =
+            format!("X-1 → V-1 → D-1 → V-2(closed) → Q-1(node_classification=piping_component.cap,description={text})");
+        assert_eq!(answer(&plant, r#"bleeds("D-1") | map(.id)"#), json!(["V-2"]), "{text}");
+    }
+}
+
+#[test]
 fn a_cap_closes_a_branch_as_a_blind_flange_does() {
     for (end, class, method) in [
         ("B-1", "plugged", "double_block"),

@@ -128,7 +128,7 @@ fn is_stated_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
 }
 
 /// Returns whether a text or the position of an item in a pipe that has no position says that it is closed: `plugged`,
-/// `spade inserted`. Whether something passes it is not known.
+/// `spade inserted`. Whether something passes it is not known. Of a cap or a plug it says nothing new.
 fn is_said_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let role = drawing.topology.roles[node as usize];
     const PASSED: [Role; 7] =
@@ -136,6 +136,7 @@ fn is_said_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let is_passed = PASSED.contains(&role)
         && (role == Role::Equipment || drawing.topology.flow_degree(node) > 0)
         && !(role == Role::None && drawing.class_has(node, &["valve"]))
+        && !(role == Role::None && drawing.class_ends_with_word(node, vocabulary::CAPS))
         && !is_blind_or_spool(drawing, node);
     is_passed && out_of_action::is_said_closed_off(drawing, node)
 }

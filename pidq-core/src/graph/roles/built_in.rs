@@ -47,6 +47,10 @@ const SEVERAL_WAYS: &[&str] = &[
     "change_over",
 ];
 
+/// Words of valves at the outlet of a pump that have a third way, for its minimum flow.
+const RECIRCULATION_VALVES: &[&str] =
+    &["automatic_recirculation", "automatic_recirculating", "auto_recirculation", "auto_recirculating"];
+
 /// Words of valves with more than two ports: a full port is the bore of a valve.
 const SEVERAL_PORTS: &[&str] = &[
     "3_port",
@@ -476,6 +480,8 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             Is(UNSPECIFIED_VALVES),
         ],
     ),
+    // Of a pump: to its process and back to its tank.
+    (Role::MultiWay, &[InValve(RECIRCULATION_VALVES), Last(&["arc_valve"])]),
     (
         Role::Control,
         &[
@@ -560,9 +566,6 @@ const BUILT_IN: &[(Role, &[Words])] = &[
             InValve(&["mixing", "selector", "transfer", "switching"]),
             Last(&["diverter"]),
             InValve(SEVERAL_PORTS),
-            // Of a pump: to its process and back to its tank.
-            InValve(&["automatic_recirculation", "auto_recirculation"]),
-            Last(&["arc_valve"]),
             Begins(&["l_port_", "t_port_", "l_pattern_"]),
             Has(&["way_cock", "way_plug_cock", "way_stopcock", "way_stop_cock", "way_ball_cock", "way_tap"]),
             Last(other_languages::VALVES_OF_SEVERAL_WAYS),
