@@ -302,3 +302,54 @@ fn a_bleed_into_a_system_of_others_or_to_a_welded_cap_lets_nothing_out_for_certa
     assert_eq!(certain("C-1"), json!([["V-6", true]]));
     assert_eq!(certain("C-1(node_classification=piping_component.weld_cap)"), json!([[null, true]]));
 }
+
+#[test]
+fn fittings_before_the_valve_of_a_bleed_are_part_of_its_branch() {
+    let proved = |branch: &str| proof(&format!("D-1 → V-1 → J-1 → V-2 → X-1; J-1 → {branch}"), r#""D-1""#, "V-1");
+    for fitting in [
+        "R-1",
+        "R-1 → J-2; J-2 → I-1; J-2",
+        "J-2; J-2 → V-5 → I-1; J-2",
+        "SP-1",
+        "S-1",
+        "Q-1(node_classification=piping_component.flange)",
+        "Q-1(node_classification=piping_component.weldolet)",
+        "Q-1(node_classification=piping_component.orifice_plate)",
+        "Q-1(node_classification=piping_component.pipe)",
+    ] {
+        for end in ["O-1", "C-1", "B-1"] {
+            let branch = format!("{fitting} → V-3(closed) → {end}");
+            assert_eq!(proved(&branch), json!([["double_block_bleed", "V-2", "V-3"]]), "{branch}");
+        }
+    }
+    // What may close, may lead inwards or is not there is no fitting.
+    for item in [
+        "CK-1",
+        "CV-1",
+        "SB-1",
+        "Q-1(node_classification=piping_component.steam_trap)",
+        "Q-1(node_classification=gadget)",
+        "R-1(status=removed)",
+        "SP-1(node_classification=piping_component.removable_spool)",
+        "R-1(description=nitrogen supply)",
+        "J-2; J-2 → V-5 → X-9; J-2",
+    ] {
+        assert_eq!(proved(&format!("{item} → V-3(closed) → O-1"))[0][2], json!(null), "{item}");
+    }
+    // The second valve behind a fitting, beside a bleed.
+    let plant = "D-1 → V-1 → J-1 → R-1 → V-2 → O-1; J-1 → V-3 → O-2";
+    assert_eq!(proof(plant, r#""D-1""#, "V-1"), json!([["double_block_bleed", "V-2", "V-3"]]));
+}
+
+#[test]
+fn a_drain_on_a_closed_parallel_way_does_not_hide_the_second_valve() {
+    let plant =
+        |drain: &str| format!("X-1 → V-3 → J-1 → CV-1 → J-2 → V-2 → J-3 → D-1; J-1 → V-6(closed) → J-3; J-2 → {drain}");
+    for drain in ["V-7(closed) → B-1", "V-7(closed) → C-1", "V-7(closed) → O-1", "R-1 → V-7(closed) → O-1", "V-7 → I-1"]
+    {
+        assert_eq!(proof(&plant(drain), r#""D-1""#, "V-6")[0][1], json!("V-3"), "{drain}");
+    }
+    for branch in ["V-7(closed) → X-2", "V-7 → T-2", "CK-1 → X-2", "RV-1 → O-1"] {
+        assert_eq!(proof(&plant(branch), r#""D-1""#, "V-6")[0][1], json!(null), "{branch}");
+    }
+}

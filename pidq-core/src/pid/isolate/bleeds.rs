@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
-use crate::graph::roles::Role;
+use crate::graph::roles::{Passage, Role};
 use crate::graph::snake_case::snake_case;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
@@ -18,7 +18,9 @@ use crate::pid::dead_ends::{
 use crate::pid::valve_state::pipes::{PipeState, state_between};
 use crate::pid::valve_state::unknown_edges::unknown_connections;
 use crate::pid::valve_state::unread_texts::may_not_close;
-use crate::pid::valve_state::{BlindPosition, Installation, blind_position, installation, is_stated_open, texts};
+use crate::pid::valve_state::{
+    BlindPosition, Installation, Spool, blind_position, installation, is_stated_open, spool, texts,
+};
 
 /// Items behind a barrier, up to the second one in series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +62,7 @@ pub(super) fn behind(
     let mut found = Behind::default();
     for _ in 0..MAX_STEPS {
         let (rest, bleeds) = ways_on(drawing, [before, node], search, charge)?;
-        bleeds.into_iter().for_each(|(valve, end)| found.add_bleed(valve, end));
+        bleeds.into_iter().for_each(|bleed| found.add_bleed(bleed.valve, bleed.end));
         let [only] = rest.as_slice() else { return Ok(found) };
         if topology.is_equipment(*only) || state_between(drawing, [node, *only], charge)? != PipeState::Open {
             return Ok(found);
@@ -93,8 +95,16 @@ pub(super) fn behind(
     Ok(found)
 }
 
-/// Bleeds that branch off an item, with their ends.
-type Bleeds = Vec<(NodeId, BleedEnd)>;
+/// A bleed that branches off an item.
+#[derive(Clone, Copy, Debug)]
+struct BleedBranch {
+    /// The item next to the one that the branch leaves: the valve, or a fitting before it.
+    first: NodeId,
+    /// The item before the valve.
+    before: NodeId,
+    valve: NodeId,
+    end: BleedEnd,
+}
 
 /// Returns the ways on from an item behind a barrier, and the bleeds that branch off it. A way that ends at another closed
 /// barrier is none.
@@ -103,7 +113,7 @@ fn ways_on(
     [before, node]: [NodeId; 2],
     search: &BehindSearch<'_>,
     charge: ChargeFn<'_>,
-) -> Result<(Vec<NodeId>, Bleeds)> {
+) -> Result<(Vec<NodeId>, Vec<BleedBranch>)> {
     let mut all = neighbors(drawing, node, charge)?;
     all.retain(|next| *next != before);
     // The second valve of a drain is in series, and none that branches off.
@@ -112,19 +122,19 @@ fn ways_on(
     }
     let (mut rest, mut bleeds, mut has_closed) = (Vec::new(), Vec::new(), false);
     for next in all {
-        match installed_bleed(drawing, next, node, charge)? {
-            Some(end) if !is_stated_open(drawing, next) || end.is_drawn() => bleeds.push((next, end)),
+        match bleed_of_branch(drawing, [node, next], search, charge)? {
+            Some(bleed) if !is_stated_open(drawing, bleed.valve) || bleed.end.is_drawn() => bleeds.push(bleed),
             None if ends_at_closed(drawing, [node, next], search, charge)? => has_closed = true,
             _ => rest.push(next),
         }
     }
     match bleeds.as_slice() {
         // The common outlet of several ways, or the only way on beside those that are closed.
-        [(line, _)] if is_only_outlet(drawing, node, *line, charge)? || rest.is_empty() && has_closed => {
-            rest.push(*line);
+        [line] if is_only_outlet(drawing, node, line.first, charge)? || rest.is_empty() && has_closed => {
+            rest.push(line.first);
             bleeds.clear();
         }
-        _ if rest.is_empty() => rest.extend(take_line(drawing, node, &mut bleeds, charge)?),
+        _ if rest.is_empty() => rest.extend(take_line(drawing, &mut bleeds, charge)?),
         _ => {}
     }
     Ok((rest, bleeds))
@@ -145,18 +155,20 @@ fn is_only_outlet(drawing: &Drawing<'_>, junction: NodeId, outlet: NodeId, charg
     Ok(true)
 }
 
-/// Returns whether a way without branches ends at another closed barrier, a blind flange, a cap or an instrument. An edge of
-/// unknown kind may be a branch.
+/// Returns whether all branches of a way end at another closed barrier, a blind flange, a cap, an instrument or a bleed. An
+/// edge of unknown kind may be a branch.
 fn ends_at_closed(
     drawing: &Drawing<'_>,
-    [mut before, mut node]: [NodeId; 2],
+    start: [NodeId; 2],
     search: &BehindSearch<'_>,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
-    const MAX_ITEMS: usize = 10;
+    const MAX_ITEMS: usize = 16;
+    let mut ways = vec![start];
     for _ in 0..MAX_ITEMS {
-        if (search.is_closed_too)(node) {
-            return Ok(true);
+        let Some([before, node]) = ways.pop() else { return Ok(true) };
+        if (search.is_closed_too)(node) || is_closed_bleed(drawing, node, before, charge)? {
+            continue;
         }
         let may_leave = drawing.topology.is_equipment(node)
             || is_unknown(drawing, node)
@@ -165,19 +177,25 @@ fn ends_at_closed(
                 Role::Port | Role::OffPage | Role::OpenEnd | Role::Relief
             )
             || drawing.topology.has_dangling_pipe(node);
-        let all = neighbors(drawing, node, charge)?;
-        let mut next = all.into_iter().filter(|next| *next != before);
-        match (next.next(), next.next()) {
-            (Some(only), None) if !may_leave && !has_unknown_branch(drawing, node, [before, only], charge)? => {
-                (before, node) = (node, only);
-            }
-            (None, _) if !may_leave && !has_unknown_branch(drawing, node, [before, node], charge)? => {
-                return Ok(is_tight_end(drawing, node));
-            }
-            _ => return Ok(false),
+        if may_leave {
+            return Ok(false);
         }
+        let around = neighbors(drawing, node, charge)?;
+        let has_unknown = drawing.topology.all_flags.contains(EdgeFlags::UNKNOWN)
+            && !unknown_connections(drawing, node, &around.iter().copied().collect(), charge)?.is_empty();
+        let is_end = around.len() < 2;
+        if has_unknown || is_end && !is_tight_end(drawing, node) {
+            return Ok(false);
+        }
+        ways.extend(around.into_iter().filter(|next| *next != before).map(|next| [node, next]));
     }
-    Ok(false)
+    Ok(ways.is_empty())
+}
+
+/// Returns whether a valve is a bleed that the drawing does not show open to a system of others.
+fn is_closed_bleed(drawing: &Drawing<'_>, valve: NodeId, before: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let end = installed_bleed(drawing, valve, before, charge)?;
+    Ok(end.is_some_and(|end| end.is_drawn() || !is_stated_open(drawing, valve)))
 }
 
 /// Returns whether nothing leaves a pipe at its last item: an instrument, a blind flange or a cap that is there.
@@ -189,27 +207,83 @@ fn is_tight_end(drawing: &Drawing<'_>, end: NodeId) -> bool {
     }
 }
 
-/// Takes the valve in the line itself out of two that look like bleeds: beside a vent on the sheet, that which leads to a
-/// flare or to another sheet; beside a bleed with a blind flange or a cap, the second valve of a drain that ends open.
-fn take_line(
-    drawing: &Drawing<'_>,
-    before: NodeId,
-    bleeds: &mut Vec<(NodeId, BleedEnd)>,
-    charge: ChargeFn<'_>,
-) -> Result<Option<NodeId>> {
-    let [(first, first_end), (second, second_end)] = *bleeds.as_slice() else { return Ok(None) };
-    let is_vent = BleedEnd::is_drawn;
-    let at = if is_vent(first_end) == is_vent(second_end) {
-        let mut is_plugged = |valve| ends_closed(drawing, [before, valve], charge);
+/// Takes the branch of the line itself out of two that look like bleeds: beside a vent on the sheet, that which leads to a
+/// flare or to another sheet; beside a bleed with a blind flange or a cap, the second valve of a drain that ends open; beside
+/// a valve at the branch, that with fittings before its valve.
+fn take_line(drawing: &Drawing<'_>, bleeds: &mut Vec<BleedBranch>, charge: ChargeFn<'_>) -> Result<Option<NodeId>> {
+    let [first, second] = *bleeds.as_slice() else { return Ok(None) };
+    let is_vent = |bleed: BleedBranch| bleed.end.is_drawn();
+    let is_direct = |bleed: BleedBranch| bleed.first == bleed.valve;
+    let at = if is_vent(first) == is_vent(second) {
+        let mut is_plugged = |bleed: BleedBranch| ends_closed(drawing, [bleed.before, bleed.valve], charge);
         match [is_plugged(first)?, is_plugged(second)?] {
             [true, false] => 1,
             [false, true] => 0,
+            _ if is_direct(first) != is_direct(second) => usize::from(is_direct(first)),
             _ => return Ok(None),
         }
     } else {
-        usize::from(is_vent(first_end))
+        usize::from(is_vent(first))
     };
-    Ok(Some(bleeds.remove(at).0))
+    Ok(Some(bleeds.remove(at).first))
+}
+
+/// Returns the bleed of a branch: its valve is next to the item that the branch leaves, or behind fittings that never close,
+/// of which a branch may end at an instrument. The fittings lead outwards, and no word at them names a supply.
+fn bleed_of_branch(
+    drawing: &Drawing<'_>,
+    [from, first]: [NodeId; 2],
+    search: &BehindSearch<'_>,
+    charge: ChargeFn<'_>,
+) -> Result<Option<BleedBranch>> {
+    const MAX_FITTINGS: usize = 10;
+    let (mut before, mut node) = (from, first);
+    for _ in 0..=MAX_FITTINGS {
+        if drawing.topology.roles[node as usize] == Role::Barrier {
+            let end = installed_bleed(drawing, node, before, charge)?;
+            return Ok(end.map(|end| BleedBranch { first, before, valve: node, end }));
+        }
+        let leads_out = !flows_out(drawing, [node, before], charge)?
+            && state_between(drawing, [before, node], charge)? == PipeState::Open;
+        if !leads_out || !is_open_fitting(drawing, node) {
+            return Ok(None);
+        }
+        let mut ways = Vec::new();
+        for next in neighbors(drawing, node, charge)?.into_iter().filter(|next| *next != before) {
+            if !ends_at_closed(drawing, [node, next], search, charge)? || ends_at_outlet(drawing, [node, next], charge)?
+            {
+                ways.push(next);
+            }
+        }
+        let [only] = ways.as_slice() else { return Ok(None) };
+        if has_unknown_branch(drawing, node, [before, *only], charge)? {
+            return Ok(None);
+        }
+        (before, node) = (node, *only);
+    }
+    Ok(None)
+}
+
+/// Returns whether an item is a fitting that is there and never closes, such as a reducer, a tee or a flange.
+fn is_open_fitting(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let topology = &drawing.topology;
+    let is_fitting = match topology.roles[node as usize] {
+        Role::SizeBreak | Role::Junction => true,
+        Role::None => drawing.passage(node) == Some(Passage::Through) && !drawing.class_has(node, vocabulary::TRAPS),
+        _ => false,
+    };
+    is_fitting
+        && topology.owner(node).is_none()
+        && !topology.has_dangling_pipe(node)
+        && installation(drawing, node) == Installation::Installed
+        && spool(drawing, node) == Spool::Installed
+        && !names_supply(drawing, node)
+        && !names_other_purpose(drawing, node)
+}
+
+/// Returns whether a way to a blind flange or a cap begins with a valve that opens it, so that it is a bleed itself.
+fn ends_at_outlet(drawing: &Drawing<'_>, [before, next]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
+    Ok(installed_bleed(drawing, next, before, charge)?.is_some())
 }
 
 /// Returns whether a branch ends in a blind flange or a cap.
@@ -245,9 +319,11 @@ pub(super) fn bleed_at(
     if drawing.topology.roles[junction as usize] != Role::Junction {
         return Ok(None);
     }
+    let search = BehindSearch { accepts_actuated: false, is_closed_too: &|_| false };
     for next in neighbors(drawing, junction, charge)?.into_iter().filter(|next| !others.contains(next)) {
-        if installed_bleed(drawing, next, junction, charge)?.is_some_and(BleedEnd::is_drawn) {
-            return Ok(Some(next));
+        let bleed = bleed_of_branch(drawing, [junction, next], &search, charge)?;
+        if let Some(bleed) = bleed.filter(|bleed| bleed.end.is_drawn()) {
+            return Ok(Some(bleed.valve));
         }
     }
     Ok(None)
