@@ -2674,6 +2674,36 @@ fn a_device_behind_a_pressure_reducing_valve_between_two_sheets_protects_the_lin
 }
 
 #[test]
+fn a_thermal_relief_device_protects_the_line_that_flows_on_past_it() {
+    let path = |plant: &str| answer(plant, "reliefList() | map([.relief_path, .certain]) | .0");
+    let thermal = "RV-1(node_classification=piping_component.thermal_relief_valve)";
+    for device in
+        [thermal, "RV-1(description=thermal relief)", "TSV-1(node_classification=piping_component.safety_valve)"]
+    {
+        for line in [
+            "X-1 → V-1(open) → J-1 → X-2",
+            "X-1 → V-1(open) → J-1 → V-2(open) → SDV-1 → T-2",
+            "X-1 → V-1 → J-1 → V-2 → X-2",
+            "X-1 → V-1(closed) → J-1 → V-2(closed) → X-2",
+            "X-1 → SDV-1 → J-1 → SDV-2 → X-2",
+        ] {
+            let plant = format!("{line}; J-1 → {device} → O-1");
+            assert_eq!(path(&plant), json!(["open", true]), "{plant}");
+        }
+        // What closes the device off from the line.
+        for valve in ["V-3(closed)", "V-3", "SDV-3"] {
+            let plant = format!("X-1 → V-1 → J-1 → V-2 → X-2; J-1 → {valve} → {device} → O-1");
+            assert_ne!(path(&plant)[0], json!("open"), "{plant}");
+        }
+        // No line flows on, or it is on the other sheet.
+        assert_eq!(path(&format!("X-1 → {device} → O-1"))[0], json!("unknown"), "{device}");
+        assert_eq!(path(&format!("X-1 → V-1 → J-1 → X-2; J-1 → {device} → X-3"))[0], json!("unknown"), "{device}");
+    }
+    // Any other device may be for what is on the other sheet.
+    assert_eq!(path("X-1 → V-1(open) → J-1 → X-2; J-1 → RV-1 → O-1")[0], json!("unknown"));
+}
+
+#[test]
 fn a_hose_that_is_there_at_times_makes_the_path_unknown() {
     let path = |remark: &str| {
         let plant = json!({

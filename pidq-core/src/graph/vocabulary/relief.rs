@@ -1,5 +1,12 @@
 //! Words of relief devices, of the ends of their paths, and of safeguards that act by themselves.
 
+/// Words of devices for the expansion of a liquid.
+pub const THERMAL_RELIEF_WORDS: &[&str] =
+    &["expansion", "thermal", "thermique", "thermisch", "thermische", "trv", "wärmeausdehnung"];
+
+/// Letters of the tags of such devices.
+pub const THERMAL_RELIEF_LETTERS: &[&str] = &["TERV", "TRV", "TSV"];
+
 /// Parts of the classes of discs that burst.
 pub const RUPTURE_DISCS: &[&str] = &["rupture", "bursting"];
 

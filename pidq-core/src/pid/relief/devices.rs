@@ -40,6 +40,19 @@ pub(crate) fn devices(drawing: &Drawing<'_>, charge: ChargeFn<'_>) -> Result<Vec
     Ok(nodes.filter_map(|node| Some((node, stated_by(node)?))).collect())
 }
 
+/// Returns whether a device is for the expansion of a liquid in a line that is closed at both ends, by its class, its texts or
+/// the letters of its tag.
+pub(super) fn is_thermal(drawing: &Drawing<'_>, device: NodeId) -> bool {
+    let names_it = |text: &str| vocabulary::text_has_any(&text.to_lowercase(), vocabulary::THERMAL_RELIEF_WORDS);
+    let letters = || drawing.tag(device).and_then(Tag::parse_letters).map(|tag| tag.letters).unwrap_or_default();
+    let mut stated = [Names::Description, Names::Service, Names::ComponentName]
+        .into_iter()
+        .flat_map(|names| texts(drawing, device, names).filter(|text| text.len() <= MAX_CLASS));
+    drawing.class_has(device, &["thermal"])
+        || vocabulary::THERMAL_RELIEF_LETTERS.contains(&&*letters())
+        || stated.any(names_it)
+}
+
 /// Returns whether the only class of a relief device is one for fittings of any kind that protect: DEXPI has
 /// `SafetyValveOrFitting` for those without a class, such as excess flow valves.
 pub(crate) fn is_of_general_class(drawing: &Drawing<'_>, node: NodeId) -> bool {

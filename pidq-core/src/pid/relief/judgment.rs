@@ -6,7 +6,7 @@ use super::best_route::{Route, Routes};
 use super::items::{Cause, Effect};
 use super::paths::Search;
 use super::reasons::{PathState, Reason, is_position_stated};
-use super::shared_inlets::{InletLine, inlet_line, is_behind_reducing_valve, is_reduced_line};
+use super::shared_inlets::{InletLine, inlet_line, is_line_alone, protects_line_alone};
 use super::side_search::{Found, Start};
 use super::sides::SideKind;
 use super::tails::{Tails, Way};
@@ -39,8 +39,8 @@ impl ReliefPath {
         let is_against_flow = found.is_against_flow;
         let mut branches = Vec::new();
         let shared = if found.has_end {
-            // What is closed now is on no line that goes on from a pressure reducing valve.
-            let ways = match is_reduced_line(drawing, start, &found, charge)? {
+            // What is closed now is on no line that the device protects alone.
+            let ways = match is_line_alone(drawing, start, &found, charge)? {
                 true => &found.search,
                 false => &found.ways,
             };
@@ -145,10 +145,10 @@ impl ReliefPath {
         let is_on_line = line == InletLine::GoesOn;
         let may_be_on_line = is_on_line || line == InletLine::MayGoOn;
         let is_certain = !(limit == Effect::Closed && may_be_on_line);
-        let is_reduced = is_on_line && is_behind_reducing_valve(drawing, start.first, charge)?;
+        let is_alone = is_on_line && protects_line_alone(drawing, start, charge)?;
         for (at, cause) in causes {
-            // A device behind a pressure reducing valve protects the line itself, whatever closes farther on.
-            if is_reduced && cause.effect() == Effect::Closed {
+            // What may close farther on closes the line in, from which the device protects it.
+            if is_alone && (cause.effect() == Effect::Closed || !on_all_ways.contains(&route[at])) {
                 continue;
             }
             let is_one_of_several = is_one_of_several((at, cause)) && !is_on_line;
@@ -162,7 +162,7 @@ impl ReliefPath {
             InletLine::ToOneEnd | InletLine::GoesOn | InletLine::MayGoOn => Vec::new(),
         };
         let is_off_sheet = route.last().is_some_and(|end| drawing.topology.roles[*end as usize] == Role::OffPage);
-        if !(is_reduced && is_off_sheet) {
+        if !(is_alone && is_off_sheet) {
             self.add_end(drawing, start, &route, limit, charge)?;
         }
         Ok(branches)

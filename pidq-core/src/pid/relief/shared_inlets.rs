@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use hashbrown::HashSet;
 
 use super::best_route::Routes;
+use super::devices::is_thermal;
 use super::items::{Effect, direction};
 use super::paths::Search;
 use super::reasons::is_position_stated;
@@ -70,21 +71,27 @@ pub(super) fn inlet_line(
     Ok(line)
 }
 
-/// Returns whether a device is at a line that comes from a control valve or a regulator, and flows on to an end.
-pub(super) fn is_reduced_line(
+/// Returns whether a device is at a line that it may protect alone, and that flows on to an end.
+pub(super) fn is_line_alone(
     drawing: &Drawing<'_>,
     start: &Start,
     found: &Found<'_, '_>,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
     Ok(start.kind == SideKind::Inlet
-        && is_behind_reducing_valve(drawing, start.first, charge)?
+        && protects_line_alone(drawing, start, charge)?
         && has_several_ends(drawing, &found.search, start.first, charge)?
         && line_to_ends(drawing, &found.search, start.first, charge)? == InletLine::GoesOn)
 }
 
+/// Returns whether a device at a line that flows on protects it, whatever closes farther on and wherever it comes from: it is
+/// for the expansion of what is in the line, or the line comes from a valve that reduces its pressure.
+pub(super) fn protects_line_alone(drawing: &Drawing<'_>, start: &Start, charge: ChargeFn<'_>) -> Result<bool> {
+    Ok(is_thermal(drawing, start.device) || is_behind_reducing_valve(drawing, start.first, charge)?)
+}
+
 /// Returns whether the line at an item comes from a control valve or a regulator on this sheet, along its direction.
-pub(super) fn is_behind_reducing_valve(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+fn is_behind_reducing_valve(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
     const MAX_ITEMS: usize = 64;
     let topology = &drawing.topology;
     let table = topology.table(EdgeFilter::Flow, Direction::Up);

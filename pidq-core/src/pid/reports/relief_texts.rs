@@ -6,14 +6,11 @@ mod set_pressure;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
-use crate::graph::vocabulary::has_any;
+use crate::graph::vocabulary::{THERMAL_RELIEF_WORDS, has_any};
 use crate::pid::quantity::Stated;
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::pid::valve_state::texts;
 use crate::value::Value;
-
-/// Words of devices for the expansion of a liquid.
-const THERMAL: &[&str] = &["expansion", "thermal", "thermique", "thermisch", "thermische", "trv", "wärmeausdehnung"];
 
 /// Words of a fire as a case of relief, and those that follow it there.
 const FIRES: &[&str] = &["brand", "brandfall", "brandgeval", "fire", "feu", "fuego", "fuoco", "incendie", "incendio"];
@@ -80,7 +77,9 @@ fn names_other_case(text: &str, place: CaseText) -> bool {
     let is_governing =
         |at: usize| words.get(at + 2).is_some_and(|word| FIRES.contains(word)) && words[at] == "governing";
     let names_other = (0..words.len()).any(|at| OTHER_CASES.contains(&words[at]) && !is_governing(at));
-    has_any(&words, TOO_SMALL) || is_partial_capacity(&text) || (has_any(&words, THERMAL) || is_fire) && !names_other
+    has_any(&words, TOO_SMALL)
+        || is_partial_capacity(&text)
+        || (has_any(&words, THERMAL_RELIEF_WORDS) || is_fire) && !names_other
 }
 
 /// Returns whether a word is behind one of a case, also with an article between: `cas de feu`.
