@@ -1230,6 +1230,32 @@ fn a_relief_device_of_two_sides_that_may_be_low_is_listed_once() {
 }
 
 #[test]
+fn equipment_without_nozzles_is_compared_with_each_of_its_pipes() {
+    let plant = |equipment: &str, pipes: &str| {
+        let connectors = (1..5).map(|number| format!("X-{number} reference.off_page_connector\n")).collect::<String>();
+        format!("B-1 {equipment}\nO-1 reference.open_end\n{connectors}{pipes}")
+    };
+    let rows = "pressureInterfaces().interfaces | map([.from.pressure, .to.pressure, .high, .reasons])";
+    let tank = r#"equipment.tank {"design_pressure": "0.1 barg"}"#;
+    let of = |pressure: &str| format!(r#"{{"design_pressure": "{pressure} barg"}}"#);
+    let through = format!("X-1 > B-1 {}\nB-1 > X-2 {}", of("10"), of("3"));
+    check(&plant(tank, &through), rows, json!([[10, 0.1, "from", []], [0.1, 3, "to", []]]));
+    let two_feeds = format!("X-1 > B-1 {}\nX-2 > B-1 {}", of("10"), of("40"));
+    check(&plant(tank, &two_feeds), rows, json!([[10, 0.1, "from", []], [40, 0.1, "from", []]]));
+    let same = format!("X-1 > B-1 {}\nB-1 > X-2 {}", of("10"), of("10"));
+    check(&plant(tank, &same), rows, json!([[10, 0.1, "from", []], [0.1, 10, "to", []]]));
+    // Two sides of an exchanger are not told apart.
+    let sides = format!("X-1 > B-1 {0}\nB-1 > X-2 {0}\nX-3 > B-1 {1}\nB-1 > X-4 {1}", of("6"), of("40"));
+    let found = json!([[40, 6, "from", ["unstated_side"]], [40, null, null, ["not_stated"]]]);
+    check(&plant("equipment.heat_exchanger", &sides), rows, found);
+    // A vent on both sides of a row is one.
+    let vented = format!("X-1 > B-1 {}\nB-1 > O-1", of("10"));
+    let vents = "pressureInterfaces().interfaces | map(.protection | map([.item.id, .kind, .sides]))";
+    let found = json!([[["O-1", "vent", ["to"]]], [["O-1", "vent", ["from", "to"]]]]);
+    check(&plant(tank, &vented), vents, found);
+}
+
+#[test]
 fn a_relief_device_past_an_item_of_unknown_class_protects_nothing_for_certain() {
     let plant = |class: &str| {
         format!(

@@ -199,7 +199,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
     /// Adds the interfaces at a node: between its pipes, and between each pipe and the equipment or the item itself.
     fn add_interfaces(&mut self, node: NodeId, rows: &mut Vec<Vec<Datum<'a>>>, budget: &mut dyn Budget) -> Result<()> {
         let sides = self.sides_at(node, budget)?;
-        let Some((reference, others)) = self.highest_first(sides) else { return Ok(()) };
+        let Some((reference, others)) = self.reference_first(sides) else { return Ok(()) };
         for other in &others {
             let comparison =
                 self.defaults.compare(self.levels.get(reference.level).pressure, self.levels.get(other.level).pressure);
@@ -214,31 +214,38 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         Ok(())
     }
 
-    /// Returns the sides at a node, one per level of its pipes, and one for the item itself if it has a level.
+    /// Returns the sides at a node, one per level of its pipes, and one for the item itself if it has a level. The pipes into
+    /// equipment with a pressure of its own and those out of it are different sides, as at nozzles.
     fn sides_at(&mut self, node: NodeId, budget: &mut dyn Budget) -> Result<Vec<Side>> {
         let topology = &self.drawing.topology;
         let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
         budget.charge(1 + edges.len() as u64)?;
+        let item = if edges.is_empty() { None } else { self.item_level(node, budget)? };
+        let is_body =
+            topology.roles[node as usize] == Role::Equipment && item.is_some_and(|(_, level)| self.is_readable(level));
         let mut sides: Vec<Side> = Vec::new();
-        let mut side_of: HashMap<u32, usize> = HashMap::new();
+        let mut side_of: HashMap<(u32, bool), usize> = HashMap::new();
         for edge in edges {
             let level = self.level_of[*edge as usize];
-            let at = *side_of.entry(level).or_insert(sides.len());
+            let leads_in = is_body && topology.flow_ends(*edge)[1] == node;
+            let at = *side_of.entry((level, leads_in)).or_insert(sides.len());
             if at == sides.len() {
                 sides.push(Side { level, edges: Vec::new(), item: None });
             }
             sides[at].edges.push(*edge);
         }
-        if !edges.is_empty()
-            && let Some((item, level)) = self.item_level(node, budget)?
-        {
+        if let Some((item, level)) = item {
             // An item with the pressure of some of its pipes is on their side.
-            match sides.iter_mut().find(|side| self.levels.are_equal(side.level, level)) {
+            match sides.iter_mut().find(|side| !is_body && self.levels.are_equal(side.level, level)) {
                 Some(side) => side.item = Some(item),
                 None => sides.push(Side { level, edges: Vec::new(), item: Some(item) }),
             }
         }
         Ok(sides)
+    }
+
+    fn is_readable(&self, level: u32) -> bool {
+        self.levels.get(level).pressure.is_ok()
     }
 
     /// Returns the level of equipment or one of its sides, or of an item that states one itself.
@@ -282,16 +289,20 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         Ok(Some((side, level)))
     }
 
-    /// Separates the side of the highest known pressure from the others. Pressures that cannot be compared keep their
-    /// order.
-    fn highest_first(&self, mut sides: Vec<Side>) -> Option<(Side, Vec<Side>)> {
+    /// Separates the side with which the others are compared: equipment with a pressure of its own, or else the side of the
+    /// highest known pressure. Pressures that cannot be compared keep their order.
+    fn reference_first(&self, mut sides: Vec<Side>) -> Option<(Side, Vec<Side>)> {
         if sides.len() < 2 {
             return None;
         }
+        let is_body = |side: &Side| {
+            let is_equipment = |(item, _): (NodeId, u32)| self.drawing.topology.roles[item as usize] == Role::Equipment;
+            side.edges.is_empty() && side.item.is_some_and(is_equipment) && self.is_readable(side.level)
+        };
         let value = |side: &Side| self.levels.get(side.level).pressure.map_or(f64::NEG_INFINITY, |known| known.value);
-        let highest = (0..sides.len()).rev().max_by(|a, b| value(&sides[*a]).total_cmp(&value(&sides[*b])))?;
-        let reference = sides.remove(highest);
-        Some((reference, sides))
+        let highest = || (0..sides.len()).rev().max_by(|a, b| value(&sides[*a]).total_cmp(&value(&sides[*b])));
+        let reference = sides.iter().position(is_body).or_else(highest)?;
+        Some((sides.remove(reference), sides))
     }
 
     fn row(
@@ -315,6 +326,7 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             Comparison::Unknown(cause) => reasons.push(cause),
         }
         reasons.extend((!is_directed).then_some("direction_not_stated"));
+        reasons.extend(self.may_be_apart(node, [first, second], budget)?.then_some("unstated_side"));
         let low = match high {
             Some("from") => vec![("to", to)],
             Some(_) => vec![("from", from)],
@@ -336,6 +348,13 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
             Datum::Bool(reasons.is_empty()),
             Datum::Array(reasons.into_iter().map(Datum::Word).collect()),
         ])
+    }
+
+    /// Returns whether two pipes at equipment may be on different sides of it, with a wall between them.
+    fn may_be_apart(&self, node: NodeId, sides: [&Side; 2], budget: &mut dyn Budget) -> Result<bool> {
+        let are_pipes = sides.iter().all(|side| !side.edges.is_empty());
+        let is_body = self.drawing.topology.roles[node as usize] == Role::Equipment;
+        Ok(are_pipes && is_body && self.drawing.may_have_several_sides(node, &mut |units| budget.charge(units))?)
     }
 
     /// Orders two sides by the flow through the node; false if a pipe has no direction.
@@ -425,15 +444,19 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         rows: &mut Vec<Vec<Datum<'a>>>,
         budget: &mut dyn Budget,
     ) -> Result<()> {
+        let topology = &self.drawing.topology;
+        let at = || topology.is_equipment(node).then(|| (topology.equipment_or_self(node), topology.zone(node)));
+        let mut sides_of: BTreeMap<NodeId, Vec<Datum<'a>>> = BTreeMap::new();
         for (name, side) in low {
-            let topology = &self.drawing.topology;
-            let at = || topology.is_equipment(node).then(|| (topology.equipment_or_self(node), topology.zone(node)));
             let Some(item) = side.item.or_else(at) else { continue };
-            let Some(vent) = open_vent(self.drawing, item, &mut |units| budget.charge(units))? else { continue };
+            let vent = open_vent(self.drawing, item, &mut |units| budget.charge(units))?;
+            vent.into_iter().for_each(|vent| sides_of.entry(vent).or_default().push(Datum::Word(name)));
+        }
+        for (vent, sides) in sides_of {
             let row = vec![
                 Datum::Node(vent),
                 Datum::Word("vent"),
-                Datum::Array(vec![Datum::Word(name)]),
+                Datum::Array(sides),
                 Datum::Null,
                 Datum::Null,
                 Datum::Null,
