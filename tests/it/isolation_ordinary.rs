@@ -174,6 +174,45 @@ fn the_class_of_an_outlet_is_read_alike_in_each_field() {
 }
 
 #[test]
+fn pipes_and_junctions_that_are_nodes_are_passed() {
+    let passed = [
+        "PipeSegment",
+        "pipe_segment",
+        "PipingSegment",
+        "PipingNetworkSegment",
+        "PipeRun",
+        "Pipe",
+        "Pipeline",
+        "process_line",
+        "SpecBreak",
+        "Rohrleitung",
+        "junction",
+        "PipeJunction",
+        "branch_connection",
+    ];
+    for class in passed {
+        let point = format!("Q-1(node_classification={class})");
+        for branch in ["", "; Q-1 → V-3(closed) → B-1"] {
+            let plant = format!("X-1 → V-1 → {point} → P-1 → V-2 → X-2{branch}");
+            let tee_lacks_pipe = class == "branch_connection" && branch.is_empty();
+            let expected = if tee_lacks_pipe {
+                json!(["unknown", [["junction_with_two_pipes", "Q-1"]]])
+            } else {
+                json!(["yes", []])
+            };
+            assert_eq!(answer(&plant, &format!("isolate(\"P-1\") | {JUDGED}")), expected, "{plant}");
+        }
+        // One with a single pipe goes on somewhere.
+        let plant = format!("X-1 → V-1 → P-1 → V-2 → X-2; P-1 → {point}");
+        assert_ne!(answer(&plant, r#"isolate("P-1").isolated"#), json!("yes"), "{class}");
+    }
+    for class in ["Node", "Piping", "Connection", "gadget"] {
+        let plant = format!("X-1 → V-1 → Q-1(node_classification={class}) → P-1 → V-2 → X-2");
+        assert_eq!(answer(&plant, r#"isolate("P-1").isolated"#), json!("unknown"), "{class}");
+    }
+}
+
+#[test]
 fn an_automatic_recirculation_valve_has_three_ways() {
     for class in [
         "piping_component.automatic_recirculation_valve",

@@ -498,8 +498,9 @@ impl<'p, 'a> Isolation<'p, 'a> {
         if is_in_pipe && has_opening(self.drawing, node) {
             self.note("unread_text", node);
         }
-        // The third pipe of a tee may be missing on the drawing.
-        let is_tee = self.drawing.topology.roles[node as usize] == Role::Junction;
+        // The third pipe of a tee may be missing on the drawing. A junction may be any point of a pipe.
+        let is_tee = self.drawing.topology.roles[node as usize] == Role::Junction
+            && !self.drawing.class_ends_with_word(node, &["junction"]);
         if degree == 2 && is_tee && instrument_legs(self.drawing, node) == 0 {
             self.note("junction_with_two_pipes", node);
         }

@@ -634,7 +634,11 @@ const BUILT_IN: &[(Role, &[Words])] = &[
     ),
     (
         Role::Junction,
-        &[Last(&["tee", "branch", "tpiece", "t_piece", "tee_piece"]), Is(&["cross"]), Has(&["pipe_cross", "pipe_tee"])],
+        &[
+            Last(&["tee", "branch", "tpiece", "t_piece", "tee_piece", "pipe_junction", "piping_junction"]),
+            Is(&["cross", "junction", "tee_junction", "branch_connection", "branch_fitting"]),
+            Has(&["pipe_cross", "pipe_tee"]),
+        ],
     ),
     // A regulator of pressure or flow, not a fitting; and a gear box.
     (Role::Control, &[Last(&["pressure_reducer", "flow_reducer"])]),

@@ -11,6 +11,11 @@ pub(super) const FIXED_CHOKES: &[&str] =
 /// classes without a role are passed too, and make a result uncertain.
 const PASSED: &[Words] = &[
     Last(&["pipe", "spool", "spool_piece", "flange", "flanged_connection", "coupling", "union", "elbow", "bend"]),
+    // Pipes that are nodes of their own.
+    Last(&["pipe_segment", "piping_segment", "piping_network_segment", "pipe_run", "piping_run", "pipe_section"]),
+    Last(&["pipeline", "pipe_line", "line_segment", "process_line", "process_pipe", "pipe_piece", "pipe_length"]),
+    Is(&["rohr", "rohrleitung", "rohrstück", "tuyau", "tuyauterie", "tubería", "tubo", "leiding", "pijp"]),
+    Last(&["spec_break", "spec_change", "specification_break", "piping_spec_break"]),
     Last(&["fitting", "joint", "compensator", "bellows", "hose", "penetration", "property_break", "vent_line"]),
     Last(&["strainer", "in_line_mixer", "inline_mixer", "silencer", "funnel", "steam_trap", "restriction_orifice"]),
     Last(&["orifice", "orifice_plate", "sight_glass", "flame_arrestor", "flame_arrester", "detonation_arrestor"]),
