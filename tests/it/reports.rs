@@ -1256,6 +1256,32 @@ fn equipment_without_nozzles_is_compared_with_each_of_its_pipes() {
 }
 
 #[test]
+fn an_open_vent_behind_a_pipe_keeps_its_pressure_low() {
+    let plant = |item: &str| {
+        format!(
+            r#"
+            X-1 reference.off_page_connector
+            LV-1 piping_component.control_valve
+            Q-1 {item}
+            T-1 equipment.tank
+            O-1 reference.open_end
+            X-1 > LV-1 {{"design_pressure": "40 barg"}}
+            LV-1 > Q-1 {{"design_pressure": "10 barg"}}
+            Q-1 > T-1 {{"design_pressure": "10 barg"}}
+            T-1 > O-1
+            "#
+        )
+    };
+    let vents = r#"pressureInterfaces().interfaces | filter(.at.id == "LV-1") | map(.protection | map([.item.id, .sides])) | .0"#;
+    for item in ["piping_component.strainer", "piping_component.pipe_tee", "piping_component.pipe"] {
+        check(&plant(item), vents, json!([["O-1", ["to"]]]));
+    }
+    for item in ["piping_component.gate_valve", "piping_component.check_valve", "piping_component.gadget"] {
+        check(&plant(item), vents, json!([]));
+    }
+}
+
+#[test]
 fn a_relief_device_past_an_item_of_unknown_class_protects_nothing_for_certain() {
     let plant = |class: &str| {
         format!(

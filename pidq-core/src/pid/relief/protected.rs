@@ -350,15 +350,54 @@ pub(crate) fn open_vent(drawing: &Drawing<'_>, side: EquipmentSide, charge: Char
             return Ok(Some(equipment));
         }
         let open_pipes = table.arcs(node).filter(|(_, pipe)| pipe_state(drawing, *pipe) == PipeState::Open);
-        let cause = item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?;
-        let is_unknown = cause.is_some_and(|cause| cause.effect() >= Effect::Unknown);
-        let is_stop = is_unknown || may_block(drawing, node) || role == Role::Relief || topology.is_sheet_end(node);
-        if at < start_count || !is_stop && !topology.is_equipment(node) {
+        if at < start_count || !topology.is_equipment(node) && !may_stop_flow(drawing, node, charge)? {
             queue.extend(open_pipes.map(|(next, _)| next).filter(|next| seen.insert(*next)));
         }
         at += 1;
     }
     Ok(None)
+}
+
+/// Returns the sides of equipment that some pipes of an item lead to, past nothing that may stop a flow. Machines and what is
+/// fired hold back a pressure, and are none.
+pub(crate) fn sides_behind(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    pipes: &[EdgeId],
+    charge: ChargeFn<'_>,
+) -> Result<Vec<EquipmentSide>> {
+    const MAX_ITEMS: usize = 256;
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let is_open = |pipe: &EdgeId| pipe_state(drawing, *pipe) == PipeState::Open;
+    let other_end = |pipe: &EdgeId| topology.ends[*pipe as usize].into_iter().find(|end| *end != node);
+    let mut queue: Vec<NodeId> = pipes.iter().filter(|pipe| is_open(pipe)).filter_map(other_end).collect();
+    let mut seen: HashSet<NodeId> = queue.iter().copied().chain([node]).collect();
+    let mut sides = Vec::new();
+    let mut at = 0;
+    while let Some(next) = queue.get(at).copied().filter(|_| at < MAX_ITEMS) {
+        at += 1;
+        charge(1 + table.degree(next) as u64)?;
+        if topology.is_equipment(next) {
+            let owner = topology.equipment_or_self(next);
+            sides.extend((!is_driven(drawing, owner)).then_some((owner, topology.zone(next))));
+        } else if !may_stop_flow(drawing, next, charge)? {
+            let open_pipes = table.arcs(next).filter(|(_, pipe)| is_open(pipe));
+            queue.extend(open_pipes.map(|(other, _)| other).filter(|other| seen.insert(*other)));
+        }
+    }
+    sides.sort_unstable();
+    sides.dedup();
+    Ok(sides)
+}
+
+/// Returns whether an item may stop a flow in either direction: it may close, is unknown, or ends the sheet.
+fn may_stop_flow(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+    let cause = item_cause(drawing, [NONE, node, NONE], Flow::Unknown, charge)?;
+    Ok(cause.is_some_and(|cause| cause.effect() >= Effect::Unknown)
+        || may_block(drawing, node)
+        || drawing.topology.roles[node as usize] == Role::Relief
+        || drawing.topology.is_sheet_end(node))
 }
 
 /// Returns whether an item may close a line or a direction of it. A valve of unknown kind may.

@@ -18,14 +18,14 @@ use crate::graph::vocabulary;
 use crate::pid::quantity::{self, Comparison, Pressure, PressureDefaults, Reading, Stated};
 use crate::pid::relief::PathState;
 use crate::pid::relief::devices::opens_inwards;
-use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block, open_vent, ports_of_side};
+use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block, open_vent, ports_of_side, sides_behind};
 use crate::pid::sections::inner_valves::has_one_direction;
 use crate::pid::sections::open_ways::OpenWays;
 use crate::pid::sections::ways_around::is_check_valve_bypassed;
 use crate::pid::stated_values::{PipeValues, stated_values};
 use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation};
-use crate::pid::{Budget, Datum, lists, pipe_lines, push_row};
+use crate::pid::{Budget, ChargeFn, Datum, lists, pipe_lines, push_row};
 use crate::value::convert;
 
 const RESULT: &[&str] = &["interfaces", "unknown"];
@@ -435,8 +435,8 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         Ok(rows)
     }
 
-    /// Adds the open vents of equipment on the sides that may be low, and of that at which a pipe is low: no pressure builds
-    /// up while they are free.
+    /// Adds the open vents of equipment on the sides that may be low, and of that to which a low pipe is open: no pressure
+    /// builds up while they are free.
     fn add_vents(
         &self,
         node: NodeId,
@@ -445,12 +445,21 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         budget: &mut dyn Budget,
     ) -> Result<()> {
         let topology = &self.drawing.topology;
-        let at = || topology.is_equipment(node).then(|| (topology.equipment_or_self(node), topology.zone(node)));
+        let at = topology.is_equipment(node).then(|| (topology.equipment_or_self(node), topology.zone(node)));
         let mut sides_of: BTreeMap<NodeId, Vec<Datum<'a>>> = BTreeMap::new();
         for (name, side) in low {
-            let Some(item) = side.item.or_else(at) else { continue };
-            let vent = open_vent(self.drawing, item, &mut |units| budget.charge(units))?;
-            vent.into_iter().for_each(|vent| sides_of.entry(vent).or_default().push(Datum::Word(name)));
+            let charge: ChargeFn<'_> = &mut |units| budget.charge(units);
+            let equipment = match side.item.or(at) {
+                Some(item) => vec![item],
+                None => sides_behind(self.drawing, node, &side.edges, charge)?,
+            };
+            let mut vents = Vec::new();
+            for item in equipment {
+                vents.extend(open_vent(self.drawing, item, charge)?);
+            }
+            vents.sort_unstable();
+            vents.dedup();
+            vents.into_iter().for_each(|vent| sides_of.entry(vent).or_default().push(Datum::Word(name)));
         }
         for (vent, sides) in sides_of {
             let row = vec![
