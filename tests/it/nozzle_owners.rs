@@ -146,3 +146,64 @@ fn the_innermost_equipment_has_the_nozzle() {
         assert_eq!(found, owner, "{edges}");
     }
 }
+
+/// Returns a drawing in which each pipe ends at a port of its own of an item in a pipe, tied to it by an edge or a field.
+fn with_item_ports(plant: &str, class: &str, is_by_field: bool) -> String {
+    let mut document: Value = serde_json::from_str(&drawing(plant)).expect("a drawing is JSON");
+    let nodes = document["pid_graph"]["nodes"].as_array().expect("nodes").clone();
+    let is_item = |id: &Value| {
+        nodes.iter().any(|node| {
+            let class = node["node_classification"].as_str().unwrap_or_default();
+            node["id"] == *id && (class.starts_with("piping_component.") || class.starts_with("reference."))
+        })
+    };
+    let mut edges = document["pid_graph"]["edges"].as_array().expect("edges").clone();
+    let (mut ports, mut owners) = (Vec::new(), Vec::new());
+    for (number, edge) in edges.iter_mut().enumerate() {
+        for end in ["from", "to"] {
+            let item = edge[end].clone();
+            if edge["edge_type"] == "physically_connected_to" && is_item(&item) {
+                let port = format!("{}/{number}", item.as_str().expect("an id"));
+                edge[end] = json!(port);
+                match is_by_field {
+                    true => ports.push(json!({"id": port, "node_classification": class, "parent_id": item})),
+                    false => {
+                        ports.push(json!({"id": port, "node_classification": class}));
+                        owners.push(json!({"from": item, "to": port, "edge_type": "physically_has_a"}));
+                    }
+                }
+            }
+        }
+    }
+    edges.extend(owners);
+    document["pid_graph"]["edges"] = json!(edges);
+    document["pid_graph"]["nodes"].as_array_mut().expect("nodes").extend(ports);
+    document.to_string()
+}
+
+#[test]
+fn a_pipe_may_end_at_a_port_of_an_item_in_a_pipe() {
+    for plant in PLANTS {
+        let plain = Graph::from_json(drawing(plant)).expect("a drawing is JSON");
+        for class in ["Node", "PipingNode", "port", "ConnectionPoint", "equipment_component.nozzle"] {
+            for is_by_field in [false, true] {
+                let graph = Graph::from_json(with_item_ports(plant, class, is_by_field)).expect("a drawing is JSON");
+                for query in QUERIES.iter().filter(|query| !query.starts_with("validate")) {
+                    let expected = evaluate(&plain, query, "{}").map_err(|error| error.to_string());
+                    let found = evaluate(&graph, query, "{}").map_err(|error| error.to_string());
+                    assert_eq!(found, expected, "{class} {is_by_field} {query} {plant}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_port_of_a_valve_stands_for_the_valve_in_walks_and_extracts() {
+    let document = with_item_ports("T-1 → V-1 → D-1", "port", false);
+    let answer = |query: &str| evaluate(&Graph::from_json(&document).expect("JSON"), query, "{}").expect(query);
+    assert_eq!(answer(r#"downstream("V-1/1") | map(.id)"#), json!(["D-1"]));
+    assert_eq!(answer(r#"downstream("T-1") | map(.id)"#), json!(["V-1", "D-1"]));
+    let extract = answer(r#"section("T-1", "D-1") | [.nodes | size(), .edges | size()]"#);
+    assert_eq!(extract, json!([5, 4]));
+}

@@ -1095,7 +1095,7 @@ fn subgraph<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) ->
     let is_piped = is_node_value(&call.drawing, input);
     let from = call.nodes(cx, (!is_piped).then_some(0))?;
     let condition = call.option("edges").or_else(|| call.arg_plan(0).filter(|_| is_piped));
-    let nodes = match call.number(cx, &HOPS)? {
+    let mut nodes = match call.number(cx, &HOPS)? {
         None => from.to_vec(),
         Some(hops) => {
             let walk_options = call.walk_options(cx, Direction::Both, EquipmentPolicy::Any)?;
@@ -1107,6 +1107,7 @@ fn subgraph<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) ->
             nodes
         }
     };
+    extract::add_item_ports(&call.drawing, &mut nodes);
     let induced = extract::induced(&call.drawing, &nodes, &mut |units| cx.charge(units))?;
     let mut edges = Vec::with_capacity(induced.len());
     for edge in induced {

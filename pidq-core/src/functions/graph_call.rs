@@ -249,6 +249,9 @@ impl<'a> GraphCall<'a> {
         if !matches!(self.drawing.topology.roles[node as usize], Role::Instrument | Role::None) {
             return Ok(node);
         }
+        if let Some(item) = self.drawing.topology.item_of_port(node) {
+            return Ok(item);
+        }
         Ok(self.drawing.moved_valve(node, &mut |units| cx.charge(units))?.unwrap_or(node))
     }
 

@@ -480,7 +480,8 @@ fn group<'a>(cx: &mut EvalContext<'a>, input: Value<'a>, args: &'a [Plan]) -> Re
     as_graph(cx, &call, nodes)
 }
 
-fn as_graph<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>, nodes: Vec<NodeId>) -> Result<Value<'a>> {
+fn as_graph<'a>(cx: &mut EvalContext<'a>, call: &GraphCall<'a>, mut nodes: Vec<NodeId>) -> Result<Value<'a>> {
+    extract::add_item_ports(&call.drawing, &mut nodes);
     let edges = extract::induced(&call.drawing, &nodes, &mut |units| cx.charge(units))?;
     let graph = extract::graph(&call.drawing, nodes, edges);
     to_value(cx, &call.drawing, graph)

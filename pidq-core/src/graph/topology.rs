@@ -6,6 +6,7 @@
 pub(crate) mod absences;
 mod equipment_by_nozzles;
 pub(crate) mod equipment_tags;
+mod item_ports;
 mod named_owners;
 mod owners_by_tag;
 mod ports;
@@ -176,6 +177,8 @@ pub(crate) struct Topology {
     pub has_nested_equipment: bool,
     /// Members and their groups defined only by a field, by member.
     field_memberships: Vec<[NodeId; 2]>,
+    /// Ports of items in pipes and the items, by port: their pipes are those of the items. Ascending.
+    item_ports: Vec<[NodeId; 2]>,
     /// Nozzles and parts of equipment with the owner that a field names otherwise than by the id of a parent.
     pub named_owners: Vec<[NodeId; 2]>,
     /// Nozzles with the equipment that only their tag names.
@@ -244,6 +247,7 @@ impl Topology {
         let mut topology = Topology { default_direction, ..Topology::empty(config) };
         topology.read_edges(edges, &ids, limits)?;
         let groups = topology.read_nodes(nodes, &ids, limits)?;
+        topology.merge_item_ports(nodes, &groups);
         topology.named_owners = topology.named_owners(nodes, &ids, &groups);
         topology.ids = ids.index;
         topology.find_equipment_by_nozzles(nodes, &groups);
@@ -267,6 +271,7 @@ impl Topology {
             ports: Adjacency::default(),
             has_nested_equipment: false,
             field_memberships: Vec::new(),
+            item_ports: Vec::new(),
             named_owners: Vec::new(),
             owners_by_tag: Vec::new(),
             field_parts: Vec::new(),

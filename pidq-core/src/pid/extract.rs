@@ -8,6 +8,12 @@ use crate::graph::drawing::Drawing;
 use crate::graph::topology::{DefaultDirection, Direction, EdgeFilter};
 use crate::value::Value;
 
+/// Adds the ports of items in pipes, at which the pipes of the items end.
+pub(crate) fn add_item_ports(drawing: &Drawing<'_>, nodes: &mut Vec<NodeId>) {
+    let items: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
+    nodes.extend(drawing.topology.ports_of_items(|item| items.contains(&item)).filter(|port| !items.contains(port)));
+}
+
 /// Returns the edges between some nodes, of any kind, in document order.
 pub(crate) fn induced(drawing: &Drawing<'_>, nodes: &[NodeId], charge: ChargeFn<'_>) -> Result<Vec<EdgeId>> {
     let node_set: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();

@@ -61,6 +61,9 @@ pub const PIPE_ENDS: &[&str] = &[
     "to_tag",
 ];
 
+/// Last words in the classes of the ports of items in pipes.
+pub const PORT_WORDS: &[&str] = &["connection", "connector", "end", "node", "point", "port", "terminal"];
+
 /// Fields with the type of a node.
 pub const NODE_TYPES: &[&str] = &["node_type", "type"];
 

@@ -38,6 +38,7 @@ pub(super) fn is_unconnected(drawing: &Drawing<'_>, node: NodeId) -> bool {
     }
     match role {
         Role::Instrument => false,
+        Role::None if topology.item_of_port(node).is_some() => false,
         // A pilot valve, the motor of a pump and a connector of signals have signals and shafts.
         Role::Control if drawing.class_has(node, vocabulary::SOLENOIDS) => !has_other_edge(drawing, node),
         Role::Equipment if drawing.class_has_word(node, vocabulary::PRIME_MOVERS) => !has_other_edge(drawing, node),

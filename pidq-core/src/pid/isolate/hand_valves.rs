@@ -66,7 +66,8 @@ fn by_parts(drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result
     }
     // The drive of a valve is its actuator.
     let is_known = |part: NodeId| {
-        drawing.class_has_word(part, vocabulary::SOLID_PARTS) && !drawing.class_has_word(part, &["drive"])
+        topology.item_of_port(part).is_some()
+            || drawing.class_has_word(part, vocabulary::SOLID_PARTS) && !drawing.class_has_word(part, &["drive"])
             || drawing.class_has(part, vocabulary::HAND_DRIVES)
     };
     let is_valve = |part: &NodeId| {
