@@ -353,3 +353,18 @@ fn a_drain_on_a_closed_parallel_way_does_not_hide_the_second_valve() {
         assert_eq!(proof(&plant(branch), r#""D-1""#, "V-6")[0][1], json!(null), "{branch}");
     }
 }
+
+#[test]
+fn a_bleed_proves_a_barrier_past_a_valve_of_the_volume_that_is_drawn_open() {
+    let proved = |valve: &str| {
+        let plant = format!("X-1 → V-1 → D-1 → {valve} → D-2 → V-6 → X-2; D-2 → V-7(closed) → O-1");
+        let query =
+            r#"isolationPlan(["D-1", "D-2"]).barriers | filter(.node.id == "V-1") | map([.bleed.id, .certain])"#;
+        answer(&plant, query)
+    };
+    assert_eq!(proved("V-5(open)"), json!([["V-7", false]]));
+    assert_eq!(proved("V-5(locked_open)"), json!([["V-7", false]]));
+    for valve in ["V-5", "V-5(closed)", "CV-5(open)", "V-5(normal_position=open,status=planned)"] {
+        assert_eq!(proved(valve)[0][0], json!(null), "{valve}");
+    }
+}

@@ -207,3 +207,25 @@ fn a_port_of_a_valve_stands_for_the_valve_in_walks_and_extracts() {
     let extract = answer(r#"section("T-1", "D-1") | [.nodes | size(), .edges | size()]"#);
     assert_eq!(extract, json!([5, 4]));
 }
+
+#[test]
+fn the_unique_tag_of_a_nozzle_has_that_of_its_equipment_once() {
+    for (tag, expected) in [
+        ("N1", "E-1-N1"),
+        ("E-1.N1", "E-1.N1"),
+        ("E-1/N1", "E-1/N1"),
+        ("E-1-N1", "E-1-N1"),
+        ("E-1 N1", "E-1 N1"),
+        ("E-10", "E-1-E-10"),
+    ] {
+        let document = json!({
+            "nodes": [
+                {"id": "a", "tag": "E-1", "class": "heat_exchanger"},
+                {"id": "b", "tag": tag, "class": "nozzle", "parent_id": "a"},
+            ],
+            "edges": []
+        });
+        let graph = Graph::from_json(document.to_string()).expect("a drawing is JSON");
+        assert_eq!(answer(&graph, "nozzleList() | map(.qualified_tag)"), json!([expected]), "{tag}");
+    }
+}

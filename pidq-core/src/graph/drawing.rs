@@ -240,14 +240,16 @@ impl<'a> Drawing<'a> {
         self.node_field(node, Names::Tag).and_then(Value::as_str)
     }
 
-    /// Returns the unique tag: the stored one, or for a port the tag of its equipment followed by its own.
+    /// Returns the unique tag: the stored one, or for a port the tag of its equipment followed by its own, which may begin with
+    /// that of the equipment.
     pub fn qualified_tag(&self, node: NodeId) -> Option<String> {
         if let Some(tag) = self.node_field(node, Names::QualifiedTag).and_then(Value::as_str) {
             return Some(tag.into());
         }
-        let (owner, own) = (self.tag(self.topology.owner(node)?)?, self.tag(node)?);
-        let is_qualified = own.strip_prefix(owner).is_some_and(|rest| rest.starts_with(['-', '/', '.', ':', '_', ' ']));
-        Some(if is_qualified { own.into() } else { format!("{owner}-{own}") })
+        let owner = self.tag(self.topology.owner(node)?)?;
+        let tag = self.tag(node)?;
+        let has_owner = tag.strip_prefix(owner).is_some_and(|rest| rest.starts_with(['-', '.', '/', ':', '_', ' ']));
+        Some(if has_owner { tag.into() } else { format!("{owner}-{tag}") })
     }
 
     /// Returns the display name of a node: its unique tag, its tag, or its id.

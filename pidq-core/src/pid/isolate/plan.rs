@@ -17,8 +17,10 @@ use crate::graph::topology::{Direction, EdgeFilter};
 use crate::graph::vocabulary;
 use crate::pid::dead_ends::{has_sensor, is_cap, only_branch};
 use crate::pid::valve_state::check_valves::{has_handwheel, opens_from};
+use crate::pid::valve_state::unread_texts::may_not_close;
 use crate::pid::valve_state::{
     BlindPosition, Installation, blind_position, installation, is_closed, is_locked_open, is_spool_in_place,
+    is_stated_open,
 };
 use crate::pid::{ChargeFn, Datum};
 
@@ -58,10 +60,10 @@ struct Proof {
     is_certain: bool,
 }
 
-/// Machines through which a bleed proves a barrier: those whose casing is open, or all but those that are shut when they stand
-/// still.
+/// Connection by which a bleed proves a barrier: through machines whose casing is open, or also through all but those that are
+/// shut when they stand still, and through hand valves that are drawn open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Machines {
+enum Connection {
     Open,
     PossiblyOpen,
 }
@@ -159,16 +161,16 @@ impl<'a> Isolation<'_, 'a> {
         // Relief may depend on a valve that is locked open: the plan leaves it so, and proves nothing between the two.
         behind.second = behind.second.filter(|second| !is_locked_open(self.drawing, *second));
         let between = behind.second.and(behind.bleed);
-        let (mut passes_machine, mut is_shared) = (false, false);
+        let (mut is_possible, mut is_shared) = (false, false);
         let (bleed, bleed_position) = match between {
             Some((bleed, _)) => (Some(bleed), Some("between")),
             None => {
-                let certain = self.nearest_bleed(node, bleeds, Machines::Open, charge)?;
+                let certain = self.nearest_bleed(node, bleeds, Connection::Open, charge)?;
                 let nearest = match certain {
-                    None => self.nearest_bleed(node, bleeds, Machines::PossiblyOpen, charge)?,
+                    None => self.nearest_bleed(node, bleeds, Connection::PossiblyOpen, charge)?,
                     certain => certain,
                 };
-                passes_machine = certain != nearest;
+                is_possible = certain != nearest;
                 if let Some(bleed) = nearest {
                     is_shared = self.bleeds_into_shared_system(bleed, charge)?;
                 }
@@ -195,7 +197,7 @@ impl<'a> Isolation<'_, 'a> {
             bleed,
             bleed_position,
             is_certain: self.is_barrier_certain(node)
-                && !passes_machine
+                && !is_possible
                 && !is_shared
                 && !is_past_valve
                 && !is_moved_unproved
@@ -247,7 +249,7 @@ impl<'a> Isolation<'_, 'a> {
         &self,
         barrier: NodeId,
         bleeds: &[NodeId],
-        machines: Machines,
+        connection: Connection,
         charge: ChargeFn<'_>,
     ) -> Result<Option<NodeId>> {
         let topology = &self.drawing.topology;
@@ -258,13 +260,14 @@ impl<'a> Isolation<'_, 'a> {
         let mut at = 0;
         while let Some(node) = queue.get(at).copied() {
             at += 1;
-            let sides = if node == barrier { Vec::new() } else { self.same_side(node, machines, charge)? };
+            let sides = if node == barrier { Vec::new() } else { self.same_side(node, connection, charge)? };
             charge(1 + (table.degree(node) + sides.len()) as u64)?;
             for next in table.nodes(node).iter().copied().chain(sides) {
                 if bleeds.contains(&next) {
                     return Ok(Some(next));
                 }
-                if inside.contains(&next) && !self.may_be_shut(node, next) && seen.insert(next) {
+                let is_open = connection == Connection::PossiblyOpen && self.is_drawn_open(next);
+                if inside.contains(&next) && (is_open || !self.may_be_shut(node, next)) && seen.insert(next) {
                     queue.push(next);
                 }
             }
@@ -274,10 +277,10 @@ impl<'a> Isolation<'_, 'a> {
 
     /// Returns the equipment of a port and its other ports that are certain to be on the same side, or the ports of
     /// equipment.
-    fn same_side(&self, node: NodeId, machines: Machines, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
+    fn same_side(&self, node: NodeId, connection: Connection, charge: ChargeFn<'_>) -> Result<Vec<NodeId>> {
         let topology = &self.drawing.topology;
         let owner = topology.equipment_or_self(node);
-        if !self.is_open_inside(owner, machines) {
+        if !self.is_open_inside(owner, connection) {
             return Ok(Vec::new());
         }
         let side = topology.zone(node);
@@ -292,11 +295,20 @@ impl<'a> Isolation<'_, 'a> {
 
     /// Returns whether a pressure at one nozzle of equipment is at the others too. The valves, pistons or lobes of a machine
     /// may be shut when it stands still.
-    fn is_open_inside(&self, equipment: NodeId, machines: Machines) -> bool {
+    fn is_open_inside(&self, equipment: NodeId, connection: Connection) -> bool {
         let has = |words: &[&str]| self.drawing.class_has_word(equipment, words);
         !self.drawing.is_machine(equipment)
             || has(vocabulary::OPEN_MACHINES)
-            || machines == Machines::PossiblyOpen && !has(vocabulary::SHUT_MACHINES)
+            || connection == Connection::PossiblyOpen && !has(vocabulary::SHUT_MACHINES)
+    }
+
+    /// Returns whether a hand valve inside the volume is open as drawn, and nothing says that it may be shut.
+    fn is_drawn_open(&self, node: NodeId) -> bool {
+        self.drawing.topology.roles[node as usize] == Role::Barrier
+            && is_stated_open(self.drawing, node)
+            && !is_closed(self.drawing, node)
+            && installation(self.drawing, node) == Installation::Installed
+            && !may_not_close(self.drawing, node)
     }
 
     /// Returns whether an item, reached from another one, may hold pressure: it closes, it is a trap, or its class is
