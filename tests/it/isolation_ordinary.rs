@@ -174,6 +174,54 @@ fn the_class_of_an_outlet_is_read_alike_in_each_field() {
 }
 
 #[test]
+fn a_closure_is_there_for_what_is_future_or_spare() {
+    let judged = |end: &str, field: &str, text: &str| {
+        let plant = format!("X-1 → V-1 → D-1; D-1 → {end}({field}={text})");
+        answer(&plant, &format!("isolate(\"D-1\") | {JUDGED}"))
+    };
+    let texts = [
+        "future tie-in",
+        "FUTURE TIE-IN",
+        "tie-in point for future P-102",
+        "future connection",
+        "for future use",
+        "future expansion",
+        "future P-102",
+        "blind flange for future pump",
+        "reserved for future exchanger",
+        "spare",
+        "spare connection",
+        "blinded",
+        "künftiger Anschluss",
+        "piquage futur",
+    ];
+    for end in ["B-1", "C-1"] {
+        for field in ["description", "remarks", "service"] {
+            for text in texts {
+                assert_eq!(judged(end, field, text), json!(["yes", []]), "{end} {field} {text}");
+            }
+        }
+    }
+    // The closure itself is not there, or may not be.
+    for end in ["B-1", "C-1"] {
+        for text in [
+            "future",
+            "future blind flange",
+            "flange future",
+            "removed",
+            "future tie-in, blind removed",
+            "future removal",
+            "future installation",
+            "future tie-in?",
+        ] {
+            assert_ne!(judged(end, "description", text)[0], json!("yes"), "{end} {text}");
+        }
+        assert_ne!(judged(end, "status", "future")[0], json!("yes"), "{end}");
+        assert_ne!(judged(end, "description", "future connection with open valve")[0], json!("yes"), "{end}");
+    }
+}
+
+#[test]
 fn pipes_and_junctions_that_are_nodes_are_passed() {
     let passed = [
         "PipeSegment",

@@ -493,3 +493,28 @@ fn the_tag_that_a_drive_names_may_be_that_of_several_valves() {
         assert_eq!(conditional(&both), json!([["u-HV-1", "FO"], ["u-HV-2", "FO"]]), "{field}");
     }
 }
+
+#[test]
+fn a_manhole_or_a_spare_nozzle_without_a_pipe_is_closed() {
+    let nozzle = |fields: &Value| {
+        let mut node = json!({"id": "N9", "node_classification": "equipment_component.nozzle", "parent_id": "V-1"});
+        node.as_object_mut().expect("a node").extend(fields.as_object().expect("fields").clone());
+        judged(&plant(&json!({}), &json!([node])))
+    };
+    for text in
+        ["MH", "MH-1", "MH1", "MW", "HH", "HH-2", "MH 24\"", "manway", "hand hole", "blanked", "spare", "SPARE NOZZLE"]
+    {
+        for field in ["tag", "description", "service"] {
+            assert_eq!(nozzle(&json!({field: text})), json!(["yes", [], []]), "{field} {text}");
+        }
+    }
+    for text in ["", "N9", "M1", "vent", "spare with valve", "spare, to be piped", "MH open", "future"] {
+        let found = nozzle(&json!({"description": text}));
+        assert_eq!(found[2], json!(["unconnected_nozzle N9"]), "{text}");
+    }
+    let listed = |nozzle: Value| judged(&plant(&json!({"nozzles": ["N1", "N2", nozzle]}), &json!([])));
+    for covered in [json!({"tag": "N3", "service": "spare"}), json!("MH-1"), json!({"tag": "M1", "type": "MH"})] {
+        assert_eq!(listed(covered.clone())[0], json!("yes"), "{covered}");
+    }
+    assert_eq!(listed(json!({"tag": "N3", "service": "feed"}))[0], json!("unknown"));
+}

@@ -282,12 +282,15 @@ fn is_known_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
     is_class(drawing, node, text) && (is_known() || drawing.class_ends_with_word(node, vocabulary::OUTLETS))
 }
 
-/// Returns whether a nozzle is closed without a pipe: an opening with a cover, or one that is stated to be blinded.
+/// Returns whether a nozzle is closed without a pipe: an opening with a cover, a spare one, or one that is stated to be blinded.
 pub(crate) fn is_covered(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
     let has_any = |known: &[&str]| vocabulary::text_has_any(&words, known);
-    let is_cover = vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening));
-    let is_blind = has_any(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
+    let is_code = |word: &str| vocabulary::COVERED_OPENING_CODES.contains(&word.trim_end_matches(char::is_numeric));
+    let is_cover = vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening))
+        || vocabulary::words_in(&words).any(is_code);
+    let is_unused = has_any(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"]);
+    let is_blind = (is_unused || has_any(vocabulary::UNUSED_NOZZLES))
         && !has_any(&["to", "if"])
         && !text_limits(&words, Limited::Status);
     (is_cover || is_blind) && !has_any(vocabulary::UNCOVERED_WORDS) && !is_stated_open(drawing, node)

@@ -8,6 +8,7 @@ pub(crate) mod actuators;
 mod cause_texts;
 pub(crate) mod check_valves;
 pub(crate) mod closed_texts;
+mod closures;
 pub(crate) mod drawn_closed;
 pub(crate) mod fail_action;
 mod groups;
@@ -73,10 +74,16 @@ fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
     if is_drawn_blinded(drawing, node) {
         return Installation::Installed;
     }
-    let by_texts = installation_by_texts(drawing, drawing.node(node)).max(match is_said_closed(drawing, node) {
-        true => Installation::Unknown,
-        false => Installation::Installed,
-    });
+    let of_text = if closures::is_closure(drawing, node) {
+        closures::installation_by_text
+    } else {
+        phrases::installation_by_text
+    };
+    let by_texts =
+        installation_by_texts(drawing, drawing.node(node), of_text).max(match is_said_closed(drawing, node) {
+            true => Installation::Unknown,
+            false => Installation::Installed,
+        });
     if by_texts == Installation::NotInstalled || !may_state(drawing.node(node), drawing.topology.state_names()) {
         return by_texts;
     }
@@ -85,7 +92,7 @@ fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
         return Installation::NotInstalled;
     }
     let by_position = if is_stated_closed(drawing, node) { Installation::Unknown } else { Installation::Installed };
-    by_texts.max(by_position).max(installation_of(drawing, drawing.node(node)))
+    by_texts.max(by_position).max(installation_of(drawing, drawing.node(node), of_text))
 }
 
 /// Returns whether the pipe of a nozzle leads to a blind flange or a cap only, which is there: `spare nozzle, blinded` says what
@@ -141,8 +148,11 @@ fn is_said_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
     is_passed && out_of_action::is_said_closed_off(drawing, node)
 }
 
+/// Function that returns whether an item is there by a text of it.
+type OfText = fn(&str) -> Installation;
+
 /// Returns whether an item or a pipe is there by its label and its description.
-fn installation_by_texts(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
+fn installation_by_texts(drawing: &Drawing<'_>, holder: Value<'_>, of_text: OfText) -> Installation {
     if !may_say_absent(drawing, holder) {
         return Installation::Installed;
     }
@@ -151,11 +161,11 @@ fn installation_by_texts(drawing: &Drawing<'_>, holder: Value<'_>) -> Installati
     let tags =
         values_of(drawing, holder, Names::Tag).filter(|tag| tag.as_str().is_some_and(|tag| tag.contains([' ', '\n'])));
     let texts = descriptions.chain(tags).filter_map(Value::as_str);
-    texts.map(phrases::installation_by_text).max().unwrap_or(Installation::Installed)
+    texts.map(of_text).max().unwrap_or(Installation::Installed)
 }
 
 /// Returns whether an item or a pipe is there, by its status, its remarks and the marks of its own.
-fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
+fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>, of_text: OfText) -> Installation {
     let by_marks = installation_by_marks(drawing, holder);
     if by_marks == Installation::NotInstalled {
         return by_marks;
@@ -168,7 +178,11 @@ fn installation_of(drawing: &Drawing<'_>, holder: Value<'_>) -> Installation {
             None => Installation::Installed,
         },
     };
-    let of_remark = |text: &str| installation_by_remark(drawing, text);
+    let of_remark = |text: &str| match drawing.topology.config.contains(Names::Removed, text.trim()) {
+        // One that is nothing but a status, such as `future`, is one. With other words, it may be about something else.
+        true => Installation::NotInstalled,
+        false => of_text(text),
+    };
     let by_remarks = values_of(drawing, holder, Names::Remarks).filter_map(Value::as_str).map(of_remark);
     let by_status = values_of(drawing, holder, Names::Status).map(of_status);
     by_status.chain(by_remarks).max().map_or(by_marks, |found| found.max(by_marks))
@@ -214,15 +228,6 @@ fn may_say_absent(drawing: &Drawing<'_>, holder: Value<'_>) -> bool {
             None => !value.is_null() && (names.may_contain(key) || is_container(key)),
         })
     }) && may_state(holder, names)
-}
-
-/// Returns what a remark says: one that is nothing but a status, such as `future`, is one. A remark with such a word may
-/// be about the item, or about something else.
-fn installation_by_remark(drawing: &Drawing<'_>, text: &str) -> Installation {
-    match drawing.topology.config.contains(Names::Removed, text.trim()) {
-        true => Installation::NotInstalled,
-        false => phrases::installation_by_text(text),
-    }
 }
 
 /// Returns what a status says. What is planned to be removed is still there, but not for sure when it is needed.

@@ -610,6 +610,12 @@ pub const COVERED_OPENINGS: &[&str] = &[
     "trou_d_homme",
 ];
 
+/// Codes of such openings in tags and descriptions, which a number may follow.
+pub const COVERED_OPENING_CODES: &[&str] = &["hh", "mh", "mw"];
+
+/// Words of nozzles that are blinded as they are not used.
+pub const UNUSED_NOZZLES: &[&str] = &["reserve", "reservestutzen", "spare"];
+
 /// Words beside such an opening, or beside a blind of a nozzle, that leave it open or give it another way out.
 pub const UNCOVERED_WORDS: &[&str] = &[
     "breather",

@@ -446,3 +446,75 @@ pub const BLEED_NEUTRAL_WORDS: &[&str] = &[
     "valve",
     "valves",
 ];
+
+/// Words of what is not there yet, in the texts of closures.
+pub const FUTURE_WORDS: &[&str] = &[
+    "future",
+    "futur",
+    "futura",
+    "futuro",
+    "künftig",
+    "künftige",
+    "künftigen",
+    "künftiger",
+    "toekomstig",
+    "toekomstige",
+    "zukünftig",
+    "zukünftige",
+    "zukünftigen",
+    "zukünftiger",
+];
+
+/// Words beside them of what is to be done with a closure itself.
+pub const FUTURE_EVENTS: &[&str] = &[
+    "demolition",
+    "deletion",
+    "fitting",
+    "install",
+    "installation",
+    "modification",
+    "opening",
+    "phase",
+    "removal",
+    "replacement",
+    "scope",
+    "supply",
+];
+
+/// Prepositions before a purpose.
+pub const PURPOSE_PREPOSITIONS: &[&str] = &["for", "für", "par", "para", "pour", "to", "voor"];
+
+/// Nouns of what closes the end of a pipe.
+pub const CLOSURE_NOUNS: &[&str] = &[
+    "bf",
+    "blank",
+    "blind",
+    "blindflansch",
+    "bride",
+    "cap",
+    "deckel",
+    "flange",
+    "flansch",
+    "item",
+    "kappe",
+    "plug",
+    "spade",
+    "stopfen",
+    "valve",
+];
+
+/// Words of texts of closures that say no more than what they are for.
+pub const CLOSURE_PURPOSES: &[&str] = &[
+    "blanked",
+    "blinded",
+    "capped",
+    "connection",
+    "flange",
+    "nozzle",
+    "off",
+    "plugged",
+    "reserve",
+    "reserved",
+    "spare",
+    "stub",
+];

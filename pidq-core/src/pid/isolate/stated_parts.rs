@@ -158,8 +158,13 @@ fn name_of(nozzle: Value<'_>) -> Option<String> {
 fn is_covered(nozzle: Value<'_>) -> bool {
     let is_cover = |text: &str| {
         let words = snake_case(text);
-        let is_closed = |word: &str| matches!(word, "blind" | "blinded" | "blanked" | "capped" | "plugged");
-        vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening)) || words.split('_').any(is_closed)
+        let is_closed = |word: &str| {
+            matches!(word, "blind" | "blinded" | "blanked" | "capped" | "plugged")
+                || vocabulary::UNUSED_NOZZLES.contains(&word)
+                || vocabulary::COVERED_OPENING_CODES.contains(&word.trim_end_matches(char::is_numeric))
+        };
+        vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening))
+            || vocabulary::words_in(&words).flat_map(|word| word.split('_')).any(is_closed)
     };
     let fields = nozzle.as_object().into_iter().flat_map(|fields| fields.iter());
     fields.filter_map(|(_, value)| value.as_str()).chain(nozzle.as_str()).any(is_cover)

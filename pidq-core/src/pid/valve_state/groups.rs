@@ -1,6 +1,6 @@
 //! State that the segment or the line of an item gives to it: the valves of a demolished segment may not be there.
 
-use super::{Installation, installation_by_texts, installation_of, may_state};
+use super::{Installation, installation_by_texts, installation_of, may_state, phrases};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
@@ -48,7 +48,11 @@ fn names_group(drawing: &Drawing<'_>, node: NodeId, groups: &BitSet) -> bool {
 fn installation_of_group(drawing: &Drawing<'_>, group: NodeId) -> Installation {
     let fields = drawing.node(group);
     match may_state(fields, drawing.topology.state_names()) {
-        true => installation_of(drawing, fields).max(installation_by_texts(drawing, fields)),
-        false => installation_by_texts(drawing, fields),
+        true => installation_of(drawing, fields, phrases::installation_by_text).max(installation_by_texts(
+            drawing,
+            fields,
+            phrases::installation_by_text,
+        )),
+        false => installation_by_texts(drawing, fields, phrases::installation_by_text),
     }
 }

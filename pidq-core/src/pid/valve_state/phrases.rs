@@ -60,6 +60,13 @@ pub(crate) fn installation_by_text(text: &str) -> Installation {
     }
 }
 
+/// Returns whether a clause has a phrase that an item is not there or may not be, other than some words.
+pub(super) fn says_absent(clause: &[String], is_known: impl Fn(&String) -> bool) -> bool {
+    let is_other = |phrase: &Phrase<Meaning>| !clause[phrase.at..phrase.at + phrase.words].iter().any(&is_known);
+    let phrases = phrases(clause);
+    phrases.iter().any(|phrase| matches!(phrase.meaning, Absent | MayBeAbsent) && is_other(phrase))
+}
+
 /// Returns false only if a text does not say that an item is not there: most have no word for it.
 pub(super) fn may_say_absent(text: &str) -> bool {
     has_first_letters(&ABSENCE_LETTERS, text)

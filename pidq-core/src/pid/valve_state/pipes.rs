@@ -2,7 +2,7 @@
 //!
 //! Most drawings state nothing about their pipes, which are open then.
 
-use super::{Installation, installation, installation_by_texts, installation_of, is_in, states_of, truth};
+use super::{Installation, installation, installation_by_texts, installation_of, is_in, phrases, states_of, truth};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
@@ -47,7 +47,7 @@ pub(crate) fn pipe_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
 
 fn read_state(drawing: &Drawing<'_>, pipe: EdgeId) -> PipeState {
     let edge = drawing.edge(pipe);
-    let by_texts = state_by(installation_by_texts(drawing, edge));
+    let by_texts = state_by(installation_by_texts(drawing, edge, phrases::installation_by_text));
     let own_state = match may_state(edge, drawing.topology.state_names()) {
         true => own_state(drawing, edge).max(by_texts),
         false => by_texts,
@@ -98,7 +98,7 @@ fn own_state(drawing: &Drawing<'_>, edge: Value<'_>) -> PipeState {
     if positions.any(|position| is_in(drawing, Some(position), Names::Removed)) {
         return PipeState::NotInstalled;
     }
-    state_by(installation_of(drawing, edge))
+    state_by(installation_of(drawing, edge, phrases::installation_by_text))
 }
 
 fn state_by(installation: Installation) -> PipeState {

@@ -10,7 +10,7 @@ use super::state_phrases::has_state_phrase;
 use super::unread_fields::{
     has_doubtful_state, has_field_of_absence, has_unlisted_text, has_unread_field, is_doubtful,
 };
-use super::{Installation, may_not_be_tight, texts};
+use super::{Installation, closures, may_not_be_tight, texts};
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -36,7 +36,12 @@ pub(crate) fn has_unread_text(drawing: &Drawing<'_>, node: NodeId) -> bool {
         let mut texts = descriptions.chain(positions).chain(of(Names::Remarks, TextKind::Remark));
         let closes_end = !matches!(drawing.topology.roles[node as usize], Role::Barrier | Role::Control);
         let mut services = of(Names::Service, TextKind::Description);
-        texts.any(|(text, kind)| is_unread(drawing, text, kind) || closes_end && names_opening(text))
+        let is_closure = closures::is_closure(drawing, node);
+        let is_unread = |text: &str, kind: TextKind| match is_closure {
+            true => is_unread(drawing, &closures::without_purpose(text), kind) || text.contains('?'),
+            false => is_unread(drawing, text, kind),
+        };
+        texts.any(|(text, kind)| is_unread(text, kind) || closes_end && names_opening(text))
             || closes_end && services.any(|(text, _)| names_opening(text))
             || has_unread_type(drawing, node)
             || has_unread_field(drawing, node)
