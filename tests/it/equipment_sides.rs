@@ -285,3 +285,33 @@ fn a_storage_tank_with_a_second_wall_has_one_side() {
     assert_eq!(is_certain("double_walled_storage_tank"), json!(true));
     assert_eq!(is_certain("double_walled_reactor"), json!(false));
 }
+
+#[test]
+fn the_pipes_of_equipment_without_nozzles_may_be_on_different_sides() {
+    let plant = |class: &str| {
+        format!(
+            "E-1(node_classification=equipment.{class}); X-1 → V-1 → E-1 → V-2 → X-2; X-3 → V-3 → E-1 → V-4 → X-4; \
+             E-1 → V-5(closed) → O-1"
+        )
+    };
+    let proofs = r#"isolationPlan("E-1").barriers | filter(.node.id != "V-5") | map([.bleed.id, .certain]) | uniq()"#;
+    let verified = r#"isolationPlan("E-1").steps | filter(.action == "verify") | size()"#;
+    for class in ["shell_and_tube_heat_exchanger", "plate_heat_exchanger", "condenser", "jacketed_vessel"] {
+        assert_eq!(answer(&plant(class), proofs), json!([[null, true]]), "{class}");
+        assert_eq!(answer(&plant(class), verified), json!(0), "{class}");
+    }
+    for class in ["vessel", "drum", "centrifugal_pump"] {
+        assert_eq!(answer(&plant(class), proofs), json!([["V-5", true]]), "{class}");
+    }
+    assert_eq!(answer(&plant("piston_pump"), proofs), json!([[null, true]]));
+    assert_eq!(answer(&plant("pump"), proofs), json!([["V-5", false]]));
+    let inventory = |class: &str| {
+        let plant = plant(class).replace("V-", "SDV-");
+        answer(
+            &plant,
+            "inventorySections() | filter(.equipment | map(.id) | some(. == \"E-1\")) | map(.uncertain | map(.reason))",
+        )
+    };
+    assert_eq!(inventory("plate_heat_exchanger")[0][0], json!("unstated_side"));
+    assert_eq!(inventory("vessel")[0], json!([]));
+}

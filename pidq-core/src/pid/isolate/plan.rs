@@ -260,6 +260,9 @@ impl<'a> Isolation<'_, 'a> {
         let mut at = 0;
         while let Some(node) = queue.get(at).copied() {
             at += 1;
+            if !self.is_open_to_its_pipes(node, connection, charge)? {
+                continue;
+            }
             let sides = if node == barrier { Vec::new() } else { self.same_side(node, connection, charge)? };
             charge(1 + (table.degree(node) + sides.len()) as u64)?;
             for next in table.nodes(node).iter().copied().chain(sides) {
@@ -273,6 +276,13 @@ impl<'a> Isolation<'_, 'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns whether the pipes of an item are open to each other inside of it. Those of equipment without nozzles may be on
+    /// different sides of it.
+    fn is_open_to_its_pipes(&self, node: NodeId, connection: Connection, charge: ChargeFn<'_>) -> Result<bool> {
+        let is_body = self.drawing.topology.roles[node as usize] == Role::Equipment;
+        Ok(!is_body || self.is_open_inside(node, connection) && !self.drawing.may_have_several_sides(node, charge)?)
     }
 
     /// Returns the equipment of a port and its other ports that are certain to be on the same side, or the ports of

@@ -386,7 +386,9 @@ fn add_unstated_sides(
         let possible = outside.into_iter().filter(|port| !is_apart(port));
         section.uncertainties.extend(possible.map(|port| ("unstated_side", port, NONE)));
         let unstated: Vec<NodeId> = inside.into_iter().filter(|port| topology.zone(*port) == NONE).collect();
-        if may_have_several && unstated.len() > 1 {
+        // Without nozzles, the pipes themselves may be on different sides.
+        let has_several_pipes = || unstated.contains(&equipment) && topology.flow_degree(equipment) > 1;
+        if may_have_several && (unstated.len() > 1 || has_several_pipes()) {
             section.uncertainties.extend(unstated.into_iter().map(|port| ("unstated_side", port, NONE)));
         }
     }
