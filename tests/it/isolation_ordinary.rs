@@ -174,6 +174,20 @@ fn the_class_of_an_outlet_is_read_alike_in_each_field() {
 }
 
 #[test]
+fn a_blind_that_a_label_calls_open_is_pipe() {
+    for text in ["NO", "N.O.", "LO", "L.O.", "open", "normally open", "locked open"] {
+        for field in ["label", "description", "remarks"] {
+            let plant = format!("X-1 → V-1 → SB-1({field}={text}) → D-1");
+            let found =
+                answer(&plant, r#"isolate("D-1") | [.isolated, .barriers | map(.node.id), .uncertain | map(.reason)]"#);
+            assert_eq!(found, json!(["yes", ["V-1"], []]), "{field} {text}");
+        }
+    }
+    let both = answer("X-1 → V-1 → SB-1(label=NO,remarks=NC) → D-1", r#"isolate("D-1").uncertain | map(.reason)"#);
+    assert_eq!(both, json!(["blind_without_position"]));
+}
+
+#[test]
 fn a_closure_is_there_for_what_is_future_or_spare() {
     let judged = |end: &str, field: &str, text: &str| {
         let plant = format!("X-1 → V-1 → D-1; D-1 → {end}({field}={text})");

@@ -49,13 +49,18 @@ pub(super) fn say_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
 
 /// Returns whether a text or the status of an item is nothing but a closed position: `NC`, `normally closed`.
 pub(super) fn consist_of_closed(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    let is_closed_word = |text: &str| {
-        [Names::Closed, Names::LockedClosed]
-            .iter()
-            .any(|names| drawing.topology.config.is_spelling(*names, text.trim()))
-    };
-    all_texts(drawing, node).any(|(text, _)| is_closed_word(text))
-        || texts(drawing, node, Names::Status).any(is_closed_word)
+    consist_of(drawing, node, [Names::Closed, Names::LockedClosed])
+}
+
+/// Returns the same for an open position: `NO`, `LO`, `normally open`.
+pub(super) fn consist_of_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    consist_of(drawing, node, [Names::Open, Names::LockedOpen])
+}
+
+fn consist_of(drawing: &Drawing<'_>, node: NodeId, positions: [Names; 2]) -> bool {
+    let is_position =
+        |text: &str| positions.iter().any(|names| drawing.topology.config.is_spelling(*names, text.trim()));
+    all_texts(drawing, node).any(|(text, _)| is_position(text)) || texts(drawing, node, Names::Status).any(is_position)
 }
 
 /// Returns whether a text of a spool says that it is in its place.
