@@ -174,6 +174,20 @@ fn the_class_of_an_outlet_is_read_alike_in_each_field() {
 }
 
 #[test]
+fn a_valve_whose_service_or_position_is_a_status_is_no_certain_barrier() {
+    let isolated =
+        |field: &str, text: &str| answer(&format!("X-1 → V-1({field}={text}) → D-1"), r#"isolate("D-1").isolated"#);
+    for field in ["service", "position", "valve_position", "status"] {
+        for text in ["removed", "future", "FUTURE", "demolished", "not installed", "abandoned", "out of service"] {
+            assert_ne!(isolated(field, text), json!("yes"), "{field} {text}");
+        }
+    }
+    for text in ["future gas supply", "removed water", "drain", "optional fuel gas", "void gas"] {
+        assert_eq!(isolated("service", text), json!("yes"), "{text}");
+    }
+}
+
+#[test]
 fn a_blind_that_a_label_calls_open_is_pipe() {
     for text in ["NO", "N.O.", "LO", "L.O.", "open", "normally open", "locked open"] {
         for field in ["label", "description", "remarks"] {

@@ -518,3 +518,29 @@ fn a_manhole_or_a_spare_nozzle_without_a_pipe_is_closed() {
     }
     assert_eq!(listed(json!({"tag": "N3", "service": "feed"}))[0], json!("unknown"));
 }
+
+#[test]
+fn a_line_or_a_connection_that_a_field_of_equipment_names_may_not_be_drawn() {
+    let uncertain = |fields: &Value| judged(&plant(fields, &json!([])))[1].clone();
+    for field in ["inlet_line", "Inlet Line", "connected_lines", "bottom_outlet", "drain_line", "top_outlet"] {
+        for name in [json!("PL-105"), json!(["L-1", "PL-105"]), json!("L-2, PL-105")] {
+            assert_eq!(uncertain(&json!({field: name})), json!(["unread_text V-1"]), "{field} {name}");
+        }
+    }
+    for fields in [
+        json!({"inlet_line": "L-1"}),
+        json!({"connected_lines": ["L-1", "L-2"]}),
+        json!({"connected_lines": "l 1, L2"}),
+        json!({"bottom_outlet": "HV-2"}),
+        json!({"top_outlet": "N2"}),
+        json!({"top_outlet": "DN 50"}),
+        // It may be on another sheet.
+        json!({"discharges_to": "V-201"}),
+        json!({"drain": "yes"}),
+        json!({"vent": "to atmosphere"}),
+        json!({"lines": 2}),
+        json!({"inlet_line": ""}),
+    ] {
+        assert_eq!(uncertain(&fields), json!([]), "{fields}");
+    }
+}

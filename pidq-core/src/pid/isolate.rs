@@ -27,6 +27,7 @@ mod relief_paths;
 mod relief_receivers;
 mod rows;
 mod starts;
+mod stated_lines;
 mod stated_parts;
 mod stated_pipes;
 pub(crate) mod targets;
@@ -339,6 +340,7 @@ impl<'p, 'a> Isolation<'p, 'a> {
         self.note_nozzles_by_tag(visitor)?;
         self.note_missing_pipes(visitor)?;
         self.note_unread_texts(visitor)?;
+        self.note_undrawn_lines(visitor)?;
         self.find_other_drawings(visitor)?;
         self.remove_internal_barriers(visitor)?;
         Ok(self)

@@ -84,6 +84,7 @@ fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
             true => Installation::Unknown,
             false => Installation::Installed,
         });
+    let by_texts = by_texts.max(installation_by_service(drawing, node));
     if by_texts == Installation::NotInstalled || !may_state(drawing.node(node), drawing.topology.state_names()) {
         return by_texts;
     }
@@ -93,6 +94,16 @@ fn read_installation(drawing: &Drawing<'_>, node: NodeId) -> Installation {
     }
     let by_position = if is_stated_closed(drawing, node) { Installation::Unknown } else { Installation::Installed };
     by_texts.max(by_position).max(installation_of(drawing, drawing.node(node), of_text))
+}
+
+/// Returns whether a valve is there by its service or its position, if one is nothing but a status: `removed`, `future`.
+fn installation_by_service(drawing: &Drawing<'_>, node: NodeId) -> Installation {
+    const NAMES: [Names; 3] = [Names::Service, Names::NormalPosition, Names::BlindPosition];
+    if !matches!(drawing.topology.roles[node as usize], Role::Barrier | Role::Control | Role::MultiWay | Role::OneWay) {
+        return Installation::Installed;
+    }
+    let stated = NAMES.into_iter().flat_map(|names| texts(drawing, node, names));
+    stated.map(phrases::installation_by_only_status).max().unwrap_or(Installation::Installed)
 }
 
 /// Returns whether the pipe of a nozzle leads to a blind flange or a cap only, which is there: `spare nozzle, blinded` says what

@@ -650,6 +650,47 @@ pub const FIRED: &[&str] = &[
 pub const NOZZLE_LISTS: &[&str] =
     &["nozzles", "nozzle_list", "nozzle_schedule", "nozzle_table", "connections", "stutzen"];
 
+/// Fields with the numbers of the lines at equipment, in snake_case.
+pub const EQUIPMENT_LINE_FIELDS: &[&str] = &[
+    "connected_line",
+    "connected_lines",
+    "connecting_lines",
+    "discharge_line",
+    "drain_line",
+    "feed_line",
+    "inlet_line",
+    "inlet_lines",
+    "line_numbers",
+    "lines",
+    "outlet_line",
+    "outlet_lines",
+    "overflow_line",
+    "product_line",
+    "relief_line",
+    "suction_line",
+    "vent_line",
+];
+
+/// Fields with a line, a nozzle or an item at a connection of equipment, in snake_case.
+pub const EQUIPMENT_CONNECTION_FIELDS: &[&str] = &[
+    "bottom_inlet",
+    "bottom_outlet",
+    "drain",
+    "drain_outlet",
+    "gas_outlet",
+    "liquid_outlet",
+    "overflow",
+    "overflow_outlet",
+    "side_inlet",
+    "side_outlet",
+    "top_inlet",
+    "top_outlet",
+    "vapor_outlet",
+    "vapour_outlet",
+    "vent",
+    "vent_outlet",
+];
+
 /// Fields with the number of nozzles of equipment, in snake_case.
 pub const NOZZLE_COUNTS: &[&str] =
     &["nozzle_count", "no_of_nozzles", "num_nozzles", "number_of_nozzles", "nozzles_count", "anzahl_stutzen"];

@@ -47,11 +47,7 @@ pub(crate) fn installation_by_text(text: &str) -> Installation {
     }
     let clauses = clauses(text);
     let found = || clauses.iter().flat_map(|clause| phrases(clause));
-    if let [clause] = clauses.as_slice()
-        && let [only] = phrases(clause).as_slice()
-        && only.meaning == Absent
-        && only.words == clause.len()
-    {
+    if meaning_of_text(&clauses) == Some(Absent) {
         return Installation::NotInstalled;
     }
     match found().any(|phrase| matches!(phrase.meaning, Absent | MayBeAbsent)) {
@@ -65,6 +61,28 @@ pub(super) fn says_absent(clause: &[String], is_known: impl Fn(&String) -> bool)
     let is_other = |phrase: &Phrase<Meaning>| !clause[phrase.at..phrase.at + phrase.words].iter().any(&is_known);
     let phrases = phrases(clause);
     phrases.iter().any(|phrase| matches!(phrase.meaning, Absent | MayBeAbsent) && is_other(phrase))
+}
+
+/// Returns whether an item is there by a text that may be about something else, such as a fluid: it counts if it is nothing but
+/// a status.
+pub(super) fn installation_by_only_status(text: &str) -> Installation {
+    if !may_say_absent(text) {
+        return Installation::Installed;
+    }
+    match meaning_of_text(&clauses(text)) {
+        Some(Absent) => Installation::NotInstalled,
+        Some(MayBeAbsent) => Installation::Unknown,
+        _ => Installation::Installed,
+    }
+}
+
+/// Returns the meaning of a text that is nothing but one phrase.
+fn meaning_of_text(clauses: &[Vec<String>]) -> Option<Meaning> {
+    let [clause] = clauses else { return None };
+    match phrases(clause).as_slice() {
+        [only] if only.words == clause.len() => Some(only.meaning),
+        _ => None,
+    }
 }
 
 /// Returns false only if a text does not say that an item is not there: most have no word for it.
