@@ -202,7 +202,7 @@ fn a_blind_that_a_label_calls_open_is_pipe() {
 }
 
 #[test]
-fn a_closure_is_there_for_what_is_future_or_spare() {
+fn a_closure_is_there_for_what_is_future_or_unused() {
     let judged = |end: &str, field: &str, text: &str| {
         let plant = format!("X-1 → V-1 → D-1; D-1 → {end}({field}={text})");
         answer(&plant, &format!("isolate(\"D-1\") | {JUDGED}"))

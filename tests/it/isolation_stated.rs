@@ -495,7 +495,7 @@ fn the_tag_that_a_drive_names_may_be_that_of_several_valves() {
 }
 
 #[test]
-fn a_manhole_or_a_spare_nozzle_without_a_pipe_is_closed() {
+fn a_manhole_or_an_unused_nozzle_without_a_pipe_is_closed() {
     let nozzle = |fields: &Value| {
         let mut node = json!({"id": "N9", "node_classification": "equipment_component.nozzle", "parent_id": "V-1"});
         node.as_object_mut().expect("a node").extend(fields.as_object().expect("fields").clone());
