@@ -309,7 +309,7 @@ fn the_pipes_of_equipment_without_nozzles_may_be_on_different_sides() {
         let plant = plant(class).replace("V-", "SDV-");
         answer(
             &plant,
-            "inventorySections() | filter(.equipment | map(.id) | some(. == \"E-1\")) | map(.uncertain | map(.reason))",
+            "inventorySections() | filter(.equipment | any(.id == \"E-1\")) | map(.uncertain | map(.reason))",
         )
     };
     assert_eq!(inventory("plate_heat_exchanger")[0][0], json!("unstated_side"));

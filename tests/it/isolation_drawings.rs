@@ -1947,7 +1947,7 @@ const ROWS: &[Row] = &[
         &["V-1", "V-2"],
         &["equipment:T-1"],
         NO,
-        NO,
+        YES,
     ),
     row(
         "a compressor with anti-surge and blow-down between shutdown valves",

@@ -570,12 +570,19 @@ fn a_closed_vessel_or_probe_with_one_connection_ends_a_branch() {
 
 #[test]
 fn a_nozzle_with_a_cover_or_a_blind_is_closed() {
-    for service in
-        ["manhole", "hand hole", "inspection door", "quick opening closure", "clean-out", "spare (blinded)", "blanked"]
-    {
+    for service in [
+        "manhole",
+        "hand hole",
+        "inspection door",
+        "quick opening closure",
+        "clean-out",
+        "spare (blinded)",
+        "blanked",
+        "spare",
+    ] {
         assert_eq!(with_branch(&json!({ "service": service }), None), json!("yes"), "{service}");
     }
-    for service in ["spare", "not blinded", "to be blinded", "PSV", "utility connection"] {
+    for service in ["spare with valve", "not blinded", "to be blinded", "PSV", "utility connection"] {
         assert_eq!(with_branch(&json!({ "service": service }), None), json!("unknown"), "{service}");
     }
 }
@@ -959,7 +966,7 @@ fn an_item_in_a_pipe_with_a_connection_in_its_text_may_be_open() {
 
 #[test]
 fn the_type_of_a_valve_with_a_general_class_is_read_from_other_fields() {
-    // The type, and what it makes of the valve: a barrier, an action that closes it, or what is passed.
+    // The type, and what it makes of the valve: a barrier, an action that closes it, what is passed, or a reason.
     let types = [
         ("gate", "barrier"),
         ("Gate Valve", "barrier"),
@@ -971,8 +978,9 @@ fn the_type_of_a_valve_with_a_general_class_is_read_from_other_fields() {
         ("Safety valve", "passed"),
         ("control", "close"),
         ("Control Valve", "close"),
-        ("3-way", "set"),
-        ("three-way valve", "set"),
+        // Its third pipe is not drawn.
+        ("3-way", "missing_pipe"),
+        ("three-way valve", "missing_pipe"),
     ];
     let judged = |fields: &Value| {
         let found = answer_of(

@@ -237,7 +237,7 @@ fn a_closure_is_there_for_what_is_future_or_unused() {
             "future blind flange",
             "flange future",
             "removed",
-            "future tie-in, blind removed",
+            "future tie-in, removed",
             "future removal",
             "future installation",
             "future tie-in?",

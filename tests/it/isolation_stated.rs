@@ -448,7 +448,7 @@ fn a_drive_that_names_its_valve_in_a_field_makes_it_actuated() {
             // What is on no sheet, or is no valve, says nothing.
             for name in ["HV-77", "V-1", "", "-", "ball"] {
                 let found = conditional(&json!([drive(class, &json!({field: name}))]));
-                assert_eq!(found, json!(["yes", []]), "{class} {field} {name}");
+                assert_eq!(found[1], json!([]), "{class} {field} {name}");
             }
         }
     }

@@ -181,6 +181,18 @@ fn with_item_ports(plant: &str, class: &str, is_by_field: bool) -> String {
     document.to_string()
 }
 
+/// Returns a result without the numbers of ports behind the ids of items, as in `V-1/3`.
+fn without_ports(result: Result<Value, String>) -> String {
+    let text = result.map_or_else(|error| error, |value| value.to_string());
+    let mut parts = text.split('/');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let is_digit = |c: char| c.is_ascii_digit();
+    parts.fold(first, |text, part| match part.trim_start_matches(is_digit) {
+        rest if rest.len() < part.len() => text + rest,
+        _ => text + "/" + part,
+    })
+}
+
 #[test]
 fn a_pipe_may_end_at_a_port_of_an_item_in_a_pipe() {
     for plant in PLANTS {
@@ -189,8 +201,7 @@ fn a_pipe_may_end_at_a_port_of_an_item_in_a_pipe() {
             for is_by_field in [false, true] {
                 let graph = Graph::from_json(with_item_ports(plant, class, is_by_field)).expect("a drawing is JSON");
                 for query in QUERIES.iter().filter(|query| !query.starts_with("validate")) {
-                    let expected = evaluate(&plain, query, "{}").map_err(|error| error.to_string());
-                    let found = evaluate(&graph, query, "{}").map_err(|error| error.to_string());
+                    let [expected, found] = [&plain, &graph].map(|graph| without_ports(evaluate(graph, query, "{}")));
                     assert_eq!(found, expected, "{class} {is_by_field} {query} {plant}");
                 }
             }
@@ -201,7 +212,7 @@ fn a_pipe_may_end_at_a_port_of_an_item_in_a_pipe() {
 #[test]
 fn a_port_of_a_valve_stands_for_the_valve_in_walks_and_extracts() {
     let document = with_item_ports("T-1 → V-1 → D-1", "port", false);
-    let answer = |query: &str| evaluate(&Graph::from_json(&document).expect("JSON"), query, "{}").expect(query);
+    let answer = |query: &str| evaluate(&Graph::from_json(document.as_str()).expect("JSON"), query, "{}").expect(query);
     assert_eq!(answer(r#"downstream("V-1/1") | map(.id)"#), json!(["D-1"]));
     assert_eq!(answer(r#"downstream("T-1") | map(.id)"#), json!(["V-1", "D-1"]));
     let extract = answer(r#"section("T-1", "D-1") | [.nodes | size(), .edges | size()]"#);

@@ -282,18 +282,28 @@ fn is_known_class(drawing: &Drawing<'_>, node: NodeId, text: &str) -> bool {
     is_class(drawing, node, text) && (is_known() || drawing.class_ends_with_word(node, vocabulary::OUTLETS))
 }
 
-/// Returns whether a nozzle is closed without a pipe: an opening with a cover, a spare one, or one that is stated to be blinded.
+/// Returns whether a nozzle is closed without a pipe: an opening with a cover, or one that is stated to be blinded.
 pub(crate) fn is_covered(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let words = words_of(drawing, node) + &service_of(drawing, node);
     let has_any = |known: &[&str]| vocabulary::text_has_any(&words, known);
     let is_code = |word: &str| vocabulary::COVERED_OPENING_CODES.contains(&word.trim_end_matches(char::is_numeric));
     let is_cover = vocabulary::COVERED_OPENINGS.iter().any(|opening| words.contains(opening))
         || vocabulary::words_in(&words).any(is_code);
-    let is_unused = has_any(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"]);
-    let is_blind = (is_unused || has_any(vocabulary::UNUSED_NOZZLES))
+    let is_blind = has_any(&["blanked", "blind", "blinded", "capped", "plugged", "spaded"])
         && !has_any(&["to", "if"])
         && !text_limits(&words, Limited::Status);
     (is_cover || is_blind) && !has_any(vocabulary::UNCOVERED_WORDS) && !is_stated_open(drawing, node)
+}
+
+/// Returns whether a nozzle is said to be a spare one, which is blinded as long as nothing is connected to it.
+fn is_said_unused(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let words = words_of(drawing, node) + &service_of(drawing, node);
+    let has_any = |known: &[&str]| vocabulary::text_has_any(&words, known);
+    has_any(vocabulary::UNUSED_NOZZLES)
+        && !has_any(&["to", "if"])
+        && !text_limits(&words, Limited::Status)
+        && !has_any(vocabulary::UNCOVERED_WORDS)
+        && !is_stated_open(drawing, node)
 }
 
 /// Returns whether the position, the status or a remark of a nozzle says that its cover is open.
@@ -303,13 +313,13 @@ fn is_stated_open(drawing: &Drawing<'_>, node: NodeId) -> bool {
     texts.any(|text| vocabulary::text_has_any(&text, vocabulary::UNCOVERED_WORDS))
 }
 
-/// Returns whether a nozzle without a pipe has no instrument either and is not a manhole: its connection may be missing.
+/// Returns whether a nozzle without a pipe has no instrument either and is neither a manhole nor a spare one: its connection may be missing.
 /// An instrument with a pipe of its own is no end: a branch may go on at it.
 pub(crate) fn is_unused_port(drawing: &Drawing<'_>, port: NodeId) -> bool {
     let topology = &drawing.topology;
     let is_end = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && topology.flow_degree(*node) == 0;
     let mut connected = topology.table(EdgeFilter::All, Direction::Both).nodes(port).iter();
-    !is_covered(drawing, port) && !connected.any(is_end)
+    !is_covered(drawing, port) && !is_said_unused(drawing, port) && !connected.any(is_end)
 }
 
 /// Returns whether an instrument is connected to an item, or is the item.

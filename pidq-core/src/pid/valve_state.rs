@@ -530,7 +530,12 @@ pub(crate) fn blind_position(drawing: &Drawing<'_>, node: NodeId) -> BlindPositi
             true => BlindPosition::Unknown,
             false => BlindPosition::Closed,
         },
-        _ if other_statements::consist_of_open(drawing, node) && !has_word("closed") => BlindPosition::Open,
+        _ if drawing.topology.roles[node as usize] == Role::Blind
+            && other_statements::consist_of_open(drawing, node)
+            && !has_word("closed") =>
+        {
+            BlindPosition::Open
+        }
         _ if has_word("closed") && !has_word("open") && is_position_in_class(drawing, node) => BlindPosition::Closed,
         _ if has_word("open") && !has_word("closed") => BlindPosition::Open,
         _ => BlindPosition::Unknown,

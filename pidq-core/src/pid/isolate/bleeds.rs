@@ -124,7 +124,9 @@ fn ways_on(
     for next in all {
         match bleed_of_branch(drawing, [node, next], search, charge)? {
             Some(bleed) if !is_stated_open(drawing, bleed.valve) || bleed.end.is_drawn() => bleeds.push(bleed),
-            None if ends_at_closed(drawing, [node, next], search, charge)? => has_closed = true,
+            None if ends_at_closed(drawing, [node, next], ClosedEnds::TightOrBleed, search, charge)? => {
+                has_closed = true;
+            }
             _ => rest.push(next),
         }
     }
@@ -155,19 +157,28 @@ fn is_only_outlet(drawing: &Drawing<'_>, junction: NodeId, outlet: NodeId, charg
     Ok(true)
 }
 
-/// Returns whether all branches of a way end at another closed barrier, a blind flange, a cap, an instrument or a bleed. An
-/// edge of unknown kind may be a branch.
+/// Ends that close a way.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum ClosedEnds {
+    /// Another closed barrier, a blind flange, a cap, an instrument.
+    Tight,
+    /// Also a bleed before which no hand valve is.
+    TightOrBleed,
+}
+
+/// Returns whether all branches of a way are closed at their ends. An edge of unknown kind may be a branch.
 fn ends_at_closed(
     drawing: &Drawing<'_>,
     start: [NodeId; 2],
+    ends: ClosedEnds,
     search: &BehindSearch<'_>,
     charge: ChargeFn<'_>,
 ) -> Result<bool> {
     const MAX_ITEMS: usize = 16;
-    let mut ways = vec![start];
+    let mut ways = vec![(start, ends == ClosedEnds::TightOrBleed)];
     for _ in 0..MAX_ITEMS {
-        let Some([before, node]) = ways.pop() else { return Ok(true) };
-        if (search.is_closed_too)(node) || is_closed_bleed(drawing, node, before, charge)? {
+        let Some(([before, node], may_be_bleed)) = ways.pop() else { return Ok(true) };
+        if (search.is_closed_too)(node) || may_be_bleed && is_closed_bleed(drawing, node, before, charge)? {
             continue;
         }
         let may_leave = drawing.topology.is_equipment(node)
@@ -176,7 +187,8 @@ fn ends_at_closed(
                 drawing.topology.roles[node as usize],
                 Role::Port | Role::OffPage | Role::OpenEnd | Role::Relief
             )
-            || drawing.topology.has_dangling_pipe(node);
+            || drawing.topology.has_dangling_pipe(node)
+            || installation(drawing, node) != Installation::Installed;
         if may_leave {
             return Ok(false);
         }
@@ -187,7 +199,8 @@ fn ends_at_closed(
         if has_unknown || is_end && !is_tight_end(drawing, node) {
             return Ok(false);
         }
-        ways.extend(around.into_iter().filter(|next| *next != before).map(|next| [node, next]));
+        let may_be_bleed = may_be_bleed && drawing.topology.roles[node as usize] != Role::Barrier;
+        ways.extend(around.into_iter().filter(|next| *next != before).map(|next| ([node, next], may_be_bleed)));
     }
     Ok(ways.is_empty())
 }
@@ -248,12 +261,10 @@ fn bleed_of_branch(
         if !leads_out || !is_open_fitting(drawing, node) {
             return Ok(None);
         }
-        let mut ways = Vec::new();
-        for next in neighbors(drawing, node, charge)?.into_iter().filter(|next| *next != before) {
-            if !ends_at_closed(drawing, [node, next], search, charge)? || ends_at_outlet(drawing, [node, next], charge)?
-            {
-                ways.push(next);
-            }
+        let mut ways = neighbors(drawing, node, charge)?;
+        ways.retain(|next| *next != before);
+        if ways.len() > 1 {
+            ways = without_closed(drawing, node, ways, search, charge)?;
         }
         let [only] = ways.as_slice() else { return Ok(None) };
         if has_unknown_branch(drawing, node, [before, *only], charge)? {
@@ -262,6 +273,24 @@ fn bleed_of_branch(
         (before, node) = (node, *only);
     }
     Ok(None)
+}
+
+/// Returns the ways on from an item without those to an instrument or to another closed end. A valve with a cap behind it is a
+/// bleed itself.
+fn without_closed(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    ways: Vec<NodeId>,
+    search: &BehindSearch<'_>,
+    charge: ChargeFn<'_>,
+) -> Result<Vec<NodeId>> {
+    let mut open = Vec::new();
+    for next in ways {
+        let is_closed = ends_at_closed(drawing, [node, next], ClosedEnds::Tight, search, charge)?
+            && installed_bleed(drawing, next, node, charge)?.is_none();
+        open.extend((!is_closed).then_some(next));
+    }
+    Ok(open)
 }
 
 /// Returns whether an item is a fitting that is there and never closes, such as a reducer, a tee or a flange.
@@ -279,11 +308,6 @@ fn is_open_fitting(drawing: &Drawing<'_>, node: NodeId) -> bool {
         && spool(drawing, node) == Spool::Installed
         && !names_supply(drawing, node)
         && !names_other_purpose(drawing, node)
-}
-
-/// Returns whether a way to a blind flange or a cap begins with a valve that opens it, so that it is a bleed itself.
-fn ends_at_outlet(drawing: &Drawing<'_>, [before, next]: [NodeId; 2], charge: ChargeFn<'_>) -> Result<bool> {
-    Ok(installed_bleed(drawing, next, before, charge)?.is_some())
 }
 
 /// Returns whether a branch ends in a blind flange or a cap.

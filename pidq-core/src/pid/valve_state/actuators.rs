@@ -6,7 +6,8 @@
 
 use hashbrown::HashSet;
 
-use super::named_drives::named_drives;
+pub(crate) use super::named_drives::is_drive;
+use super::named_drives::{FINAL_ELEMENTS, named_drives};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
@@ -16,9 +17,6 @@ use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class::is_sensor_by_class;
-
-/// Parts of the classes of items that move a valve, or that stand for the valve which an actuating system moves (DEXPI).
-const FINAL_ELEMENTS: &[&str] = &["final_control_element", "final_element", "operated_valve_reference"];
 
 /// Types of the groups that have valves.
 const GROUPS: [Names; 3] = [Names::LineType, Names::SegmentType, Names::LoopType];
@@ -88,12 +86,6 @@ pub(super) fn is_fluid_signal(drawing: &Drawing<'_>, edge: EdgeId) -> bool {
         FLUID_SIGNALS.iter().any(|part| class.contains(part))
     };
     is_signal && !flags.contains(EdgeFlags::ZONE) && [Names::EdgeClass, Names::EdgeKind].into_iter().any(has_fluid)
-}
-
-/// Returns whether an item moves a valve other than by hand, by its class.
-pub(crate) fn is_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
-    (drawing.class_has(node, vocabulary::VALVE_DRIVES) || drawing.class_has(node, FINAL_ELEMENTS))
-        && !drawing.class_has(node, vocabulary::HAND_DRIVES)
 }
 
 /// Returns whether an item is an actuator, an actuating system, one of its functions or a positioner, by its class.

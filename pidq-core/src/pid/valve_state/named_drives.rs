@@ -2,7 +2,6 @@
 
 use hashbrown::HashMap;
 
-use super::actuators::is_drive;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
@@ -10,6 +9,9 @@ use crate::graph::tag_spelling;
 use crate::graph::vocabulary;
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::value::Value;
+
+/// Parts of the classes of items that move a valve, or that stand for the valve which an actuating system moves (DEXPI).
+pub(super) const FINAL_ELEMENTS: &[&str] = &["final_control_element", "final_element", "operated_valve_reference"];
 
 /// Limit of the names in one field.
 const MAX_NAMES: usize = 32;
@@ -20,6 +22,12 @@ pub(super) fn named_drives<'d>(drawing: &'d Drawing<'_>, item: NodeId) -> impl I
     let pairs = drawing.topology.named_drives.get_or_init(|| collect(drawing));
     let first = pairs.partition_point(|[valve, _]| *valve < item);
     pairs[first..].iter().take_while(move |[valve, _]| *valve == item).map(|[_, drive]| *drive)
+}
+
+/// Returns whether an item moves a valve other than by hand, by its class.
+pub(crate) fn is_drive(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    (drawing.class_has(node, vocabulary::VALVE_DRIVES) || drawing.class_has(node, FINAL_ELEMENTS))
+        && !drawing.class_has(node, vocabulary::HAND_DRIVES)
 }
 
 /// Finds the items that drives name, with the drives.
