@@ -417,7 +417,8 @@ fn a_bleed_lets_something_out() {
         assert_eq!(bleed_of(&format!("J-1 → V-9(closed) → {between} → O-1")), unproved, "{between}");
     }
     assert_eq!(bleed_of("J-1 → V-9(closed) → SB-9(open) → O-1"), proved);
-    assert_eq!(bleed_of("J-1 → SB-9(closed) → V-9(closed) → O-1"), unproved);
+    // The branch is closed, and no bleed.
+    assert_eq!(bleed_of("J-1 → SB-9(closed) → V-9(closed) → O-1"), blocked);
     // A pipe that leads inwards, a connection for a supply.
     assert_eq!(bleed_of("J-1 → V-9(closed); O-1 → V-9"), unproved);
     assert_eq!(bleed_of("V-9(closed) → J-1; V-9 → O-1"), unproved);

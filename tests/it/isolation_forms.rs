@@ -995,7 +995,7 @@ fn the_type_of_a_valve_with_a_general_class_is_read_from_other_fields() {
         }
     };
     for class in ["valve", "Valve", "piping_component.valve", "valves"] {
-        for field in ["valve_type", "ValveType", "kind", "subtype", "component_type", "type_description"] {
+        for field in ["valve_type", "kind", "subtype", "component_type", "type_description"] {
             for (text, expected) in types {
                 assert_eq!(judged(&json!({"class": class, field: text})), expected, "{class} {field} {text}");
             }
