@@ -88,7 +88,7 @@ pub const VOCABULARIES: [Vocabulary; 5] = [
         end_fields: ["startNodeId", "endNodeId"],
         ends_are_objects: false,
         edge_kind: "label",
-        kinds: ["process_line", "hasTerminal", "measures"],
+        kinds: ["process_line", "hasTerminal", "manipulates"],
         unknown_direction: "bidirectional",
         root: "pid_graph",
         camel_case: true,

@@ -61,6 +61,9 @@ impl EdgeFlags {
     /// Has a direction in no list.
     pub const UNKNOWN_DIRECTION: EdgeFlags = EdgeFlags(4096);
 
+    /// Says that one of its ends measures.
+    const MEASURES: EdgeFlags = EdgeFlags(8192);
+
     /// Returns whether all flags of another set are set.
     pub fn contains(self, other: EdgeFlags) -> bool {
         self.0 & other.0 == other.0
@@ -248,6 +251,7 @@ impl Topology {
         topology.read_edges(edges, &ids, limits)?;
         let groups = topology.read_nodes(nodes, &ids, limits)?;
         topology.merge_item_ports(nodes, &groups);
+        topology.locate_measurements();
         topology.named_owners = topology.named_owners(nodes, &ids, &groups);
         topology.ids = ids.index;
         topology.find_equipment_by_nozzles(nodes, &groups);
@@ -595,10 +599,13 @@ impl Topology {
             let direction =
                 direction.map_or(Ok(self.default_direction.flags()), |stated| classifier.direction(stated))?;
             let mut flags = classifier.flags(kind, class)?;
+            let measures = |word: &str| vocabulary::contains_plain(vocabulary::MEASURING_SIGNALS, word);
+            let is_measuring = flags.contains(EdgeFlags::SIGNAL) && [kind, class].into_iter().flatten().any(measures);
             if flags == EdgeFlags::SIGNAL && pipe_fields.first(edge).is_some() {
                 flags = flags.union(EdgeFlags::UNKNOWN);
             }
-            self.edge_flags.push(flags.union(direction).union(joint));
+            let measuring = if is_measuring { EdgeFlags::MEASURES } else { EdgeFlags::default() };
+            self.edge_flags.push(flags.union(direction).union(joint).union(measuring));
         }
         self.all_flags = self.edge_flags.iter().copied().fold(EdgeFlags::default(), EdgeFlags::union);
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.has_both_ends(*edge)).collect();
@@ -648,6 +655,28 @@ impl Topology {
             }
         }
         Ok(groups)
+    }
+
+    /// Marks the edges by which instruments measure at items as those for locations: they move nothing.
+    fn locate_measurements(&mut self) {
+        if !self.all_flags.contains(EdgeFlags::MEASURES) {
+            return;
+        }
+        let role = |node: NodeId| self.roles.get(node as usize).copied();
+        let is_location = |edge: &EdgeId| {
+            let [from, to] = self.ends[*edge as usize];
+            let flags = self.edge_flags[*edge as usize];
+            flags.contains(EdgeFlags::MEASURES)
+                && !flags.contains(EdgeFlags::FLOW)
+                && !flags.contains(EdgeFlags::BACKWARD)
+                && role(from) == Some(Role::Instrument)
+                && role(to).is_some_and(|role| role != Role::Instrument)
+        };
+        let found: Vec<EdgeId> = (0..self.edge_count() as u32).filter(is_location).collect();
+        for edge in found {
+            self.edge_flags[edge as usize] = self.edge_flags[edge as usize].union(EdgeFlags::ZONE);
+            self.all_flags = self.all_flags.union(EdgeFlags::ZONE);
+        }
     }
 
     fn read_actuators(&mut self) {

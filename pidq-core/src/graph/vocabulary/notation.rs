@@ -129,6 +129,10 @@ pub const FLOW: &[&str] = &[
     "wirkdruckleitung",
 ];
 
+/// Kinds of edges that are small pipes from the process to an instrument, which end there.
+pub const IMPULSE_LINES: &[&str] =
+    &["impulse_line", "measuring_line", "messleitung", "process_tap", "wirkdruckleitung"];
+
 /// Kinds of edges of any sort, which carry flow unless their class is that of a signal.
 pub const GENERAL_KINDS: &[&str] = &["connected_to", "connection", "connected"];
 
@@ -169,6 +173,9 @@ pub const SIGNALS: &[&str] = &[
     "software_link",
     "wireless",
 ];
+
+/// Kinds of signal edges from an instrument to the item at which it measures.
+pub const MEASURING_SIGNALS: &[&str] = &["measures", "measuring_line", "measuring_line_function"];
 
 /// Words in the classes of edges that are pipes, whatever their kind.
 pub const PIPE_WORDS: &[&str] = &["pipe", "piping", "pipeline", "hose", "line", "tubing"];
