@@ -524,3 +524,25 @@ fn a_pair_by_label_with_the_id_of_another_partner_is_uncertain() {
     check(&sheets("PX", ""), isolated, json!(["unknown", ["joint_of_different_pipes"]]));
     check(&sheets("PB", "future"), isolated, json!(["unknown", ["not_installed"]]));
 }
+
+#[test]
+fn the_pipe_between_two_sheets_has_the_values_of_those_that_it_joins() {
+    let pipe = |pressure: &str| json!({"line": "100-P-1-A1A", "piping_class": "A1A", "nominal_diameter": 100, "design_pressure": pressure});
+    let sheets = |from: &str, to: &str| {
+        [
+            with_pipes(sheet("A", "T-1 → V-1 → X-1", &[("X-1", "B", "L")]), pipe(from)),
+            with_pipes(sheet("B", "X-2 → CK-1 → T-2", &[("X-2", "A", "L")]), pipe(to)),
+        ]
+    };
+    let interfaces = r#"pressureInterfaces().interfaces | filter(regex(.at.id, "X-|CK"))
+        | map([.at.id, .from.pressure, .to.pressure, .high, .protection | map(.item.id)])"#;
+    let same = sheets("10 barg", "10 barg");
+    check(&same, interfaces, json!([]));
+    check(&same, "corrosionCircuits() | map([.lines, .pressure | .high])", json!([[["100-P-1-A1A"], 10]]));
+    check(
+        &same,
+        r#"materialList() | filter(.kind == "pipe") | map([.nominal_diameter, .piping_class, .count])"#,
+        json!([[100, "A1A", 1]]),
+    );
+    check(&sheets("10 barg", "40 barg"), interfaces, json!([["B#X-2", 10, 40, "to", ["B#CK-1"]]]));
+}

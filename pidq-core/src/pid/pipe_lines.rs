@@ -1,5 +1,7 @@
 //! Pipe lines: their edges and items, in flow order.
 
+pub(crate) mod impulse_lines;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -17,10 +17,12 @@ pub(crate) mod ways_around;
 use hashbrown::{HashMap, HashSet};
 
 use super::dead_ends::{is_common_outlet, is_unused_port};
+use super::instrument_class::Stage;
 use super::instrument_class::parts::instruments_of;
 use super::isolate::connections::possible_pipe_end;
 use super::isolate::parts::{Parts, open_ends};
 use super::isolate::pipe_count;
+use super::pipe_lines::impulse_lines::is_impulse_line;
 use super::valve_state::open_equipment::{Opening, opening};
 use super::valve_state::unknown_edges::unknown_connections;
 use super::valve_state::{BlindPosition, Installation, Spool, blind_position, installation, is_not_installed, spool};
@@ -616,6 +618,13 @@ pub(crate) fn review_sections<'a>(
         groups.entry(unions.find(edge)).or_default().push(edge);
     }
     let mut groups: Vec<Vec<EdgeId>> = groups.into_values().collect();
+    // The impulse lines of an instrument at equipment are no section.
+    let is_instrument =
+        |node: &NodeId| topology.roles.get(*node as usize).is_some_and(|role| *role == Role::Instrument);
+    groups.retain(|edges| {
+        !edges.iter().all(|edge| is_impulse_line(drawing, *edge))
+            || !edges.iter().flat_map(|edge| topology.ends[*edge as usize]).any(|node| is_instrument(&node))
+    });
     groups.sort_unstable();
     // With a pump in the section, both of its sides are one, and a device between them is inside.
     for device in safeguards.internal_relief() {
@@ -754,7 +763,9 @@ fn sensed_by(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Resul
     let mut found: Vec<NodeId> = Some(item).filter(|item| is_instrument(*item)).into_iter().collect();
     for (node, edge) in arcs.filter(|(node, _)| is_instrument(*node)) {
         charge(1 + topology.table(EdgeFilter::All, Direction::Up).degree(node) as u64)?;
-        found.extend(senses_at(drawing, node, item, edge).then_some(node));
+        // What an instrument in the pipe feeds senses there only if it transmits: a controller does not.
+        let is_fed = is_instrument(item) && instrument_class::stage(drawing, node) != Stage::Sensor;
+        found.extend((!is_fed && senses_at(drawing, node, item, edge)).then_some(node));
     }
     let members = members.iter().copied().filter(|node| is_instrument(*node));
     found.extend(members.filter(|node| !instrument_class::acts_by_class(drawing, *node)));

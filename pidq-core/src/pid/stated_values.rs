@@ -3,6 +3,7 @@
 //! All that reads what an item states, positions, locks and statuses included, reads it here: in any spelling of a name,
 //! as a field of the item or among its attributes.
 
+pub(crate) mod joint_pipes;
 pub(crate) mod name_scan;
 
 use std::sync::LazyLock;
@@ -378,7 +379,8 @@ pub(crate) fn value_unit<'a>(
     Ok(unit.filter(|unit| !unit.chars().all(|c| c.is_ascii_digit())))
 }
 
-/// Reader of the values of pipes: those of the pipe itself, else of its segment, else of its line.
+/// Reader of the values of pipes: those of the pipe itself, else of its segment, else of its line. A joint of two sheets has those
+/// of the pipe that it continues.
 pub(crate) struct PipeValues<'d, 'a, const N: usize> {
     drawing: &'d Drawing<'a>,
     lists: [Names; N],
@@ -398,6 +400,15 @@ impl<'d, 'a, const N: usize> PipeValues<'d, 'a, N> {
 
     /// Returns the values of a pipe.
     pub fn of_edge(&mut self, edge: EdgeId, charge: ChargeFn<'_>) -> Result<[Option<Stated<'a>>; N]> {
+        let mut found = self.of_pipe(edge, &mut *charge)?;
+        if let Some(pipe) = joint_pipes::continued(self.drawing, edge) {
+            let continued = self.of_pipe(pipe, charge)?;
+            found.iter_mut().zip(continued).for_each(|(value, other)| *value = value.take().or(other));
+        }
+        Ok(found)
+    }
+
+    fn of_pipe(&mut self, edge: EdgeId, charge: ChargeFn<'_>) -> Result<[Option<Stated<'a>>; N]> {
         let mut found = stated_values(self.drawing, self.drawing.edge(edge), self.lists, &mut *charge)?;
         for group in self.groups(edge) {
             charge(1 + N as u64 / 4)?;

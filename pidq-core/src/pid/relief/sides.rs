@@ -11,6 +11,7 @@ use crate::graph::roles::Role;
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::dead_ends::{is_bleed_valve, neighbors};
+use crate::pid::pipe_lines::impulse_lines::ends_impulse_line;
 
 /// Side of a relief device.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -86,7 +87,7 @@ fn state_sides_by_pipes(
     Ok(())
 }
 
-/// Removes drains of the device itself, if it has another pipe on that side.
+/// Removes drains of the device itself and gauges at it, if it has another pipe on that side.
 fn remove_drains(
     drawing: &Drawing<'_>,
     device: NodeId,
@@ -96,7 +97,8 @@ fn remove_drains(
     for kind in [SideKind::Inlet, SideKind::Outlet] {
         let mut drains = HashSet::new();
         for (first, _) in sides.iter().filter(|(_, known)| *known == kind) {
-            drains.extend(is_bleed_valve(drawing, *first, device, charge)?.then_some(*first));
+            let is_drain = ends_impulse_line(drawing, *first) || is_bleed_valve(drawing, *first, device, charge)?;
+            drains.extend(is_drain.then_some(*first));
         }
         if sides.iter().any(|(first, known)| *known == kind && !drains.contains(first)) {
             sides.retain(|(first, _)| !drains.contains(first));

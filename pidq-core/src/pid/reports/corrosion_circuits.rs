@@ -11,6 +11,7 @@ use crate::graph::connectivity::UnionFind;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::pid::pipe_lines::impulse_lines::is_impulse_line;
 use crate::pid::quantity::{self, Pressure, PressureDefaults, Reference, Stated};
 use crate::pid::stated_values::PipeValues;
 use crate::pid::{Budget, Datum, pipe_lines, push_row};
@@ -89,7 +90,8 @@ impl<'a> Circuits<'_, 'a> {
         let mut indices: HashMap<Properties, usize> = HashMap::new();
         let mut pressures = Pressures::default();
         budget.reserve(4 * self.drawing.topology.edge_count() * size_of::<(EdgeId, usize)>())?;
-        for edge in self.drawing.topology.edges_of(EdgeFlags::FLOW) {
+        let drawing = self.drawing;
+        for edge in drawing.topology.edges_of(EdgeFlags::FLOW).filter(|edge| !is_impulse_line(drawing, *edge)) {
             let stated = values.of_edge(edge, &mut |units| budget.charge(units))?;
             let properties = properties_of(stated, &mut pressures);
             let bytes: usize = properties.texts.iter().flatten().map(String::len).sum();
@@ -113,15 +115,15 @@ impl<'a> Circuits<'_, 'a> {
             let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
             budget.charge(1 + edges.len() as u64 * self.by.len() as u64)?;
             let mut first_of: HashMap<Vec<&Option<String>>, EdgeId> = HashMap::new();
-            for edge in edges {
-                let texts = &self.properties[self.kind_of[edge]].texts;
+            for (edge, kind) in edges.iter().filter_map(|edge| Some((edge, self.kind_of.get(edge)?))) {
+                let texts = &self.properties[*kind].texts;
                 let key = self.by.iter().map(|at| &texts[*at]).collect();
                 unions.join(*first_of.entry(key).or_insert(*edge), *edge);
             }
         }
         let mut groups: Vec<Vec<EdgeId>> = Vec::new();
         let mut group_of: HashMap<u32, usize> = HashMap::new();
-        for edge in topology.edges_of(EdgeFlags::FLOW) {
+        for edge in topology.edges_of(EdgeFlags::FLOW).filter(|edge| self.kind_of.contains_key(edge)) {
             let at = *group_of.entry(unions.find(edge)).or_insert(groups.len());
             if at == groups.len() {
                 groups.push(Vec::new());
@@ -204,8 +206,7 @@ impl<'a> Circuits<'_, 'a> {
         let is_equipment = topology.is_equipment(node);
         let (mut own, mut others) = (HashSet::new(), HashSet::new());
         let mut circuits = Vec::new();
-        for edge in edges {
-            let circuit = self.circuit_of[edge];
+        for (edge, circuit) in edges.iter().filter_map(|edge| Some((edge, *self.circuit_of.get(edge)?))) {
             if circuit == number {
                 own.insert(self.kind_of[edge]);
             } else {
@@ -213,7 +214,8 @@ impl<'a> Circuits<'_, 'a> {
                 circuits.push(circuit);
             }
         }
-        if circuits.is_empty() && !is_equipment && !matches!(role, Role::OffPage | Role::OpenEnd) {
+        let is_end = matches!(role, Role::OffPage | Role::OpenEnd) && !topology.is_joined(node);
+        if circuits.is_empty() && !is_equipment && !is_end {
             return Ok(None);
         }
         circuits.sort_unstable();

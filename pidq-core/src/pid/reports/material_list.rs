@@ -11,8 +11,9 @@ use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::pid::lists::{self, EdgeField};
-use crate::pid::quantity::{self, Stated};
-use crate::pid::stated_values::{PipeValues, stated_values, values_of};
+use crate::pid::pipe_lines::impulse_lines::{ends_impulse_line, is_impulse_line};
+use crate::pid::quantity::{self, Stated, nominal_size};
+use crate::pid::stated_values::{PipeValues, joint_pipes, stated_values, values_of};
 use crate::pid::valve_state::installation;
 use crate::pid::valve_state::phrases::clauses;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
@@ -42,19 +43,47 @@ pub(crate) fn material_list<'a>(drawing: &Drawing<'a>, by: &[&str], budget: &mut
 fn is_material(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let topology = &drawing.topology;
     let is_outside = matches!(topology.roles[node as usize], Role::OffPage | Role::OpenEnd | Role::Port);
-    let is_beside = topology.roles[node as usize] == Role::Instrument && topology.flow_degree(node) == 0;
+    let is_instrument = topology.roles[node as usize] == Role::Instrument;
+    let is_beside = is_instrument && (topology.flow_degree(node) == 0 || ends_impulse_line(drawing, node));
     lists::is_component(drawing, node) && !topology.is_equipment(node) && !is_outside && !is_beside
 }
 
+/// Words for what others supply, in lower case and without punctuation.
+const OF_OTHERS: &[&str] = &[
+    "bauseitig",
+    "bauseits",
+    "by client",
+    "by others",
+    "by owner",
+    "client scope",
+    "door derden",
+    "hors fourniture",
+    "hors lot",
+    "hors périmètre",
+    "nicht im lieferumfang",
+    "not in contract",
+    "not in scope",
+    "others scope",
+    "out of scope",
+    "outside scope",
+    "owner scope",
+    "package scope",
+    "par autres",
+    "par d autres",
+    "por otros",
+    "scope of others",
+    "supplier scope",
+    "vendor scope",
+];
+
 /// Returns the status of an item or a pipe that is of the scope of others by a text: `by others`, `bauseits`.
 fn by_others(drawing: &Drawing<'_>, holder: Value<'_>) -> Option<&'static str> {
-    let names_others = |text: &str| {
-        let clauses = clauses(text);
-        clauses.iter().any(|clause| {
-            clause.windows(2).any(|pair| ["by others", "others scope"].contains(&pair.join(" ").as_str()))
-                || clause.iter().any(|word| word == "bauseits")
-        })
+    let has_phrase = |clause: &[String], phrase: &str| {
+        let count = phrase.split(' ').count();
+        clause.windows(count).any(|words| words.iter().map(String::as_str).eq(phrase.split(' ')))
     };
+    let names_others =
+        |text: &str| clauses(text).iter().any(|clause| OF_OTHERS.iter().any(|phrase| has_phrase(clause, phrase)));
     let texts = |names: Names| values_of(drawing, holder, names).filter_map(Value::as_str);
     let is_found = [Names::Status, Names::Remarks, Names::Description].into_iter().any(|names| {
         let mut texts = texts(names).filter(|text| text.len() <= MAX_CLASS);
@@ -137,8 +166,13 @@ impl<'d, 'a, 'b> MaterialList<'d, 'a, 'b> {
 
     /// Returns the index of the row with some values.
     fn group(&mut self, kind: Kind, values: Vec<Option<Value<'a>>>, budget: &mut dyn Budget) -> Result<usize> {
+        // `DN 50`, `2"` and 50 are one size.
+        let spelling = |text: String, field: &EdgeField| match field {
+            EdgeField::Named(Names::Size) => nominal_size::dn(&text).map_or(text, |dn| dn.to_string()),
+            _ => text,
+        };
         let text = |(value, field): (&Option<Value<'a>>, &EdgeField)| {
-            value.map(|value| convert::to_text(lists::normalized(value, field)))
+            value.map(|value| spelling(convert::to_text(lists::normalized(value, field)), field))
         };
         let texts: Vec<Option<String>> = values.iter().zip(&self.fields).map(text).collect();
         let bytes: usize = texts.iter().flatten().map(String::len).sum();
@@ -160,26 +194,31 @@ impl<'d, 'a, 'b> MaterialList<'d, 'a, 'b> {
         budget.reserve(topology.edge_count() * 3 * size_of::<usize>())?;
         let mut pipes = Pipes::new(self.drawing, budget)?;
         let mut row_of: HashMap<EdgeId, usize> = HashMap::new();
-        for edge in topology.edges_of(EdgeFlags::FLOW) {
-            let groups = pipes.values.groups(edge);
-            let values = self.values_of_pipe(edge, &groups, budget)?;
+        for edge in topology.edges_of(EdgeFlags::FLOW).filter(|edge| !is_impulse_line(self.drawing, *edge)) {
+            // A joint has the values of the pipe that it continues, and no length.
+            let continued = joint_pipes::continued(self.drawing, edge).unwrap_or(edge);
+            let groups = pipes.values.groups(continued);
+            let values = self.values_of_pipe(continued, &groups, budget)?;
             // A blanked pipe is there.
             let state = Some(pipe_state(self.drawing, edge)).filter(|state| *state != PipeState::Closed);
             let status = state.and_then(PipeState::uncertainty);
             let status = status.or_else(|| by_others(self.drawing, self.drawing.edge(edge)));
             let row = self.group(("pipe", status), values, budget)?;
             row_of.insert(edge, row);
-            pipes.add(edge, row, &groups, budget)?;
+            if continued == edge {
+                pipes.add(edge, row, &groups, budget)?;
+            }
         }
         let runs = pipes.runs(&row_of, budget)?;
         let mut with_unknown_length = HashSet::new();
-        for edge in topology.edges_of(EdgeFlags::FLOW) {
+        for edge in topology.edges_of(EdgeFlags::FLOW).filter(|edge| row_of.contains_key(edge)) {
             budget.charge(1)?;
             let (row, run) = (row_of[&edge], runs[&edge]);
             if edge == run {
                 self.groups[row].count += 1;
             }
-            if !pipes.has_length(edge) && with_unknown_length.insert(run) {
+            let is_joint = topology.is_joint(edge);
+            if !is_joint && !pipes.has_length(edge) && with_unknown_length.insert(run) {
                 self.groups[row].without_length += 1;
             }
         }
@@ -292,6 +331,7 @@ impl<'d, 'a> Pipes<'d, 'a> {
     fn runs(&self, row_of: &HashMap<EdgeId, usize>, budget: &mut dyn Budget) -> Result<HashMap<EdgeId, EdgeId>> {
         let topology = &self.drawing.topology;
         let line = |edge: EdgeId| {
+            let edge = joint_pipes::continued(self.drawing, edge).unwrap_or(edge);
             self.drawing.edge_field(edge, Names::Line).map(|name| pipe_lines::line_name(self.drawing, name))
         };
         let mut unions = UnionFind::new(topology.edge_count());
@@ -299,7 +339,7 @@ impl<'d, 'a> Pipes<'d, 'a> {
             let edges = topology.table(EdgeFilter::Flow, Direction::Both).edges(node);
             budget.charge(1 + edges.len() as u64)?;
             let mut first_of: HashMap<(usize, Option<String>), EdgeId> = HashMap::new();
-            for edge in edges {
+            for edge in edges.iter().filter(|edge| row_of.contains_key(*edge)) {
                 let first = *first_of.entry((row_of[edge], line(*edge))).or_insert(*edge);
                 unions.join(first, *edge);
             }

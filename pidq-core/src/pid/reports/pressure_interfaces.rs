@@ -22,7 +22,7 @@ use crate::pid::relief::protected::{EquipmentSide, is_driven, may_block, open_ve
 use crate::pid::sections::inner_valves::has_one_direction;
 use crate::pid::sections::open_ways::OpenWays;
 use crate::pid::sections::ways_around::is_check_valve_bypassed;
-use crate::pid::stated_values::{PipeValues, stated_values};
+use crate::pid::stated_values::{PipeValues, joint_pipes, stated_values};
 use crate::pid::valve_state::out_of_action::{may_not_act, may_pass_back};
 use crate::pid::valve_state::{Installation, installation};
 use crate::pid::{Budget, ChargeFn, Datum, lists, pipe_lines, push_row};
@@ -164,7 +164,8 @@ impl<'d, 'a, 'u> Report<'d, 'a, 'u> {
         let by_items = ItemPressures::collect(drawing, &mut |units| budget.charge(units))?;
         for edge in drawing.topology.edges_of(EdgeFlags::FLOW) {
             let [stated] = values.of_edge(edge, &mut |units| budget.charge(units))?;
-            let stated = stated.or_else(|| by_items.of_pipe(drawing, edge));
+            let continued = joint_pipes::continued(drawing, edge).unwrap_or(edge);
+            let stated = stated.or_else(|| by_items.of_pipe(drawing, continued));
             report.level_of[edge as usize] = report.levels.add(stated, defaults, budget)?;
         }
         report.index_devices(budget)?;
