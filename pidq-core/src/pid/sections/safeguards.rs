@@ -30,7 +30,7 @@ use crate::value::Value;
 use super::emergency_valves::{blowdown_obstacle, shutdown_hindrance};
 use super::inner_valves::{has_one_direction, passive_kind};
 use super::open_ways::OpenWays;
-use super::ways_around::{has_open_bypass, is_check_valve_bypassed};
+use super::ways_around::{has_open_bypass, has_open_way_to_air, is_check_valve_bypassed};
 
 const SAFEGUARD: &[&str] = &["item", "kind", "loop", "senses", "acts", "sensing_points", "final_elements", "certain"];
 
@@ -74,8 +74,8 @@ impl Trip {
     fn new(drawing: &Drawing<'_>, found: &Loop, parts: &LoopParts, charge: ChargeFn<'_>) -> Result<Option<Trip>> {
         let mut functions = parts.instruments_of_functions(drawing, charge)?;
         functions.retain(|node| !instrument_class::is_motor_starter(drawing, *node));
-        let is_logic = |node: &&NodeId| !instrument_class::is_by_hand(drawing, **node);
-        let function = functions.iter().find(is_logic).or(functions.first());
+        let rank = |node: &&NodeId| (instrument_class::is_by_hand(drawing, **node), only_passes_on(drawing, **node));
+        let function = functions.iter().min_by_key(rank);
         let Some(item) = found.node.or(function.copied()).or(found.members.first().copied()) else {
             return Ok(None);
         };
@@ -143,6 +143,16 @@ impl Trip {
         self.sensors = sensors;
         Ok(self)
     }
+}
+
+/// Returns whether an instrument only passes on what the logic of a trip decides: a solenoid valve, a relay by its letters.
+fn only_passes_on(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_relay = |tag: Tag| {
+        let functions = tag.split().1;
+        !functions.is_empty() && functions.iter().all(|letter| *letter == 'Y')
+    };
+    drawing.class_has(node, vocabulary::SOLENOIDS)
+        || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(is_relay)
 }
 
 /// Returns the direction of the limit at which an instrument switches, by the letters of its tag.
@@ -440,7 +450,9 @@ impl Safeguards {
             }
             (_, Some(kind)) => {
                 let is_like = |other| passive_kind(drawing, other) == Some(kind) && is_installed(drawing, other);
-                (kind, !has_open_bypass(drawing, node, is_like, &self.open_ways, charge)?)
+                let is_bypassed = has_open_bypass(drawing, node, is_like, &self.open_ways, charge)?
+                    || kind == "flame_arrester" && has_open_way_to_air(drawing, node, is_like, charge)?;
+                (kind, !is_bypassed)
             }
             _ if is_blowdown_valve(drawing, node) => {
                 let is_opened_by_trip = trip.is_some_and(|trip| trip.is_certain);

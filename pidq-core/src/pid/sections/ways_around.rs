@@ -6,6 +6,7 @@ use super::open_ways::OpenWays;
 use super::series::ends_in_series;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter};
@@ -14,7 +15,7 @@ use crate::pid::dead_ends::{neighbors, only_branch};
 use crate::pid::valve_state::check_valves::opens_from;
 use crate::pid::valve_state::drawn_closed::is_drawn_closed;
 use crate::pid::valve_state::out_of_action::may_pass_back;
-use crate::pid::valve_state::{Installation, installation};
+use crate::pid::valve_state::{Installation, installation, position};
 
 /// Returns whether pipes lead around an item with two pipes, from one side to the other, without equipment, a relief
 /// device, anything that is drawn closed, or an item that does the same (`is_like`); or through vessels without a valve.
@@ -33,16 +34,64 @@ pub(crate) fn has_open_bypass(
         let other = Side::find(drawing, [node, *other], &is_like, charge)?;
         let machines = [first.machine, other.machine];
         for (from, to) in other.ends.iter().flat_map(|from| first.ends.iter().map(move |to| (*from, *to))) {
-            let stops = |[_, next]: [NodeId; 2]| is_like(next);
-            if is_end_reached(drawing, node, &[from], to, stops, charge)?
-                || is_reached_by_machines(drawing, [node, from, to], machines, &is_like, charge)?
-                || is_reached_by_machines(drawing, [node, to, from], machines, &is_like, charge)?
-            {
+            let flow = flow_at_vessel(drawing, node, [from, to]);
+            let by_machines = match flow {
+                Some(flow) => vec![flow],
+                None => vec![[from, to], [to, from]],
+            };
+            let mut is_around = is_way_open(drawing, node, [from, to], flow, &is_like, charge)?;
+            for [from, to] in by_machines {
+                is_around = is_around || is_reached_by_machines(drawing, [node, from, to], machines, &is_like, charge)?;
+            }
+            if is_around {
                 return Ok(true);
             }
         }
     }
     open_ways.lead_around(drawing, node, charge)
+}
+
+/// Returns whether an item is equipment without nozzles, in which all its lines meet.
+fn is_vessel(drawing: &Drawing<'_>, item: NodeId) -> bool {
+    drawing.topology.is_equipment(item) && drawing.topology.owner(item).is_none()
+}
+
+/// Returns the ends of an item in the order of its flow, if one of them is equipment without nozzles and its pipe to the item
+/// states a direction.
+fn flow_at_vessel(drawing: &Drawing<'_>, node: NodeId, ends: [NodeId; 2]) -> Option<[NodeId; 2]> {
+    let [vessel, other] = match ends.map(|end| is_vessel(drawing, end)) {
+        [true, false] => ends,
+        [false, true] => [ends[1], ends[0]],
+        _ => return None,
+    };
+    match [[vessel, node], [node, vessel]].map(|pipe| enters(drawing, pipe)) {
+        [true, false] => Some([vessel, other]),
+        [false, true] => Some([other, vessel]),
+        _ => None,
+    }
+}
+
+/// Returns whether pipes lead from one end of an item to the other one around it, past no like item. In equipment without
+/// nozzles, a way only ends, and one of a stated flow ends at a check valve that closes against it.
+fn is_way_open(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    [from, to]: [NodeId; 2],
+    flow: Option<[NodeId; 2]>,
+    is_like: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let (start, end) = if is_vessel(drawing, from) { (to, from) } else { (from, to) };
+    if is_vessel(drawing, start) {
+        return Ok(false);
+    }
+    // The way is searched against the flow if that comes from the equipment.
+    let is_against = flow.map(|[source, _]| source == end);
+    let stops = |[before, next]: [NodeId; 2]| {
+        let opens_back = opens_from(drawing, next, before).filter(|_| !may_pass_back(drawing, next));
+        is_like(next) || is_against.is_some() && opens_back == is_against
+    };
+    is_end_reached(drawing, node, &[start], end, stops, charge)
 }
 
 /// A side of an item in its line.
@@ -166,10 +215,12 @@ fn is_end_reached(
         if next == end {
             return Ok(true);
         }
+        // Another pipe may be at the nozzle next to the item.
+        let is_next_nozzle = before == around && topology.owner(next).is_some();
         if stops([before, next]) {
             // Another pipe may enter it from its other side.
             seen.remove(&next);
-        } else if !topology.is_equipment(next) && topology.roles[next as usize] != Role::Relief {
+        } else if (is_next_nozzle || !topology.is_equipment(next)) && topology.roles[next as usize] != Role::Relief {
             let others = table.nodes(next).iter().copied().filter(|other| seen.insert(*other));
             stack.extend(others.map(|other| [next, other]));
         }
@@ -191,10 +242,7 @@ pub(crate) fn is_check_valve_bypassed(
         [Direction::Up, Direction::Down].map(|side| topology.table(EdgeFilter::Flow, side).nodes(node));
     let is_stated = outlets.iter().all(|outlet| !inlets.contains(outlet));
     let stops = |[before, other]: [NodeId; 2]| {
-        topology.roles[other as usize] == Role::OneWay
-            && installation(drawing, other) == Installation::Installed
-            && !may_pass_back(drawing, other)
-            && !(is_stated && enters(drawing, [before, other]))
+        is_sound_check_valve(drawing, other) && !(is_stated && enters(drawing, [before, other]))
     };
     // From the outlet, if the pipes state which it is: the flow that the valve is to stop.
     let table = topology.table(EdgeFilter::Flow, Direction::Both);
@@ -204,8 +252,112 @@ pub(crate) fn is_check_valve_bypassed(
         _ => return Ok(false),
     };
     Ok(is_end_reached(drawing, node, starts, end, stops, charge)?
+        || is_outlet_left(drawing, [node, end], starts, is_stated, charge)?
         || open_ways.lead_around(drawing, node, charge)?
         || is_stated && open_ways.lead_back(drawing, node, charge)?)
+}
+
+/// Returns whether pipes lead from an outlet of a check valve that is equipment without nozzles to its inlet. Lines meet in such
+/// equipment, so that the way is searched from its end.
+fn is_outlet_left(
+    drawing: &Drawing<'_>,
+    [valve, inlet]: [NodeId; 2],
+    outlets: &[NodeId],
+    is_stated: bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let stops = |[before, other]: [NodeId; 2]| {
+        is_sound_check_valve(drawing, other) && !(is_stated && enters(drawing, [other, before]))
+    };
+    if is_vessel(drawing, inlet) {
+        return Ok(false);
+    }
+    for outlet in outlets.iter().copied().filter(|outlet| is_vessel(drawing, *outlet)) {
+        if is_end_reached(drawing, valve, &[inlet], outlet, stops, charge)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether a check valve is there and lets nothing back.
+fn is_sound_check_valve(drawing: &Drawing<'_>, item: NodeId) -> bool {
+    drawing.topology.roles[item as usize] == Role::OneWay
+        && installation(drawing, item) == Installation::Installed
+        && !may_pass_back(drawing, item)
+}
+
+/// Returns whether one side of an item ends in the open air, and the other one does so too past it: by a way along the line or
+/// through the equipment at its end, without a valve that is not stated to be open, a relief device or a like item.
+pub(crate) fn has_open_way_to_air(
+    drawing: &Drawing<'_>,
+    node: NodeId,
+    is_like: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let sides = drawing.topology.table(EdgeFilter::Flow, Direction::Both).nodes(node);
+    for outlet in sides {
+        if !reaches_air(drawing, [node, *outlet], AirWay::AlongPipes, &is_like, charge)? {
+            continue;
+        }
+        for other in sides.iter().filter(|other| *other != outlet) {
+            if reaches_air(drawing, [node, *other], AirWay::ThroughEquipment, &is_like, charge)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Way to the open air.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum AirWay {
+    AlongPipes,
+    /// Also through the first equipment.
+    ThroughEquipment,
+}
+
+fn reaches_air(
+    drawing: &Drawing<'_>,
+    [around, start]: [NodeId; 2],
+    way: AirWay,
+    is_like: impl Fn(NodeId) -> bool,
+    charge: ChargeFn<'_>,
+) -> Result<bool> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::Flow, Direction::Both);
+    let is_open = |item: NodeId| {
+        let is_stated = || {
+            let stated = position(drawing, item).and_then(|value| value.as_str());
+            stated.is_some_and(|text| {
+                [Names::Open, Names::LockedOpen].iter().any(|names| topology.config.is_spelling(*names, text))
+            })
+        };
+        !topology.roles[item as usize].closes() || is_stated()
+    };
+    let mut first_equipment = None;
+    let mut seen: HashSet<NodeId> = [around, start].into();
+    let mut stack = vec![start];
+    while let Some(item) = stack.pop() {
+        charge(1 + table.degree(item) as u64)?;
+        match topology.roles[item as usize] {
+            Role::OpenEnd => return Ok(!is_drawn_closed(drawing, item)),
+            Role::Relief | Role::OneWay => continue,
+            _ if is_like(item) || is_drawn_closed(drawing, item) || !is_open(item) => continue,
+            _ => {}
+        }
+        let mut next = table.nodes(item).to_vec();
+        if topology.is_equipment(item) {
+            let equipment = topology.equipment_or_self(item);
+            if way == AirWay::AlongPipes || *first_equipment.get_or_insert(equipment) != equipment {
+                continue;
+            }
+            charge(topology.ports.degree(equipment) as u64)?;
+            next.extend(topology.ports.nodes(equipment).iter().chain([&equipment]));
+        }
+        stack.extend(next.into_iter().filter(|next| seen.insert(*next)));
+    }
+    Ok(false)
 }
 
 /// Returns whether a pipe with a stated direction leads from one item into another.
