@@ -2,6 +2,7 @@
 
 pub(crate) mod connection;
 mod groups;
+pub(crate) mod interlock_symbols;
 mod links;
 mod logic;
 mod named_parts;
@@ -18,11 +19,11 @@ use hashbrown::{HashMap, HashSet};
 use super::tag::{Protection, Tag};
 use super::{ChargeFn, instrument_class, pipe_lines};
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
-use crate::graph::topology::{Direction, EdgeFilter};
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use groups::Key;
 pub(crate) use named_parts::NamedParts;
 
@@ -125,6 +126,7 @@ impl Loops {
                 grouping.add_member(drawing, *member, of_member);
             }
             grouping.assigned.extend(&members);
+            grouping.in_trips.extend(members.iter().filter(|_| stated.is_some()));
             let name = name_of(drawing, node, &members);
             self.list.push(Loop { node: Some(node), name, members, protection: stated });
         }
@@ -182,6 +184,8 @@ impl Loops {
 #[derive(Debug, Default)]
 struct Grouping {
     assigned: HashSet<NodeId>,
+    /// Members of trips among them, and the relays that only these feed.
+    in_trips: HashSet<NodeId>,
     /// Keys of the members of loop nodes, and the suffixes of the controllers among them.
     keys: HashMap<Key, HashSet<String>>,
     /// By key: the suffixes of the trains, and the indices of their loops.
@@ -226,14 +230,35 @@ impl Grouping {
             let parts = topology.field_members(node);
             charge(1 + (neighbors.len() + parts.len()) as u64)?;
             let connected = neighbors.iter().chain(parts).copied().chain(topology.field_group(node));
-            for next in connected.filter(|next| is_instrument(*next)) {
-                if !self.assigned.contains(&next) && !self.has_own_loop(drawing, next, charge)? {
+            for next in connected.filter(|next| signals::role(drawing, *next) == Role::Instrument) {
+                if self.assigned.contains(&next) {
+                    continue;
+                }
+                let is_of_trip = self.is_fed_by_trips_only(drawing, next, charge)?;
+                if is_of_trip || is_instrument(next) && !self.has_own_loop(drawing, next, charge)? {
+                    self.in_trips.extend(is_of_trip.then_some(next));
                     self.assigned.insert(next);
                     stack.push(next);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns whether an instrument is a relay to which only members of trips have signals, and hand switches.
+    fn is_fed_by_trips_only(&self, drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {
+        let topology = &drawing.topology;
+        let table = topology.table(EdgeFilter::All, Direction::Up);
+        charge(1 + table.degree(node) as u64)?;
+        let is_feeder = |(from, edge): &(NodeId, EdgeId)| {
+            *from != node
+                && topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
+                && !instrument_class::is_by_hand(drawing, *from)
+        };
+        let mut feeders = table.arcs(node).filter(is_feeder).peekable();
+        Ok(feeders.peek().is_some()
+            && trip_parts::is_relay(drawing, node)
+            && feeders.all(|(from, edge)| self.in_trips.contains(&from) && !topology.is_assumed(edge)))
     }
 
     fn has_own_loop(&self, drawing: &Drawing<'_>, node: NodeId, charge: ChargeFn<'_>) -> Result<bool> {

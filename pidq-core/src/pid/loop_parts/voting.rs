@@ -2,9 +2,11 @@
 
 use super::gates;
 use crate::error::Result;
-use crate::graph::adjacency::NodeId;
+use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
+use crate::graph::roles::Role;
+use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
 use crate::graph::vocabulary;
 use crate::pid::ChargeFn;
 use crate::pid::instrument_class::{self, Stage};
@@ -132,7 +134,8 @@ const WORDS_OF_VOTING: &[&str] = &[
 ];
 
 /// Returns whether a voting such as `2oo3` needs more signals than there are sensors, none of them, or cannot be read. A tag
-/// such as `PT-1A/B/C` stands for several of them.
+/// such as `PT-1A/B/C` stands for several of them. Logic may vote on the signals of other trips too: `1oo2` of a temperature and
+/// a pressure.
 pub(crate) fn may_not_be_met(
     drawing: &Drawing<'_>,
     item: NodeId,
@@ -143,7 +146,10 @@ pub(crate) fn may_not_be_met(
     let Some(voting) = stated_voting(drawing, item, &mut *charge)? else { return Ok(false) };
     Ok(match voting_count(&voting) {
         Some((needed, count)) => {
-            needed == 0 || needed > count || count > sensors.len() && !sensors.iter().any(is_several)
+            let has_all = |inputs: usize| needed <= sensors.len() && count <= inputs;
+            needed == 0
+                || needed > count
+                || count > sensors.len() && !sensors.iter().any(is_several) && !has_all(inputs(drawing, item, charge)?)
         }
         None => {
             let text = voting.trim();
@@ -151,6 +157,25 @@ pub(crate) fn may_not_be_met(
             !is_known.iter().any(|words| vocabulary::contains(words, text))
         }
     })
+}
+
+/// Returns the number of instruments with a signal to an item that may start a trip: no hand switch, no position, no controller.
+fn inputs(drawing: &Drawing<'_>, item: NodeId, charge: ChargeFn<'_>) -> Result<usize> {
+    let topology = &drawing.topology;
+    let table = topology.table(EdgeFilter::All, Direction::Up);
+    charge(1 + table.degree(item) as u64)?;
+    let is_input = |(from, edge): &(NodeId, EdgeId)| {
+        topology.edge_flags[*edge as usize].contains(EdgeFlags::SIGNAL)
+            && !topology.is_assumed(*edge)
+            && topology.roles[*from as usize] == Role::Instrument
+            && !instrument_class::is_by_hand(drawing, *from)
+            && !instrument_class::has_position_letters(drawing, *from)
+            && !instrument_class::is_controller(drawing, *from)
+    };
+    let mut found: Vec<NodeId> = table.arcs(item).filter(is_input).map(|(from, _)| from).collect();
+    found.sort_unstable();
+    found.dedup();
+    Ok(found.len())
 }
 
 /// Returns whether the voting of one of some items may not be met by some sensors.

@@ -2,6 +2,7 @@
 
 use hashbrown::HashSet;
 
+use super::interlock_symbols;
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::drawing::Drawing;
@@ -20,7 +21,8 @@ fn is_action(flags: EdgeFlags) -> bool {
     followed.into_iter().any(|flag| flags.contains(flag)) && !flags.contains(EdgeFlags::ZONE)
 }
 
-/// Returns the nodes that the signals of a node lead to, its parts, and the valve that an actuator is a part of.
+/// Returns the nodes that the signals of a node lead to, its parts, the valve that an actuator is a part of, and the other symbols
+/// of an interlock.
 pub(crate) fn successors(
     drawing: &Drawing<'_>,
     node: NodeId,
@@ -35,11 +37,13 @@ pub(crate) fn successors(
     let by_air = air_lines::actuators(drawing, node).into_iter().map(|(next, _)| (next, EdgeFlags::SIGNAL));
     let moved = moved_valves(drawing, node, charge)?.into_iter().map(|(valve, _)| (valve, EdgeFlags::ACTUATES));
     let actuated = actuated_items(drawing, node, charge)?.into_iter().map(|(item, _)| (item, EdgeFlags::SIGNAL));
+    let symbols = interlock_symbols::others(drawing, node, charge)?.into_iter();
     Ok(by_edge
         .chain(by_field)
         .chain(by_air)
         .chain(moved)
         .chain(actuated)
+        .chain(symbols.map(|symbol| (symbol, EdgeFlags::SIGNAL)))
         .filter(|(next, flags)| *next != node && is_action(*flags))
         .collect())
 }

@@ -14,6 +14,14 @@ use crate::pid::ChargeFn;
 use crate::pid::instrument_class::{self, LoopFunction, Stage};
 use crate::pid::tag::Protection;
 
+/// Returns whether an instrument may be a relay of a trip, whatever its number.
+pub(super) fn is_relay(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    instrument_class::stage(drawing, node) == Stage::Logic
+        && instrument_class::loop_function(drawing, node) == LoopFunction::Acts
+        && !instrument_class::acts_by_class(drawing, node)
+        && !instrument_class::is_by_hand(drawing, node)
+}
+
 /// Makes such parts groups of their own.
 pub(super) fn split(
     drawing: &Drawing<'_>,
@@ -84,15 +92,12 @@ impl Neighbors<'_> {
         in_trip: &mut HashSet<NodeId>,
         charge: ChargeFn<'_>,
     ) -> Result<HashSet<NodeId>> {
-        let is_relay = |node: NodeId| {
-            instrument_class::stage(drawing, node) == Stage::Logic
-                && instrument_class::loop_function(drawing, node) == LoopFunction::Acts
-                && !instrument_class::acts_by_class(drawing, node)
-                && !instrument_class::is_by_hand(drawing, node)
-        };
         let ordinary = groups.iter().filter(|group| !group.key.is_protective && group.items.len() > 1);
-        let mut candidates: Vec<NodeId> =
-            ordinary.flat_map(|group| &group.items).map(|item| item.node).filter(|node| is_relay(*node)).collect();
+        let mut candidates: Vec<NodeId> = ordinary
+            .flat_map(|group| &group.items)
+            .map(|item| item.node)
+            .filter(|node| is_relay(drawing, *node))
+            .collect();
         let mut relays = HashSet::new();
         loop {
             let before = candidates.len();

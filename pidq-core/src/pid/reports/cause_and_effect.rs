@@ -18,7 +18,7 @@ use crate::pid::instrument_class::{self, air_lines};
 use crate::pid::loop_parts::voting::{may_not_be_met, stated_voting};
 use crate::pid::loop_parts::{air_supply, gates, root_valves};
 use crate::pid::loops::position_feedback::{self, Feedback};
-use crate::pid::loops::{NamedParts, protection, signals};
+use crate::pid::loops::{NamedParts, interlock_symbols, protection, signals};
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::out_of_action::{is_out_of_action, signal_may_not_act};
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
@@ -48,6 +48,7 @@ pub(crate) fn cause_and_effect<'a>(drawing: &Drawing<'a>, all: bool, budget: &mu
 }
 
 /// A step along the signals of an initiator.
+#[derive(Clone)]
 struct Step {
     node: NodeId,
     /// True if the node or one before it is part of a trip.
@@ -60,9 +61,44 @@ struct Step {
     is_control: bool,
 }
 
+/// The steps that an initiator leads to, all of them or those behind one of its switches.
+struct Walk {
+    /// The switch.
+    cause: Option<NodeId>,
+    steps: Vec<Step>,
+}
+
+impl Walk {
+    /// Returns the valves and machines that the walk acts on. Ascending.
+    fn effects(&self) -> Vec<NodeId> {
+        let acting = self.steps.iter().filter(|step| step.effect.is_some_and(|effect| effect != ALARM));
+        let mut found: Vec<NodeId> = acting.map(|step| step.node).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// Returns the steps from the first one to one of them.
+fn path_to(steps: &[Step], end: usize) -> Vec<Step> {
+    let mut path = Vec::new();
+    let mut at = end as u32;
+    while let Some(step) = steps.get(at as usize) {
+        path.push(step.clone());
+        at = step.from;
+    }
+    path.reverse();
+    for (at, step) in path.iter_mut().enumerate() {
+        step.from = (at as u32).checked_sub(1).unwrap_or(NONE);
+    }
+    path
+}
+
 /// A link from an initiator to a final element.
 struct Link<'a> {
     initiator: NodeId,
+    /// The switch that acts, of an initiator whose switches have different effects.
+    cause: Option<NodeId>,
     final_element: NodeId,
     is_trip: bool,
     voting: Option<String>,
@@ -145,8 +181,8 @@ impl<'d, 'a> Report<'d, 'a> {
         self.list_unknown_sources(budget)?;
         // A transmitter with several measuring functions is one initiator.
         for links in [&mut self.links, &mut self.alarms] {
-            links.sort_by_key(|link| (link.initiator, link.final_element, !link.is_trip));
-            links.dedup_by_key(|link| (link.initiator, link.final_element));
+            links.sort_by_key(|link| (link.initiator, link.cause, link.final_element, !link.is_trip));
+            links.dedup_by_key(|link| (link.initiator, link.cause, link.final_element));
         }
         self.without_effect.sort_unstable();
         self.without_effect.dedup();
@@ -193,8 +229,35 @@ impl<'d, 'a> Report<'d, 'a> {
     }
 
     fn add_initiator(&mut self, initiator: NodeId, budget: &mut dyn Budget) -> Result<()> {
-        let steps = self.follow(initiator, budget)?;
-        self.reached.extend(steps.iter().map(|step| step.node));
+        let walks = self.walks(initiator, budget)?;
+        let steps = || walks.iter().flat_map(|walk| &walk.steps);
+        self.reached.extend(steps().map(|step| step.node));
+        let mut final_elements: Vec<NodeId> =
+            steps().filter(|step| step.effect.is_some()).map(|step| step.node).collect();
+        final_elements.sort_unstable();
+        final_elements.dedup();
+        let charge: ChargeFn<'_> = &mut |units| budget.charge(units);
+        // The limit switch of a valve reports what the trip did.
+        if position_feedback::of(self.drawing, initiator, &final_elements, charge)? == Feedback::Yes {
+            return Ok(());
+        }
+        self.effects.extend(final_elements);
+        let acts = |step: &Step| step.effect.is_some_and(|effect| effect != ALARM);
+        if !steps().any(acts) && (self.all || steps().any(|step| step.is_trip)) {
+            self.without_effect.push(instrument_of(self.drawing, initiator, &mut |units| budget.charge(units))?);
+        }
+        let is_linked = steps().any(|step| step.effect.is_some() && (self.all || step.is_trip));
+        if is_linked
+            && let Some(valve) = root_valves::shut_off_at(self.drawing, initiator, &mut |units| budget.charge(units))?
+        {
+            self.add_not_followed(valve, NONE, "sensor_shut_off", budget)?;
+        }
+        walks.iter().try_for_each(|walk| self.add_links(walk, budget))
+    }
+
+    /// Adds the links of a walk: one to each final element, by a trip if there is one.
+    fn add_links(&mut self, walk: &Walk, budget: &mut dyn Budget) -> Result<()> {
+        let steps = &walk.steps;
         let mut best: HashMap<NodeId, usize> = HashMap::new();
         for (at, step) in steps.iter().enumerate().filter(|(_, step)| step.effect.is_some()) {
             let known = best.entry(step.node).or_insert(at);
@@ -204,33 +267,66 @@ impl<'d, 'a> Report<'d, 'a> {
         }
         let mut ends: Vec<usize> = best.into_values().collect();
         ends.sort_unstable();
-        let final_elements: Vec<NodeId> = ends.iter().map(|at| steps[*at].node).collect();
-        let charge: ChargeFn<'_> = &mut |units| budget.charge(units);
-        // The limit switch of a valve reports what the trip did.
-        if position_feedback::of(self.drawing, initiator, &final_elements, charge)? == Feedback::Yes {
-            return Ok(());
-        }
-        self.effects.extend(ends.iter().map(|at| steps[*at].node));
-        let is_alarm = |at: &usize| steps[*at].effect == Some(ALARM);
-        if ends.iter().all(is_alarm) && (self.all || steps.iter().any(|step| step.is_trip)) {
-            self.without_effect.push(instrument_of(self.drawing, initiator, &mut |units| budget.charge(units))?);
-        }
-        let is_linked = ends.iter().any(|at| self.all || steps[*at].is_trip);
-        if is_linked
-            && let Some(valve) = root_valves::shut_off_at(self.drawing, initiator, &mut |units| budget.charge(units))?
-        {
-            self.add_not_followed(valve, NONE, "sensor_shut_off", budget)?;
-        }
-        for at in ends {
-            if self.all || steps[at].is_trip {
-                self.list_absent(&steps, at, budget)?;
-                let link = self.link(&steps, at, budget)?;
-                budget.reserve(size_of::<Link<'_>>() + link.row.iter().map(Datum::size).sum::<usize>())?;
-                let links = if is_alarm(&at) { &mut self.alarms } else { &mut self.links };
-                links.push(link);
-            }
+        for at in ends.into_iter().filter(|at| self.all || steps[*at].is_trip).collect::<Vec<_>>() {
+            self.list_absent(steps, at, budget)?;
+            let link = Link { cause: walk.cause, ..self.link(steps, at, budget)? };
+            budget.reserve(size_of::<Link<'_>>() + link.row.iter().map(Datum::size).sum::<usize>())?;
+            let links = if steps[at].effect == Some(ALARM) { &mut self.alarms } else { &mut self.links };
+            links.push(link);
         }
         Ok(())
+    }
+
+    /// Follows the signals of an initiator: by themselves, or if its switches have different effects, those of each switch
+    /// and what no switch does.
+    fn walks(&mut self, initiator: NodeId, budget: &mut dyn Budget) -> Result<Vec<Walk>> {
+        let steps = self.follow(initiator, budget)?;
+        let switches = self.switches_in(&steps);
+        if switches.len() < 2 {
+            return Ok(vec![Walk { cause: None, steps }]);
+        }
+        let mut walks = Vec::with_capacity(switches.len() + 1);
+        for switch in &switches {
+            let walk = self.follow_from(path_to(&steps, *switch), &[], budget)?;
+            budget.reserve(walk.len() * size_of::<Step>())?;
+            walks.push(Walk { cause: Some(steps[*switch].node), steps: walk });
+        }
+        let effects = walks.iter().map(Walk::effects).filter(|effects| !effects.is_empty());
+        if effects.collect::<HashSet<_>>().len() < 2 {
+            return Ok(vec![Walk { cause: None, steps }]);
+        }
+        let nodes: Vec<NodeId> = switches.iter().map(|switch| steps[*switch].node).collect();
+        let others = self.follow_from(steps[..1].to_vec(), &nodes, budget)?;
+        walks.push(Walk { cause: None, steps: others });
+        Ok(walks)
+    }
+
+    /// Returns the steps to the first switches behind an initiator that is none itself, one for each switch.
+    fn switches_in(&self, steps: &[Step]) -> Vec<usize> {
+        let mut is_behind = vec![false; steps.len()];
+        let mut found: Vec<usize> = Vec::new();
+        for (at, step) in steps.iter().enumerate() {
+            let is_switch = self.switches_at_limit(step.node);
+            is_behind[at] = is_switch || is_behind.get(step.from as usize).copied().unwrap_or_default();
+            let is_first = is_switch && !is_behind.get(step.from as usize).copied().unwrap_or_default();
+            if is_first && !found.iter().any(|known| steps[*known].node == step.node) {
+                found.push(at);
+            }
+        }
+        if found.first() == Some(&0) { Vec::new() } else { found }
+    }
+
+    /// Returns whether an instrument switches at a limit of what it measures: `LSHH`, `LZLL`.
+    fn switches_at_limit(&self, node: NodeId) -> bool {
+        let is_limit = |tag: Tag| {
+            tag.measures()
+                && trips::has_trip_letter(&tag)
+                && tag.split().1.iter().any(|letter| matches!(letter, 'H' | 'L'))
+        };
+        self.drawing.topology.roles[node as usize] == Role::Instrument
+            && !instrument_class::is_hand_switch(self.drawing, node)
+            && !instrument_class::is_no_switch(self.drawing, node)
+            && self.drawing.tag(node).and_then(Tag::parse_letters).is_some_and(is_limit)
     }
 
     /// Lists the items of a link that may not be there, may not pass a signal on or do not act, and its signals that may not be
@@ -297,10 +393,15 @@ impl<'d, 'a> Report<'d, 'a> {
     fn follow(&mut self, initiator: NodeId, budget: &mut dyn Budget) -> Result<Vec<Step>> {
         let is_trip = self.trip_reasons[initiator as usize].is_some();
         let is_control = instrument_class::is_controller(self.drawing, initiator);
-        let mut steps = vec![Step { node: initiator, is_trip, from: NONE, via: NONE, effect: None, is_control }];
-        let mut seen: HashSet<(NodeId, bool, bool)> =
-            [(initiator, is_trip, is_control && !is_trip)].into_iter().collect();
-        let mut at = 0;
+        let start = Step { node: initiator, is_trip, from: NONE, via: NONE, effect: None, is_control };
+        self.follow_from(vec![start], &[], budget)
+    }
+
+    /// Follows the signals from the last one of some steps, past none of the `stops`.
+    fn follow_from(&mut self, mut steps: Vec<Step>, stops: &[NodeId], budget: &mut dyn Budget) -> Result<Vec<Step>> {
+        let state = |step: &Step| (step.node, step.is_trip, step.is_control && !step.is_trip);
+        let mut seen: HashSet<(NodeId, bool, bool)> = steps.iter().map(state).collect();
+        let mut at = steps.len().saturating_sub(1);
         while at < steps.len() {
             let Step { node, is_trip, is_control, .. } = steps[at];
             let ends_here = matches!(steps[at].effect, Some("valve" | "equipment"));
@@ -312,7 +413,7 @@ impl<'d, 'a> Report<'d, 'a> {
             if is_end && (!is_instrument || instrument_class::is_voter(self.drawing, node)) {
                 self.add_not_followed(node, steps[at].via, "no_further_signal", budget)?;
             }
-            for (next, via) in next {
+            for (next, via) in next.into_iter().filter(|(next, _)| !stops.contains(next)) {
                 let effect = self.effect(node, next, via, budget)?;
                 let Some(effect) = effect else { continue };
                 let by_next =
@@ -340,7 +441,8 @@ impl<'d, 'a> Report<'d, 'a> {
         self.trip_reasons[valve as usize] == Some("tag") && protection::may_be_control_valve(self.drawing, valve)
     }
 
-    /// Returns the nodes that the signals of a node lead to, the parts of an instrument, and the valve of an actuator.
+    /// Returns the nodes that the signals of a node lead to, the parts of an instrument, the valve of an actuator, and the other
+    /// symbols of an interlock.
     fn successors(&mut self, node: NodeId, budget: &mut dyn Budget) -> Result<Vec<(NodeId, EdgeId)>> {
         let drawing = self.drawing;
         let topology = &drawing.topology;
@@ -361,6 +463,8 @@ impl<'d, 'a> Report<'d, 'a> {
         next.extend(air_lines::actuators(drawing, node));
         next.extend(signals::moved_valves(drawing, node, &mut |units| budget.charge(units))?);
         next.extend(signals::actuated_items(drawing, node, &mut |units| budget.charge(units))?);
+        let symbols = interlock_symbols::others(drawing, node, &mut |units| budget.charge(units))?;
+        next.extend(symbols.into_iter().map(|symbol| (symbol, NONE)));
         Ok(next)
     }
 
@@ -614,7 +718,7 @@ impl<'d, 'a> Report<'d, 'a> {
             Datum::Nodes(path.iter().map(|step| step.node).collect()),
             Datum::Edges(path.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect()),
         ];
-        Ok(Link { initiator, final_element, is_trip: step.is_trip, voting, row })
+        Ok(Link { initiator, cause: None, final_element, is_trip: step.is_trip, voting, row })
     }
 
     /// Returns the voting that the items of a path state, such as `2oo3`.
@@ -669,7 +773,8 @@ impl<'d, 'a> Report<'d, 'a> {
         ))
     }
 
-    /// Returns one flat row per initiator with a column per final element: the voting, or `X`.
+    /// Returns one flat row per initiator with a column per final element: the voting, or `X`. An initiator whose switches have
+    /// different effects has a row for each switch, `LT-1 (LSHH-1)`.
     fn matrix(&self, budget: &mut dyn Budget) -> Result<Datum<'a>> {
         let mut columns: Vec<NodeId> = self.links.iter().map(|link| link.final_element).collect();
         columns.sort_unstable();
@@ -678,12 +783,14 @@ impl<'d, 'a> Report<'d, 'a> {
         let title_size: usize = titles.iter().map(String::len).sum();
         let mut rows = Vec::new();
         let mut links = self.links.iter().peekable();
-        while let Some(first) = links.peek().map(|link| link.initiator) {
+        while let Some(first) = links.peek().map(|link| (link.initiator, link.cause)) {
             budget.charge(1 + columns.len() as u64 + title_size as u64 / 64)?;
             budget.reserve(title_size + (columns.len() + 1) * size_of::<(String, Datum<'_>)>())?;
-            let mut row = vec![(String::from("initiator"), Datum::String(self.drawing.name(first)))];
+            let (initiator, cause) = (self.drawing.name(first.0), first.1.map(|cause| self.drawing.name(cause)));
+            let name = cause.map_or_else(|| initiator.clone(), |cause| format!("{initiator} ({cause})"));
+            let mut row = vec![(String::from("initiator"), Datum::String(name))];
             for (column, title) in columns.iter().zip(&titles) {
-                let is_cell = |link: &&Link<'a>| link.initiator == first && link.final_element == *column;
+                let is_cell = |link: &&Link<'a>| (link.initiator, link.cause) == first && link.final_element == *column;
                 let cell = links.next_if(is_cell);
                 let mark = |link: &Link<'a>| link.voting.clone().unwrap_or_else(|| "X".into());
                 row.push((title.clone(), Datum::String(cell.map(mark).unwrap_or_default())));
