@@ -7,15 +7,20 @@ use hashbrown::HashSet;
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
 use crate::graph::roles::Role;
 use crate::graph::topology::{Direction, EdgeFilter, EdgeFlags};
+use crate::graph::vocabulary::{self, has_any};
 use crate::pid::ChargeFn;
 use crate::pid::loops::position_feedback;
 use crate::pid::tag::Tag;
 use crate::pid::valve_state::drawn_closed::may_be_drawn_closed;
-use crate::pid::valve_state::out_of_action::signal_may_not_act;
+use crate::pid::valve_state::out_of_action::{is_said_closed_off, signal_may_not_act};
+use crate::pid::valve_state::phrases::clauses;
 use crate::pid::valve_state::pipes::{PipeState, pipe_state};
+use crate::pid::valve_state::texts;
+use crate::pid::valve_state::unread_texts::has_opening;
 
 /// Maximum number of items of an impulse line. A longer way is part of the plant.
 const MAX_ITEMS: usize = 64;
@@ -29,8 +34,9 @@ pub(crate) fn shut_off_at(drawing: &Drawing<'_>, sensor: NodeId, charge: ChargeF
     let pipes = drawing.topology.table(EdgeFilter::Flow, Direction::Both);
     charge(1 + pipes.degree(sensor) as u64)?;
     let mut lines: Vec<Step> = pipes.arcs(sensor).map(|(first, pipe)| (first, Some(pipe))).collect();
-    let (cut, others): (Vec<_>, Vec<_>) =
-        other_points(drawing, sensor, charge)?.into_iter().partition(|(_, edge)| signal_may_not_act(drawing, *edge));
+    let (cut, others): (Vec<_>, Vec<_>) = other_points(drawing, sensor, charge)?
+        .into_iter()
+        .partition(|(node, edge)| signal_may_not_act(drawing, *edge) || is_blinded_nozzle(drawing, *node));
     let mut found = cut.first().map(|(node, _)| *node);
     let mut is_open = others.iter().any(|(node, _)| !is_at_end(drawing, *node));
     if is_open && (found.is_none() || !has_no_flow(drawing, sensor)) {
@@ -62,6 +68,20 @@ fn other_points(drawing: &Drawing<'_>, sensor: NodeId, charge: ChargeFn<'_>) -> 
     };
     let points = by(Direction::Up, EdgeFlags::SIGNAL).chain(by(Direction::Down, EdgeFlags::ZONE));
     Ok(points.filter(|(node, _)| topology.roles[*node as usize] != Role::Instrument).collect())
+}
+
+/// Returns whether the drawing says that a nozzle is closed by a blind, without a connection through it.
+fn is_blinded_nozzle(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    const BLINDED: &[&str] = &["blanked", "blind", "blinded", "capped", "plugged", "spaded", "verblindet"];
+    let says_so = |text: &str| {
+        let is_blinded =
+            |clause: &Vec<String>| has_any(clause, BLINDED) && !has_any(clause, vocabulary::PHRASE_DENIALS);
+        clauses(text).iter().any(is_blinded)
+    };
+    let names = [Names::Status, Names::Remarks, Names::Description];
+    drawing.topology.roles[node as usize] == Role::Port
+        && (is_said_closed_off(drawing, node) || names.iter().any(|names| texts(drawing, node, *names).any(says_so)))
+        && !has_opening(drawing, node)
 }
 
 /// Returns whether an item is a valve at the end of a pipe, as the root valve of a sensor without a pipe.

@@ -201,12 +201,14 @@ const FILLERS: &[&str] = &[
     "at",
     "ball",
     "by",
+    "cage",
     "calibration",
     "check",
     "clapper",
     "currently",
     "cv",
     "device",
+    "diaphragm",
     "disc",
     "disk",
     "du",
@@ -237,18 +239,24 @@ const FILLERS: &[&str] = &[
     "nrv",
     "now",
     "overhaul",
+    "pallet",
     "permanently",
+    "piston",
     "plate",
+    "plug",
     "present",
     "presently",
     "psv",
     "repair",
     "safety",
+    "seat",
     "sensor",
     "signal",
     "since",
     "software",
     "spindle",
+    "spring",
+    "stem",
     "still",
     "switch",
     "temporarily",
@@ -258,8 +266,10 @@ const FILLERS: &[&str] = &[
     "this",
     "transmitter",
     "trip",
+    "trim",
     "until",
     "valve",
+    "vent",
     "ventil",
     "warehouse",
     "was",
@@ -342,8 +352,15 @@ fn reads_out_of_action(drawing: &Drawing<'_>, node: NodeId) -> bool {
         true => consists_of(&without_word(text, "spare"), OUT_OF_ACTION),
         false => consists_of(text, OUT_OF_ACTION) || is_part_of_trip && says_inactive(text, is_filler),
     };
-    const NAMES: [Names; 6] =
-        [Names::Remarks, Names::Description, Names::Status, Names::NormalPosition, Names::BlindPosition, Names::Class];
+    const NAMES: [Names; 7] = [
+        Names::Remarks,
+        Names::Description,
+        Names::Service,
+        Names::Status,
+        Names::NormalPosition,
+        Names::BlindPosition,
+        Names::Class,
+    ];
     // `PSV-1 (SPARE)`
     let mut titles = texts(drawing, node, Names::Tag).filter(|tag| tag.contains(' '));
     NAMES.iter().any(|names| texts(drawing, node, *names).any(says_so))
@@ -405,7 +422,7 @@ pub(crate) fn connector_may_not_act(drawing: &Drawing<'_>, connector: NodeId) ->
 }
 
 /// Returns whether a label or a remark of an item says that it is plugged or blanked, or its normal position is closed.
-pub(super) fn is_said_closed_off(drawing: &Drawing<'_>, node: NodeId) -> bool {
+pub(crate) fn is_said_closed_off(drawing: &Drawing<'_>, node: NodeId) -> bool {
     let may_say_so = |text: &str| {
         let begins = |at: usize, letters: &&str| {
             text.as_bytes()
