@@ -1,13 +1,17 @@
-//! Set point, range and alarm limits of an instrument, as the drawing states them.
+//! Set point, range and alarm limits of an instrument, as the drawing states them in fields, and the set point also in a text.
+
+pub(crate) mod texts;
 
 use super::quantity::Stated;
 use super::stated_values::{stated_values, value_unit};
 use super::tag::Tag;
+use super::valve_state::texts as item_texts;
 use super::{ChargeFn, Datum};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::Names;
 use crate::graph::drawing::Drawing;
+use crate::value::Value;
 
 /// Values of an instrument, by column.
 const VALUES: [(&str, Names); 8] = [
@@ -31,6 +35,12 @@ pub(crate) fn columns<'a>(
 ) -> Result<Vec<(String, Datum<'a>)>> {
     let lists = VALUES.map(|(_, list)| list);
     let mut found = stated_values(drawing, drawing.node(node), lists, &mut *charge)?;
+    if found[0].is_none() {
+        let stated = [Names::Description, Names::Remarks]
+            .into_iter()
+            .find_map(|names| item_texts(drawing, node, names).find_map(texts::in_text));
+        found[0] = stated.map(|text| Stated::new(Value::String(text), None));
+    }
     let mut unit = found.iter().flatten().find_map(|stated| stated.unit.clone());
     let is_stated = found.iter().any(Option::is_some);
     let loop_node = loop_node.filter(|_| found[0].is_none() && is_controller(drawing, node));

@@ -692,7 +692,7 @@ pub(super) const NAMES: &[NamesRow] = &[
         ],
     ),
     (Names::OutletSize, "outlet_size", &["outlet_diameter", "outlet_size", "outlet_nominal_diameter"]),
-    (Names::SetPoint, "set_point", &["set_point", "setpoint", "set_value", "switch_point"]),
+    (Names::SetPoint, "set_point", &["set_point", "setpoint", "set_value", "switch_point", "sp"]),
     (Names::Range, "range", &["range", "measuring_range", "calibrated_range"]),
     (Names::RangeLow, "range_low", &["range_low", "range_min", "range_minimum", "lower_range_value", "lrv"]),
     (Names::RangeHigh, "range_high", &["range_high", "range_max", "range_maximum", "upper_range_value", "urv"]),

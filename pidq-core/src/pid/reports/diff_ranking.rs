@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 
 use super::diff_subjects::{OTHER_SUBJECTS, Revision};
 use super::side_pressures::name_without_side;
-use super::spelling::is_only_spelling;
+use super::spelling::{is_only_spelling, says_the_same};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
@@ -16,7 +16,7 @@ use crate::graph::snake_case::snake_case;
 use crate::graph::vocabulary;
 use crate::pid::diff::{self, Change, DiffOptions};
 use crate::pid::stated_values::is_called;
-use crate::pid::{Budget, Datum, push_row};
+use crate::pid::{Budget, Datum, push_row, set_points};
 use crate::value::Value;
 
 /// Significance of a difference, the highest first.
@@ -107,6 +107,24 @@ const BORES: &[&str] = &[
     "orifice_diameter",
     "orifice_size",
 ];
+/// Fields with the capacity of a control valve or a restriction, for which a relief device behind it is sized.
+const CAPACITIES: &[&str] = &[
+    "capacity",
+    "characteristic",
+    "cv",
+    "cv_value",
+    "cvs",
+    "flow_coefficient",
+    "kv",
+    "kv_value",
+    "kvs",
+    "rated_cv",
+    "rated_kv",
+    "seat_diameter",
+    "trim",
+    "trim_size",
+    "valve_coefficient",
+];
 /// Items that stop a flow.
 const STOPPING: &[&str] = &["one_way", "barrier", "positive_barrier", "blind", "multi_way", "control"];
 
@@ -125,6 +143,7 @@ const BUILT_IN: &[BuiltInRule] = &[
     (&["relief"], REWIRED, &[], "critical", "connections of a relief device changed"),
     (&["trip"], REMOVED, &[], "critical", "part of a trip removed"),
     (&["trip"], CHANGED, TRIP_FIELDS, "critical", "setting of a trip changed"),
+    (&["trip_setting"], CHANGED, TEXT_FIELDS, "critical", "setting of a trip changed"),
     (&["trip"], REWIRED, &[], "critical", "connections of a trip changed"),
     (&[], CHANGED, &["fail_action"], "critical", "fail position changed"),
     (&["relief_path"], &["added", "removed", "rewired"], &[], "critical", "path of a relief device changed"),
@@ -172,6 +191,7 @@ const BUILT_IN: &[BuiltInRule] = &[
         "flame arrester, excess flow valve or backflow preventer changed",
     ),
     (&["restriction"], CHANGED, BORES, "high", "bore of a restriction changed"),
+    (&["control", "restriction"], CHANGED, CAPACITIES, "high", "capacity of a control valve or a restriction changed"),
     (&["restriction"], ADDED_OR_REMOVED, &[], "high", "restriction added or removed"),
     (&["bypass"], ADDED, &[], "high", "way around a safeguard added"),
     (VALVES, REMOVED, &[], "high", "valve or blind removed"),
@@ -200,6 +220,7 @@ const BUILT_IN: &[BuiltInRule] = &[
         "fluid or operating conditions changed",
     ),
     (&[], CHANGED, TRIP_FIELDS, "medium", "setting of an instrument changed"),
+    (&["setting"], CHANGED, TEXT_FIELDS, "medium", "setting of an instrument changed"),
     (STOPPING, &["added", "rewired"], &[], "medium", "valve added or moved"),
     (&["equipment", "port"], CHANGED, &[], "medium", "field of equipment changed"),
     (&["pipe"], ADDED_OR_REMOVED, &[], "medium", "pipe added or removed"),
@@ -388,11 +409,19 @@ impl Ranking<'_> {
                 }
             }
         }
+        let field = difference.field.as_deref().map(plain_field).unwrap_or_default();
         let is_spelling = || match (&difference.before, &difference.after) {
-            (Datum::Value(before), Datum::Value(after)) => is_only_spelling(*before, *after),
+            (Datum::Value(before), Datum::Value(after)) => {
+                let config = &drawing.topology.config;
+                is_only_spelling(*before, *after) || says_the_same(config, field, *before, *after)
+            }
             _ => false,
         };
-        subjects.extend((difference.change == "changed" && is_spelling()).then_some("spelling"));
+        let is_changed = difference.change == "changed";
+        subjects.extend((is_changed && is_spelling()).then_some("spelling"));
+        if is_changed && subjects.contains(&Role::Instrument.name()) && changes_setting(&difference) {
+            subjects.push(if subjects.contains(&"trip") { "trip_setting" } else { "setting" });
+        }
         let rule = self.rule(drawing, &subjects, &classes, &difference, budget)?;
         let (significance, reason) = match rule {
             Some(at) => (self.rules[at].significance, self.rules[at].reason.clone()),
@@ -452,6 +481,17 @@ impl Ranking<'_> {
         }
         Ok(None)
     }
+}
+
+/// Returns whether a text states another set point than before.
+fn changes_setting(difference: &Difference<'_>) -> bool {
+    let setting = |value: &Datum<'_>| match value {
+        Datum::Value(value) => {
+            value.as_str().filter(|text| text.len() <= MAX_CLASS).and_then(set_points::texts::in_text).map(String::from)
+        }
+        _ => None,
+    };
+    setting(&difference.before) != setting(&difference.after)
 }
 
 fn edge_class<'a>(drawing: &Drawing<'a>, edge: EdgeId) -> Option<&'a str> {

@@ -35,6 +35,8 @@ pub(super) const OTHER_SUBJECTS: &[&str] = &[
     "valve_part",
     "spelling",
     "restriction",
+    "setting",
+    "trip_setting",
 ];
 
 /// Items of a revision that have subjects of their own.

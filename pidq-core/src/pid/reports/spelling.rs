@@ -1,6 +1,57 @@
-//! Values of two revisions that differ in their spelling only: `16 barg` and `16.0 barg`.
+//! Values of two revisions that differ in their spelling only: `16 barg` and `16.0 barg`, `FC` and `fail_closed`.
 
+use crate::graph::config::{Names, TopologyConfig};
+use crate::pid::quantity::{self, PressureDefaults, Stated};
+use crate::pid::stated_values::is_called;
+use crate::pid::valve_state::fail_action::fail_mark;
 use crate::value::Value;
+
+/// Lists of names of fields with a position, and of those with a pressure and a temperature.
+const POSITIONS: &[&str] = &["normal_position", "lock", "blind_position"];
+const PRESSURES: &[&str] = &["set_pressure", "design_pressure", "operating_pressure"];
+const TEMPERATURES: &[&str] = &["design_temperature", "operating_temperature"];
+
+/// Returns whether two values of a field say the same in other words or other units: fail positions, positions, pressures and
+/// temperatures.
+pub(super) fn says_the_same(config: &TopologyConfig, field: &str, before: Value<'_>, after: Value<'_>) -> bool {
+    let (Some(old), Some(new)) = (before.as_str(), after.as_str()) else { return false };
+    let is_in = |lists: &[&str]| lists.iter().any(|list| is_called(config, field, list));
+    match () {
+        () if is_called(config, field, "fail_action") => {
+            fail_mark(old).is_some_and(|mark| mark != "FI" && fail_mark(new) == Some(mark))
+        }
+        () if is_in(POSITIONS) => {
+            const LISTS: [Names; 4] = [Names::Open, Names::Closed, Names::LockedOpen, Names::LockedClosed];
+            let lists = |text: &str| LISTS.map(|names| config.is_spelling(names, text));
+            lists(old).contains(&true) && lists(old) == lists(new)
+        }
+        () if is_in(PRESSURES) => is_same_pressure(before, after),
+        () if is_in(TEMPERATURES) => {
+            let [old, new] = [before, after].map(|value| quantity::temperature(Some(&Stated::new(value, None))));
+            matches!((old, new), (Ok((old, true)), Ok((new, true))) if is_near(old, new))
+        }
+        () => false,
+    }
+}
+
+/// Returns whether two texts state the same pressure in two units.
+fn is_same_pressure(before: Value<'_>, after: Value<'_>) -> bool {
+    let [old, new] = [before, after].map(|value| Stated::new(value, None));
+    let unit = |stated: &Stated<'_>| quantity::number_and_unit(stated).ok()?.1.map(str::to_owned);
+    // In one unit, other digits are another value: `1.500 barg` may be 1500.
+    if unit(&old) == unit(&new) {
+        return false;
+    }
+    let read = |stated: &Stated<'_>| quantity::pressure(Some(stated), PressureDefaults::default());
+    matches!((read(&old), read(&new)), (Ok(old), Ok(new))
+        if old.has_unit && new.has_unit && old.reference == new.reference && is_near(old.value, new.value))
+}
+
+/// Returns whether two numbers differ by no more than the rounding of a conversion to three digits and more.
+fn is_near(a: f64, b: f64) -> bool {
+    const ROUNDING: f64 = 5e-4;
+    (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
+}
 
 /// Returns whether two values say the same: texts that differ in blanks or in the decimals of a number at their start, texts
 /// without a digit that differ in capitals, and a number and a text with just this number.
