@@ -5,7 +5,7 @@ use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::{MAX_CLASS, Names};
 use crate::graph::drawing::Drawing;
 use crate::graph::vocabulary;
-use crate::pid::quantity::Stated;
+use crate::pid::quantity::{self, Stated};
 use crate::pid::relief::protected::EquipmentSide;
 use crate::pid::stated_values::{plain_name, stated_fields};
 use crate::value::{Value, convert};
@@ -59,8 +59,20 @@ fn part_of_value<'a>(value: Value<'a>, (words, letter): (&[&str], &str)) -> Opti
     let mut parts = text.split(['/', ';', '|']).filter(is_of_side);
     let (part, others) = (parts.next()?, parts.count());
     let start = part.find(|c: char| c.is_ascii_digit())?;
-    let end = part[start..].find('(').map_or(part.len(), |end| start + end);
+    let end = remark_in_brackets(&part[start..]).map_or(part.len(), |end| start + end);
     (others == 0).then(|| Stated::new(Value::String(part[start..end].trim()), None))
+}
+
+/// Returns where a remark in brackets begins: not the zero of a unit, as in `10 bar(g)` and `10 bar (ü)`.
+fn remark_in_brackets(text: &str) -> Option<usize> {
+    let is_of_unit = |at: usize| {
+        let before = text[..at].trim_end();
+        let unit = text[at..]
+            .find(')')
+            .map(|end| &text[before.rfind(|c: char| !c.is_alphabetic()).map_or(0, |at| at + 1)..at + end + 1]);
+        unit.is_some_and(|unit| quantity::pressure_unit(unit).is_some())
+    };
+    text.match_indices('(').map(|(at, _)| at).find(|at| !is_of_unit(*at))
 }
 
 /// Returns the words of a side and its letter, by the name or the word of its chamber.

@@ -245,7 +245,7 @@ fn names_item(drawing: &Drawing<'_>, text: &str, item: NodeId) -> bool {
 
 /// Returns the texts of the logic of a trip that may state what it does.
 fn texts_of_logic<'a>(drawing: &Drawing<'a>, node: NodeId) -> impl Iterator<Item = &'a str> {
-    let names = [Names::Description, Names::Remarks, Names::Class];
+    let names = [Names::Description, Names::Remarks, Names::Service, Names::Class];
     let stated = names.into_iter().flat_map(move |names| texts(drawing, node, names).collect::<Vec<_>>());
     stated.chain(effect_fields(drawing.node(node)))
 }

@@ -55,6 +55,11 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (MayBeAbsent, &["replaced by", "replaced with", "phase #", "phase i", "phase ii", "phase iii", "phase iv"]),
     (MayBeAbsent, &["nicht installiert", "nicht eingebaut", "nicht vorhanden", "stillgelegt", "non installé"]),
     (MayBeAbsent, &["non installée", "non monté", "non montée"]),
+    (
+        MayBeAbsent,
+        &["demolition", "à démonter", "à démolir", "à déposer", "à supprimer", "zu demontieren", "abzubauen"],
+    ),
+    (MayBeAbsent, &["a desmontar", "a demoler", "para desmontar", "te demonteren", "te verwijderen", "da smontare"]),
     // What is removed, replaced or planned is something else.
     (Nothing, &["not be removed", "not to be removed", "cannot be removed", "never removed", "do not remove"]),
     (Nothing, &["gag removed", "plug removed", "pin removed"]),
@@ -86,6 +91,11 @@ pub(super) const PHRASES: &[(Meaning, &[&str])] = &[
     (Nothing, &["bypass not allowed", "bypass not possible", "bypassing not permitted", "bypassing not allowed"]),
     (Nothing, &["bypass prohibited", "bypass forbidden", "override prohibited", "override forbidden"]),
     (Nothing, &["override not permitted", "override not allowed", "override not possible", "do not override"]),
+    (Nothing, &["forcing not permitted", "forcing not allowed", "forcing not possible", "forcing prohibited"]),
+    (Nothing, &["inhibiting not permitted", "inhibiting not allowed", "inhibit not permitted", "inhibit not allowed"]),
+    (Nothing, &["inhibition not permitted", "inhibition not allowed", "inhibition prohibited", "forcing forbidden"]),
+    (Nothing, &["forcen nicht zulässig", "forcen nicht erlaubt", "forcen verboten", "forçage interdit"]),
+    (Nothing, &["forçage non autorisé", "inhibition interdite", "forzado no permitido", "forceren niet toegestaan"]),
     (Nothing, &["cannot be overridden", "cannot be inhibited", "cannot be disabled", "cannot be defeated"]),
     (Nothing, &["must not be overridden", "must not be disabled", "not to be inhibited", "not to be defeated"]),
     (Nothing, &["not overridden", "not inhibited", "not forced", "not disabled", "not defeated", "not jumpered"]),
