@@ -581,10 +581,11 @@ fn design_limits_are_compared_with_their_units() {
         check_document(&plant, "hazopNodes() | map(.design_limits | .design_pressure)", &format!("[{expected}]"));
     };
     check(r#""design_pressure": 16"#, r#""design_pressure": 10"#, "10");
-    check(r#""design_pressure": "16 barg""#, r#""design_pressure": "6 barg""#, "6");
+    check(r#""design_pressure": "16 barg""#, r#""design_pressure": "6 barg""#, r#"{"value":6,"unit":"barg"}"#);
     let with_unit =
         |value: &str, unit: &str| format!(r#""design_pressure": {value}, "design_pressure_unit": "{unit}""#);
-    check(&with_unit("16", "bar"), &with_unit("10", "bar"), "10");
+    check(&with_unit("16", "bar"), &with_unit("10", "bar"), r#"{"value":10,"unit":"bar"}"#);
+    check(r#""design_pressure": "20 mbarg""#, r#""design_pressure": "50 mbarg""#, r#"{"value":20,"unit":"mbarg"}"#);
     check(r#""design_pressure": 20, "mawp": 15"#, r#""design_pressure": 20"#, "15");
     check(r#""design_pressure": 20, "mawp": 25"#, r#""design_pressure": 30"#, "20");
     check(&with_unit("16", "bar"), &with_unit("1000", "kPa"), r#"{"value":1000,"unit":"kPa"}"#);
@@ -615,12 +616,18 @@ fn design_limits_of_pipes_and_of_all_names_count() {
     };
     let attributes = |name: &str, value: &str| format!(r#", "attributes": [{{"name": "{name}", "value": "{value}"}}]"#);
     let pressure = |value: &str| format!(r#", "design_pressure": "{value}""#);
-    check(&pressure("16 barg"), &pressure("6 barg"), &pressure("10 barg"), r#"{"design_pressure":6}"#);
-    check("", &pressure("6 barg"), "", r#"{"design_pressure":6}"#);
+    let of_pressure = r#"{"design_pressure":{"value":6,"unit":"barg"}}"#;
+    check(&pressure("16 barg"), &pressure("6 barg"), &pressure("10 barg"), of_pressure);
+    check("", &pressure("6 barg"), "", of_pressure);
     let by_attribute = attributes("DesignPressure", "6 barg");
-    check(&pressure("16 barg"), &by_attribute, "", r#"{"design_pressure":6,"DesignPressure":6}"#);
+    check(
+        &pressure("16 barg"),
+        &by_attribute,
+        "",
+        r#"{"design_pressure":{"value":6,"unit":"barg"},"DesignPressure":{"value":6,"unit":"barg"}}"#,
+    );
     let temperature = |value: &str| format!(r#", "design_temperature": "{value}""#);
-    check(&temperature("150 °C"), &temperature("80 °C"), "", r#"{"design_temperature":80}"#);
+    check(&temperature("150 °C"), &temperature("80 °C"), "", r#"{"design_temperature":{"value":80,"unit":"°C"}}"#);
     // Several names of one quantity have one limit.
     for name in ["UpperLimitDesignPressure", "design_pressure_max", "mawp"] {
         let other = format!(r#", "{name}": 6"#);
@@ -628,7 +635,8 @@ fn design_limits_of_pipes_and_of_all_names_count() {
         check(&other, "", r#", "design_pressure": 50"#, &expected);
     }
     let upper = attributes("UpperLimitDesignTemperature", "80 °C");
-    let expected = r#"{"UpperLimitDesignTemperature":80,"design_temperature":80}"#;
+    let expected =
+        r#"{"UpperLimitDesignTemperature":{"value":80,"unit":"°C"},"design_temperature":{"value":80,"unit":"°C"}}"#;
     check(&upper, "", &temperature("150 °C"), expected);
     // A lower limit is another one.
     check(r#", "min_design_pressure": -1"#, "", &pressure("6"), r#"{"min_design_pressure":-1,"design_pressure":6}"#);
@@ -637,7 +645,7 @@ fn design_limits_of_pipes_and_of_all_names_count() {
         check(&pressure(text), "", "", "{}");
         check(&pressure(text), "", &pressure("50 barg"), r#"{"design_pressure":null}"#);
     }
-    check(&pressure("40 barg @ 20 °C"), "", "", r#"{"design_pressure":40}"#);
+    check(&pressure("40 barg @ 20 °C"), "", "", r#"{"design_pressure":{"value":40,"unit":"barg"}}"#);
 }
 
 #[test]

@@ -137,7 +137,9 @@ fn branch_to(drawing: &Drawing<'_>, end: NodeId, first: NodeId, charge: ChargeFn
 fn class_of(drawing: &Drawing<'_>, items: &[NodeId]) -> &'static str {
     let topology = &drawing.topology;
     let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
-    let is_measured = items.iter().any(|item| has_sensor(drawing, *item));
+    // A relief device has an outlet of its own, whatever measures beside it.
+    let has_relief = items.iter().any(|item| topology.roles[*item as usize] == Role::Relief);
+    let is_measured = !has_relief && items.iter().any(|item| has_sensor(drawing, *item));
     let is_blind = items.last().is_some_and(|end| closes_pipe(drawing, *end));
     let has_word = |known: &[&str]| items.iter().any(|item| names_purpose(drawing, *item, known));
     match () {

@@ -79,6 +79,20 @@ pub(crate) fn may_move(drawing: &Drawing<'_>, node: NodeId) -> bool {
         && (loop_function(drawing, node) != LoopFunction::Measures || is_alarm || is_transmitter(drawing, node))
 }
 
+/// Returns whether the letters of an instrument name no measured variable, by its class: those of a motor starter, the letters
+/// of a system that its class repeats (`PLC-1`), and the `I` of an interlock. `PZ-1` and `LSHH-1` have functions.
+pub(crate) fn has_no_variable(drawing: &Drawing<'_>, node: NodeId) -> bool {
+    let is_logic = || is_logic_by_class(drawing, node) || drawing.class_has_word(node, vocabulary::INTERLOCKS);
+    let is_name = |tag: Tag| {
+        let (modifier, functions) = tag.split();
+        let word = tag.letters.to_ascii_lowercase();
+        vocabulary::INTERLOCKS.contains(&word.as_str()) && drawing.class_has_word(node, &[&word])
+            || modifier.is_none() && functions.is_empty() && is_logic()
+    };
+    drawing.class_has_word(node, vocabulary::MOTOR_STARTERS)
+        || drawing.tag(node).and_then(Tag::parse_letters).is_some_and(is_name)
+}
+
 /// Position of an instrument on the way from the process to a final element.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Stage {

@@ -4,9 +4,10 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::instrument_class::parts;
+use super::instrument_class::{self, parts};
 use super::loops::Loops;
 use super::tag::{Tag, variable};
+use super::valve_state::drawn_closed::may_be_drawn_closed;
 use super::valve_state::{self, fail_action};
 use super::{Budget, ChargeFn, Datum, pipe_lines, segments, set_points};
 use crate::error::Result;
@@ -187,10 +188,13 @@ impl<'p, 'a> ListContext<'p, 'a> {
             "connected_to" => Datum::String(self.names(self.next_items(node)).join(", ")),
             "normal_position" => {
                 let field = drawing.node_field(node, Names::NormalPosition).filter(|field| !field.is_null());
-                Datum::value(field.or_else(|| valve_state::position(drawing, node)))
+                let by_text = || may_be_drawn_closed(drawing, node).then_some(Value::String("closed"));
+                let stated = field.or_else(|| valve_state::position(drawing, node));
+                Datum::value(stated.or_else(|| position_in_label(drawing, node)).or_else(by_text))
             }
             "variable" => drawing
                 .tag(node)
+                .filter(|_| !instrument_class::has_no_variable(drawing, node))
                 .and_then(Tag::parse_letters)
                 .as_ref()
                 .and_then(variable)
@@ -295,6 +299,18 @@ fn attachments(drawing: &Drawing<'_>, node: NodeId) -> Vec<NodeId> {
         is_connected && is_item && !topology.is_joined(*other)
     };
     arcs.filter(is_attachment).map(|(other, _)| other).collect()
+}
+
+/// Returns the word for a position behind the tag of a valve in its label: `HV-1 NC`.
+fn position_in_label<'a>(drawing: &Drawing<'a>, node: NodeId) -> Option<Value<'a>> {
+    const POSITIONS: [Names; 4] = [Names::Open, Names::Closed, Names::LockedOpen, Names::LockedClosed];
+    let tag = drawing.tag(node).filter(|_| drawing.topology.roles[node as usize].closes())?;
+    let behind_tag = |text: &'a str| {
+        let word = text.trim().strip_prefix(tag)?.trim_matches(|c: char| !c.is_alphanumeric());
+        POSITIONS.iter().any(|names| drawing.topology.config.is_spelling(*names, word)).then_some(word)
+    };
+    let names = [Names::Description, Names::Remarks];
+    names.into_iter().find_map(|names| valve_state::texts(drawing, node, names).find_map(behind_tag)).map(Value::String)
 }
 
 /// Returns whether the flow enters the sheet at a connector or leaves it.

@@ -12,8 +12,8 @@ use crate::pid::quantity::{Comparison, PressureDefaults, Stated, is_unit, number
 use crate::pid::stated_values::stated_fields;
 use crate::pid::{ChargeFn, Datum};
 
-/// Returns the limits of items and pipes by field name. A limit is a number if all state it in the same unit, or without
-/// one, and else a record of value and unit. It is null if the values cannot be compared: a text that is no number, values
+/// Returns the limits of items and pipes by field name. A limit is a number if none states a unit, and else a record of value
+/// and unit: that of the tightest value. It is null if the values cannot be compared: a text that is no number, values
 /// with and without a unit, gauge and absolute pressures. The names of one quantity, such as `design_pressure` and
 /// `UpperLimitDesignPressure`, have one limit, which is listed under each of them.
 pub(super) fn design_limits<'a>(
@@ -132,7 +132,6 @@ impl Quantity {
 struct Limit {
     quantity: Quantity,
     has_number: bool,
-    has_several_units: bool,
     /// The tightest value with its unit; `None` if a value cannot be compared.
     tightest: Option<(f64, Option<String>)>,
 }
@@ -140,7 +139,7 @@ struct Limit {
 impl Limit {
     fn new(quantity: Quantity, stated: &Stated<'_>) -> Limit {
         let tightest = read(stated);
-        Limit { quantity, has_number: tightest.is_some(), has_several_units: false, tightest }
+        Limit { quantity, has_number: tightest.is_some(), tightest }
     }
 
     fn add(&mut self, stated: &Stated<'_>) {
@@ -148,7 +147,6 @@ impl Limit {
         self.has_number |= other.is_some();
         let Some(tightest) = self.tightest.take() else { return };
         self.tightest = other.and_then(|other| {
-            self.has_several_units |= other.1 != tightest.1;
             let difference = difference(self.quantity, &other, &tightest)?;
             let is_tighter = if self.quantity.is_lower { difference > 0.0 } else { difference < 0.0 };
             Some(if is_tighter { other } else { tightest })
@@ -157,9 +155,7 @@ impl Limit {
 
     fn result<'a>(&self) -> Datum<'a> {
         match &self.tightest {
-            Some((value, Some(unit))) if self.has_several_units => {
-                Datum::Record(LIMIT, vec![Datum::Number(*value), Datum::String(unit.clone())])
-            }
+            Some((value, Some(unit))) => Datum::Record(LIMIT, vec![Datum::Number(*value), Datum::String(unit.clone())]),
             Some((value, _)) => Datum::Number(*value),
             None => Datum::Null,
         }
