@@ -43,6 +43,12 @@ const CASES: &[Case] = &[
         &["P-1 control: PT-1 | PIC-1 | _v,_w | closed"],
     ),
     case(
+        "a drawn trip whose solenoid valve is no member",
+        "T-1:tank → XV-8:shutdown_valve(fail_action=closed) → T-2:tank; P-8:loop ⊃ PT-8; P-8 ⊃ PZHH-8; P-8 ⊃ XV-8; \
+         PT-8 ⇢ PZHH-8:interlock ⇢ XY-8:solenoid_valve ⇢ XV-8",
+        &["P-8 safety: PT-8 | PZHH-8 | XV-8 | closed"],
+    ),
+    case(
         "cascade: the primary controller acts through the secondary one, whose sensor is its own",
         "T-1:tank → FV-2:control_valve → T-2:tank; LT-1 ⇢ LIC-1 ⇢ FIC-2 ⇢ FV-2; FT-2 ⇢ FIC-2",
         &[
@@ -2044,4 +2050,85 @@ fn control_systems_and_selectors_trip_nothing() {
     }
     let switch = "T-1:tank → XV-2:shutdown_valve → T-2:tank; HSS-2:instrument.selector_switch ⇢ XV-2";
     check(switch, r#"causeAndEffect().links | map(.initiator.id)"#, r#"["HSS-2"]"#);
+}
+
+#[test]
+fn a_way_back_to_equipment_without_nozzles_past_a_check_valve_leads_around_nothing() {
+    let trip = "LT-1 @ V-1; LT-1 ⇢ LSLL-1:level_switch ⇢ XV-1";
+    for (pipes, is_certain) in [
+        ("V-1:vessel → XV-1:shutdown_valve(fail_action=closed) → CK-1:check_valve → V-1", true),
+        ("CK-1:check_valve → V-1:vessel; V-1 → XV-1:shutdown_valve(fail_action=closed); XV-1 → CK-1", true),
+        // The flow that the valve is to stop goes on past the check valve.
+        (
+            "V-1:vessel → XV-1:shutdown_valve(fail_action=closed) → J-1:pipe_tee → T-1:tank; V-1 → CK-1:check_valve → J-1",
+            false,
+        ),
+        (
+            "V-1:vessel → XV-1:shutdown_valve(fail_action=closed) → J-1:pipe_tee → T-1:tank; J-1 → CK-1:check_valve → V-1",
+            true,
+        ),
+        (
+            "V-1:vessel → XV-1:shutdown_valve(fail_action=closed) → J-1:pipe_tee → T-1:tank; J-1 → HV-1:gate_valve → V-1",
+            false,
+        ),
+        (
+            "J-1:pipe_tee → HV-1:gate_valve → V-1:vessel; V-1 → XV-1:shutdown_valve(fail_action=closed) → J-1 → T-1:tank",
+            false,
+        ),
+    ] {
+        let plant = format!("{pipes}; {trip}");
+        let found = r#"hazopNodes() | flatMap(.safeguards) | filter(.item.id == "XV-1") | map(.certain) | uniq()"#;
+        check(&plant, found, &json!([is_certain]).to_string());
+    }
+}
+
+#[test]
+fn a_way_that_joins_at_the_nozzle_of_a_safeguard_leads_around_it() {
+    // Between two nozzles, and between a tee and a nozzle.
+    for ends in [["N1", "N2"], ["J-1", "N2"], ["N1", "J-1"]] {
+        for (class, tag) in
+            [("shutdown_valve(fail_action=closed)", "XV-1"), ("check_valve", "CK-1"), ("flame_arrester", "FA-1")]
+        {
+            let [from, to] = ends;
+            let class_of = |end: &str| if end == "J-1" { "pipe_tee" } else { "nozzle" };
+            let outer = match from {
+                "J-1" => "N1:nozzle → J-1".to_owned(),
+                _ if to == "J-1" => "J-1 → N2:nozzle".to_owned(),
+                _ => String::new(),
+            };
+            let way = |valve: &str| {
+                format!(
+                    "{from}:{} → {tag}:{class} → {to}:{}; {outer}; {from} → {valve} → {to}; T-1:tank ⊳ N1; T-2:tank ⊳ N2; \
+                     PSHH-1:pressure_switch @ T-1; PSHH-1 ⇢ {}",
+                    class_of(from),
+                    class_of(to),
+                    if tag == "XV-1" { tag } else { "K-9:interlock" }
+                )
+            };
+            let found = format!(
+                r#"hazopNodes() | flatMap(.safeguards) | filter(.item.id == "{tag}") | map(.certain) | uniq()"#
+            );
+            check(&way("HV-9:globe_valve(normal_position=open)"), &found, &json!([false]).to_string());
+            check(&way("HV-9:globe_valve(normal_position=closed)"), &found, &json!([true]).to_string());
+        }
+    }
+}
+
+#[test]
+fn an_open_end_beside_a_flame_arrester_leads_around_it() {
+    let plant = |others: &str| format!("T-1:tank → J-1:pipe_tee → FA-1:flame_arrester → OE-1:open_end{others}");
+    let found = r#"hazopNodes() | flatMap(.safeguards) | filter(.item.id == "FA-1") | map(.certain) | uniq()"#;
+    for (others, is_certain) in [
+        ("", true),
+        ("; J-1 → OE-2:open_end", false),
+        ("; T-1 → OE-2:open_end", false),
+        ("; J-1 → HV-1:gate_valve(normal_position=open) → OE-2:open_end", false),
+        ("; J-1 → HV-1:gate_valve(normal_position=closed) → OE-2:open_end", true),
+        ("; J-1 → FA-2:flame_arrester → OE-2:open_end", true),
+        // A drain is opened only for a time.
+        ("; T-1 → HV-1:gate_valve → OE-2:open_end", true),
+        ("; T-1 → PSV-1:safety_valve → OE-2:open_end", true),
+    ] {
+        check(&plant(others), found, &json!([is_certain]).to_string());
+    }
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::properties::cases;
 
 /// Returns a drawing. A node is a line `TAG class {more fields}`; an edge is `A > B` (pipe), `A - B` (pipe without a
-/// direction), `A ~ B` (signal), `A ? B` (signal without a direction), `A @ B` (located in), `A has B` (nozzle) or
-/// `A in B` (member of), each with more fields.
+/// direction), `A ~ B` (signal), `A ? B` (signal without a direction), `A @ B` (located in), `A has B` (nozzle),
+/// `A in B` (member of) or `A KIND B`, each with more fields.
 fn document(text: &str) -> String {
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -34,7 +34,8 @@ fn document(text: &str) -> String {
                     ">" | "-" => "physically_connected_to",
                     "has" => "physically_has_a",
                     "in" => "member_of",
-                    _ => "associated_with",
+                    "~" | "?" | "@" => "associated_with",
+                    kind => kind,
                 };
                 set(&mut item, "edge_type", edge_type);
                 match *kind {
@@ -2468,4 +2469,378 @@ fn an_undirected_relief_device_protects_what_is_no_flare() {
     // Two vessels: either may be protected.
     let vessels = plant.replace("flare_stack", "vessel");
     check(&vessels, columns, json!([["", "", "", "unknown", false]]));
+}
+
+#[test]
+fn an_instrument_moves_nothing_at_which_it_measures() {
+    let plant = |kind: &str, alarm: &str| {
+        format!(
+            "T-1 equipment.tank
+             HV-1 piping_component.gate_valve
+             K-1 equipment.compressor
+             TSHH-1 instrument.temperature_switch
+             VSHH-2 instrument.vibration_switch
+             FSLL-3 instrument.flow_switch
+             XV-3 piping_component.shutdown_valve
+             TAH-1 instrument.alarm
+             T-1 > HV-1
+             HV-1 > K-1
+             K-1 > XV-3
+             TSHH-1 {kind} HV-1
+             VSHH-2 {kind} K-1
+             FSLL-3 {kind} XV-3
+             {alarm}"
+        )
+    };
+    for kind in ["measures", "measuring_line_function", "@"] {
+        let drawing = plant(kind, "TSHH-1 ~ TAH-1\nVSHH-2 ~ TAH-1\nFSLL-3 ~ TAH-1");
+        check(
+            &drawing,
+            "causeAndEffect() | [.links, .not_followed, .without_effect | map(.id)]",
+            json!([[], [], ["TSHH-1", "VSHH-2", "FSLL-3"]]),
+        );
+        check(
+            &drawing,
+            r#"loops() | map([.kind, .final_elements | map(.id), .sensors | map(.id)]) | filter(.0 == "trip")"#,
+            json!([["trip", [], ["TSHH-1"]], ["trip", [], ["VSHH-2"]], ["trip", [], ["FSLL-3"]]]),
+        );
+    }
+    // A gauge, too, is a sensor where it measures.
+    let gauge =
+        "T-1 equipment.tank\nN1 equipment_component.nozzle\nLG-1 instrument.level_gauge\nT-1 has N1\nLG-1 measures N1";
+    check(gauge, "loops() | map(.sensors | map(.id))", json!([["LG-1"]]));
+}
+
+#[test]
+fn impulse_lines_are_no_part_of_the_piping() {
+    let plant = |flow: &str, level: &str| {
+        format!(
+            r#"T-1 equipment.tank
+               FE-1 piping_component.orifice_plate
+               FV-1 piping_component.control_valve
+               T-2 equipment.tank
+               FT-1 instrument.flow_transmitter
+               FIC-1 instrument.flow_controller
+               LT-2 instrument.level_transmitter
+               LI-2 instrument.level_indicator
+               T-1 > FE-1 {{"line": "L-1", "nominal_diameter": 100, "piping_class": "A1"}}
+               FE-1 > FV-1 {{"line": "L-1", "nominal_diameter": 100, "piping_class": "A1"}}
+               FV-1 > T-2 {{"line": "L-1", "nominal_diameter": 100, "piping_class": "A1"}}
+               {flow}
+               FT-1 ~ FIC-1
+               FIC-1 ~ FV-1
+               {level}
+               LT-2 ~ LI-2"#
+        )
+    };
+    let located = plant("FT-1 @ FE-1", "LT-2 @ T-2");
+    let impulse = plant("FE-1 impulse_line FT-1", "T-2 impulse_line LT-2");
+    for query in [
+        "hazopNodes() | map([.lines, .from | map(.id), .instruments | map(.id)])",
+        "materialList() | map([.kind, .class, .nominal_diameter, .count])",
+        "corrosionCircuits() | map([.lines, .unknown])",
+    ] {
+        assert_eq!(evaluate(&document(&impulse), query), evaluate(&document(&located), query), "{query}");
+    }
+}
+
+#[test]
+fn logic_and_starters_have_no_measured_variable() {
+    for (tag, class, variable) in [
+        ("I-1", "instrument.interlock", json!(null)),
+        ("MCC-1", "instrument.motor_starter", json!(null)),
+        ("PLC-1", "instrument.plc", json!(null)),
+        ("FGS-1", "instrument.fgs", json!(null)),
+        ("II-1", "instrument.current_indicator", json!("current")),
+        ("PZ-1", "instrument.protection_function", json!("pressure")),
+        ("LSHH-1", "instrument.interlock", json!("level")),
+        ("PT-1", "instrument.pt", json!("pressure")),
+    ] {
+        check(&format!("{tag} {class}"), "instrumentIndex() | map(.variable)", json!([variable]));
+    }
+}
+
+#[test]
+fn a_relief_line_to_the_air_is_open_whatever_measures_at_it() {
+    for gauge in ["", "PI-1 @ PSE-1", "PI-1 @ PSV-1", "PI-1 @ TEE-2"] {
+        let drawing = format!(
+            "R-1 equipment.vessel
+             TEE-1 piping_component.pipe_tee
+             PSE-1 piping_component.rupture_disc
+             TEE-2 piping_component.pipe_tee
+             PSV-1 piping_component.safety_valve
+             OE-1 reference.open_end
+             PI-1 instrument.pressure_gauge
+             R-1 > TEE-1
+             TEE-1 > PSE-1
+             PSE-1 > TEE-2
+             TEE-2 > PSV-1
+             PSV-1 > OE-1
+             {gauge}"
+        );
+        check(&drawing, "deadEnds() | map(.class)", json!(["open"]));
+    }
+}
+
+#[test]
+fn another_word_or_unit_for_the_same_state_is_no_significant_change() {
+    for (class, field, before, after, significance) in [
+        ("control_valve", "fail_action", "FC", "closed", "low"),
+        ("control_valve", "fail_action", "fail_closed", "FC", "low"),
+        ("control_valve", "fail_action", "FC", "FO", "critical"),
+        ("control_valve", "fail_action", "?", "FI", "critical"),
+        ("gate_valve", "normal_position", "NC", "closed", "low"),
+        ("gate_valve", "normal_position", "NC", "NO", "high"),
+        ("gate_valve", "normal_position", "NC", "LC", "high"),
+        ("safety_valve", "set_pressure", "16 barg", "1.6 MPag", "low"),
+        ("safety_valve", "set_pressure", "16 barg", "16 bara", "critical"),
+        ("safety_valve", "set_pressure", "16 barg", "1.61 MPag", "critical"),
+        ("safety_valve", "set_pressure", "16", "1.6", "critical"),
+        ("gate_valve", "design_temperature", "120 °C", "248 °F", "low"),
+        ("gate_valve", "design_temperature", "120 °C", "121 °C", "high"),
+    ] {
+        let revision = |value: &str| {
+            format!("T-1 equipment.tank\nX-1 piping_component.{class} {}\nT-1 > X-1", json!({field: value}))
+        };
+        let query = "rankDiff(.0, .1) | map(.significance)";
+        check_revisions(&revision(before), &revision(after), query, json!([significance]));
+    }
+}
+
+#[test]
+fn a_change_of_a_capacity_or_of_a_set_point_in_a_text_is_significant() {
+    let plant = |valve: &Value, alarm: &Value, trip: &Value| {
+        format!(
+            "T-1 equipment.tank
+             LV-1 piping_component.control_valve {valve}
+             LAHH-5 instrument.level_alarm {alarm}
+             LT-6 instrument.level_transmitter
+             LSHH-6 instrument.level_switch {trip}
+             XV-6 piping_component.shutdown_valve
+             T-1 > LV-1
+             LV-1 > XV-6
+             LAHH-5 @ T-1
+             LT-6 @ T-1
+             LT-6 ~ LSHH-6
+             LSHH-6 ~ XV-6"
+        )
+    };
+    let none = json!({});
+    let rows = "rankDiff(.0, .1) | map([.significance, .reason])";
+    let text = |text: &str| json!({"description": text});
+    for (before, after, expected) in [
+        (
+            plant(&json!({"cv": 20}), &none, &none),
+            plant(&json!({"cv": 80}), &none, &none),
+            json!([["high", "capacity of a control valve or a restriction changed"]]),
+        ),
+        (
+            plant(&none, &text("SP 85 %"), &none),
+            plant(&none, &text("SP 95 %"), &none),
+            json!([["medium", "setting of an instrument changed"]]),
+        ),
+        (
+            plant(&none, &json!({"SP": "85 %"}), &none),
+            plant(&none, &json!({"SP": "95 %"}), &none),
+            json!([["medium", "setting of an instrument changed"]]),
+        ),
+        (
+            plant(&none, &none, &text("trip setting 85 %")),
+            plant(&none, &none, &text("trip setting 95 %")),
+            json!([["critical", "setting of a trip changed"]]),
+        ),
+        (
+            plant(&none, &text("high level"), &none),
+            plant(&none, &text("level high"), &none),
+            json!([["low", "field changed"]]),
+        ),
+    ] {
+        check_revisions(&before, &after, rows, expected);
+    }
+    check(
+        &plant(&none, &text("SP 85 %"), &none),
+        r#"instrumentIndex() | filter(.tag == "LAHH-5") | map(.set_point)"#,
+        json!(["85 %"]),
+    );
+}
+
+#[test]
+fn the_zero_of_a_unit_in_brackets_is_no_remark() {
+    for text in [
+        "SHELL 10 barg / TUBE 60 barg",
+        "MANTEL 10 bar(ü) / ROHR 60 bar(ü)",
+        "shell 10 bar (g) / tube 60 bar (g)",
+        "Shell 10 barg (at 200 °C) / Tube 60 barg (at 50 °C)",
+    ] {
+        let drawing = format!(
+            r#"E-1 equipment.heat_exchanger {{"design_pressure": "{text}"}}
+               S1 equipment_component.nozzle {{"zone": "shell"}}
+               T1 equipment_component.nozzle {{"zone": "tube"}}
+               V-1 equipment.vessel {{"design_pressure": "10 barg"}}
+               V-2 equipment.vessel {{"design_pressure": "60 barg"}}
+               E-1 has S1
+               E-1 has T1
+               V-1 > S1 {{"design_pressure": "10 barg"}}
+               V-2 > T1 {{"design_pressure": "60 barg"}}"#
+        );
+        check(&drawing, "pressureInterfaces().interfaces", json!([]));
+    }
+}
+
+#[test]
+fn what_others_supply_or_is_to_be_removed_is_no_ordinary_material() {
+    for (text, status) in [
+        ("by others", json!("by_others")),
+        ("vendor scope", json!("by_others")),
+        ("package scope", json!("by_others")),
+        ("by client", json!("by_others")),
+        ("not in contract", json!("by_others")),
+        ("hors fourniture", json!("by_others")),
+        ("nicht im Lieferumfang", json!("by_others")),
+        ("to be demolished", json!("unknown_status")),
+        ("demolition", json!("unknown_status")),
+        ("à démonter", json!("unknown_status")),
+        ("a desmontar", json!("unknown_status")),
+        ("scope of supply", json!(null)),
+    ] {
+        let drawing = format!(r#"HV-1 piping_component.gate_valve {{"remarks": "{text}"}}"#);
+        check(&drawing, "materialList() | map(.status)", json!([status]));
+    }
+}
+
+/// Drawing in which one interlock is shown at its cause and at each of its effects.
+const SYMBOLS: &str = r#"
+    T-1 equipment.tank
+    XV-1 piping_component.shutdown_valve {"fail_action": "FC"}
+    V-1 equipment.vessel
+    P-1 equipment.pump
+    PSHH-1 instrument.pressure_switch
+    a instrument.interlock {"tag": "I-101"}
+    b instrument.interlock {"tag": "I-101"}
+    c instrument.interlock {"tag": "I-101"}
+    d instrument.interlock {"tag": "I-102"}
+    T-1 > XV-1
+    XV-1 > V-1
+    V-1 > P-1
+    PSHH-1 @ V-1
+    PSHH-1 ~ a
+    b ~ XV-1
+    c ~ P-1"#;
+
+#[test]
+fn the_symbols_of_an_interlock_with_one_number_are_one_interlock() {
+    let matrix = json!([{"initiator": "PSHH-1", "XV-1": "X", "P-1": "X"}]);
+    check(
+        SYMBOLS,
+        "causeAndEffect() | [.matrix, .not_followed, .without_effect, .without_cause]",
+        json!([matrix, [], [], []]),
+    );
+    let trip = r#"loops() | filter(.final_elements != []) | map([.closed, .certain, .sensors | map(.id), .final_elements | map(.id)])"#;
+    check(SYMBOLS, trip, json!([[true, true, ["PSHH-1"], ["XV-1", "P-1"]]]));
+    let safeguards = "hazopNodes() | map(.safeguards | map([.kind, .certain]))";
+    check(SYMBOLS, safeguards, json!([[["shutdown_valve", true], ["trip", true]], [["trip", true]]]));
+    // Another number is another interlock.
+    let other = SYMBOLS.replace("b ~ XV-1", "d ~ XV-1");
+    check(
+        &other,
+        "causeAndEffect() | [.matrix, .without_cause | map(.id)]",
+        json!([
+            [{"initiator": "PSHH-1", "P-1": "X"}],
+            ["XV-1"]
+        ]),
+    );
+}
+
+#[test]
+fn the_switches_of_a_transmitter_with_different_effects_are_causes_of_their_own() {
+    let plant = |signals: &str| {
+        format!(
+            "T-1 equipment.tank
+             XV-1 piping_component.shutdown_valve
+             V-1 equipment.vessel
+             XV-2 piping_component.shutdown_valve
+             P-1 equipment.pump
+             LT-1 instrument.level_transmitter
+             LSHH-1 instrument.level_switch
+             LSLL-1 instrument.level_switch
+             LAH-1 instrument.level_alarm
+             LIC-1 instrument.level_controller
+             I-1 instrument.interlock
+             T-1 > XV-1
+             XV-1 > V-1
+             V-1 > XV-2
+             XV-2 > P-1
+             LT-1 @ V-1
+             LT-1 ~ LSHH-1
+             LT-1 ~ LSLL-1
+             LT-1 ~ LAH-1
+             {signals}"
+        )
+    };
+    let matrix = "causeAndEffect().matrix";
+    check(
+        &plant("LSHH-1 ~ XV-1\nLSLL-1 ~ XV-2\nLSLL-1 ~ P-1"),
+        matrix,
+        json!([
+            {"initiator": "LT-1 (LSHH-1)", "XV-1": "X", "XV-2": "", "P-1": ""},
+            {"initiator": "LT-1 (LSLL-1)", "XV-1": "", "XV-2": "X", "P-1": "X"}
+        ]),
+    );
+    check(
+        &plant("LSHH-1 ~ XV-1\nLSLL-1 ~ XV-1\nLSLL-1 ~ P-1"),
+        matrix,
+        json!([
+            {"initiator": "LT-1 (LSHH-1)", "XV-1": "X", "P-1": ""},
+            {"initiator": "LT-1 (LSLL-1)", "XV-1": "X", "P-1": "X"}
+        ]),
+    );
+    // The same effects, or only one switch with any: one row.
+    check(&plant("LSHH-1 ~ I-1\nLSLL-1 ~ I-1\nI-1 ~ XV-1"), matrix, json!([{"initiator": "LT-1", "XV-1": "X"}]));
+    check(&plant("LSHH-1 ~ XV-1"), matrix, json!([{"initiator": "LT-1", "XV-1": "X"}]));
+    let links = "causeAndEffect().links | map([.initiator.id, .trip_item.id, .final_element.id])";
+    check(&plant("LSHH-1 ~ XV-1\nLSLL-1 ~ P-1"), links, json!([["LT-1", "LSHH-1", "XV-1"], ["LT-1", "LSLL-1", "P-1"]]));
+}
+
+#[test]
+fn a_gauge_at_a_rupture_disc_is_no_outlet_of_it() {
+    let drawing = "R-1 equipment.vessel
+        PSE-1 piping_component.rupture_disc
+        TEE-1 piping_component.pipe_tee
+        PSV-1 piping_component.safety_valve
+        OE-1 reference.open_end
+        PI-1 instrument.pressure_gauge
+        R-1 > PSE-1
+        PSE-1 > TEE-1
+        TEE-1 > PSV-1
+        PSV-1 > OE-1
+        PSE-1 impulse_line PI-1";
+    check(
+        drawing,
+        "reliefList() | map([.tag, .relief_path, .certain])",
+        json!([["PSE-1", "open", true], ["PSV-1", "open", true]]),
+    );
+}
+
+#[test]
+fn one_size_in_several_spellings_is_one_row_of_material() {
+    let sizes = [json!(50), json!("DN50"), json!("DN 50"), json!("50 mm"), json!("2\""), json!("2 in")];
+    let valves = sizes.iter().enumerate();
+    let valves: Vec<String> = valves
+        .map(|(at, size)| format!("HV-{at} piping_component.gate_valve {}", json!({"nominal_diameter": size})))
+        .collect();
+    check(&valves.join("\n"), "materialList() | map([.nominal_diameter, .count])", json!([[50, 6]]));
+}
+
+#[test]
+fn a_valve_list_has_positions_that_a_label_states() {
+    for (label, position) in [
+        ("NC", json!("NC")),
+        ("HV-1 NC", json!("NC")),
+        ("normally closed", json!("normally closed")),
+        ("HV-1", json!(null)),
+    ] {
+        let drawing =
+            format!("T-1 equipment.tank\nHV-1 piping_component.gate_valve {}\nT-1 > HV-1", json!({"label": label}));
+        check(&drawing, "valveList() | map(.normal_position)", json!([position]));
+    }
 }

@@ -130,6 +130,10 @@ fn a_text_that_denies_an_override_or_is_about_something_else_leaves_a_trip_certa
         "Pos: 1",
         "Nivel en bypass del separador",
         "for information on settings see SIF list",
+        "timed delay 60 s",
+        "trip delayed by 5 s",
+        "forcing not allowed",
+        "inhibition not permitted",
     ] {
         for at in ["LSHH-1", "I-1", "XV-1"] {
             for name in ["remarks", "description"] {
@@ -760,5 +764,82 @@ fn a_trip_with_a_signal_to_equipment_without_a_drive_is_not_certain() {
             format!("T-1:tank → Q-1:{class} → T-2:tank; TSHH-1:temperature_switch @ T-1; TSHH-1 ⇢ I-1:interlock ⇢ Q-1");
         check(&plant, CERTAIN, "[false]");
         check(&plant, NOT_FOLLOWED, r#"[["Q-1","effect_not_stated"]]"#);
+    }
+}
+
+#[test]
+fn logic_may_vote_on_the_signals_of_two_trips() {
+    let plant = |voting: &str| {
+        format!(
+            "{VALVE}; TSHH-1:temperature_switch @ T-1; PSHH-2:pressure_switch @ T-1; \
+             TSHH-1 ⇢ I-1:interlock(voting={voting}) ⇢ XV-1; PSHH-2 ⇢ I-1"
+        )
+    };
+    let certain = |voting: &str| evaluate(&document(&plant(voting)), "loops() | map([.loop, .certain])");
+    assert_eq!(certain("1oo2"), json!([["T-1", true], ["P-2", true], ["I-1", true]]));
+    // One of the trips alone does nothing.
+    assert_eq!(certain("2oo2"), json!([["T-1", false], ["P-2", false], ["I-1", true]]));
+    // An input is missing.
+    assert_eq!(certain("1oo3"), json!([["T-1", false], ["P-2", false], ["I-1", false]]));
+    check(&plant("1oo2"), SAFEGUARDS, &json!([["XV-1", true], ["TSHH-1", true], ["PSHH-2", true]]).to_string());
+}
+
+#[test]
+fn a_solenoid_behind_the_logic_of_a_trip_does_not_stand_for_it() {
+    let signals = "PT-1:pressure_transmitter @ T-1; PT-1 ⇢ PZHH-1 ⇢ XY-1 ⇢ XV-1";
+    for items in ["PZHH-1:interlock; XY-1:solenoid_valve", "XY-1:solenoid_valve; PZHH-1:interlock"] {
+        let plant = format!("{VALVE}; {items}; {signals}");
+        let found =
+            r#"hazopNodes() | flatMap(.safeguards) | filter(.kind != "shutdown_valve") | map(.item.id) | uniq()"#;
+        check(&plant, found, &json!(["PZHH-1"]).to_string());
+    }
+}
+
+#[test]
+fn the_service_of_logic_may_say_that_it_trips_nothing() {
+    for service in ["start permissive", "alarm only", "bypassed", "out of service", "MOS active"] {
+        assert!(!is_certain("I-1", &json!({"service": service})), "{service}");
+    }
+    for service in ["separator high level", "reactor feed", "overfill protection"] {
+        assert!(is_certain("I-1", &json!({"service": service})), "{service}");
+    }
+}
+
+#[test]
+fn a_part_of_a_valve_that_is_stuck_makes_its_trip_uncertain() {
+    for part in ["pallet", "plug", "seat", "spring", "stem", "disc"] {
+        assert!(!is_certain("XV-1", &json!({"remarks": format!("{part} stuck")})), "{part}");
+    }
+}
+
+#[test]
+fn a_sensor_at_a_blinded_nozzle_measures_nothing() {
+    let plant = |fields: Value| {
+        let nozzle = json!({"id": "N6", "tag": "N6", "node_classification": "equipment_component.nozzle"});
+        let mut plant: Value =
+            serde_json::from_str(&document(&format!("{VALVE}; LSHH-1:level_switch ⇢ XV-1"))).expect("JSON");
+        let mut nozzle = nozzle;
+        fields.as_object().expect("fields").iter().for_each(|(key, value)| nozzle[key] = value.clone());
+        let graph = &mut plant;
+        graph["nodes"].as_array_mut().expect("nodes").push(nozzle);
+        let edges = graph["edges"].as_array_mut().expect("edges");
+        edges.push(json!({"id": "x", "from": "T-1", "to": "N6", "edge_type": "physically_has_a"}));
+        edges.push(json!({"id": "y", "from": "LSHH-1", "to": "N6", "edge_type": "associated_with",
+            "edge_classification": "association.is_located_in"}));
+        plant.to_string()
+    };
+    for (fields, is_certain) in [
+        (json!({}), true),
+        (json!({"remarks": "blinded"}), false),
+        (json!({"status": "blinded"}), false),
+        (json!({"description": "spare, blinded"}), false),
+        (json!({"remarks": "blind flange"}), false),
+        (json!({"remarks": "not blinded"}), true),
+        (json!({"remarks": "DN 50"}), true),
+    ] {
+        let plant = plant(fields.clone());
+        assert_eq!(evaluate(&plant, CERTAIN), json!([is_certain]), "{fields}");
+        let reasons = if is_certain { json!([]) } else { json!([["N6", "sensor_shut_off"]]) };
+        assert_eq!(evaluate(&plant, NOT_FOLLOWED), reasons, "{fields}");
     }
 }
