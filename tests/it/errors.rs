@@ -244,7 +244,7 @@ fn messages_to_improve() {
 fn windows_line_ends_are_not_shown() {
     let text = ".a\r\n| fliter(.b)\r\n| size()";
     let shown = Query::parse(text).expect_err("there is no such function").render(text);
-    assert!(shown.contains("\n  | | fliter(.b)\n  |   ^^^^^^ unknown function\n"), "{shown}");
+    assert!(shown.contains("\n2 | | fliter(.b)\n  |   ^^^^^^ unknown function\n"), "{shown}");
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn limits() -> String {
             "backtracks of one regular expression search with lookaround or back-references; they also use fuel",
             Code::RegexBacktracking,
         ),
-        ("rows", limits.rows as u64, "rows of a walk or of a list from the graph", Code::TooManyRows),
+        ("rows", limits.rows as u64, "rows of a walk, such as `downstream` and `trace`", Code::TooManyRows),
         (
             "paths",
             limits.paths as u64,
