@@ -188,7 +188,7 @@ def _login(
 
 def _query_body(query: Union[str, Query], params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the request body of a query; a compiled query includes its own parameters."""
-    given = {**json.loads(query._params), **params} if isinstance(query, Query) else dict(params)
+    given = {**json.loads(query._identity()[1] or "{}"), **params} if isinstance(query, Query) else dict(params)
     graphs = {name: value._request() for name, value in given.items() if isinstance(value, StoredGraph)}
     values = {name: value for name, value in given.items() if name not in graphs}
     return {

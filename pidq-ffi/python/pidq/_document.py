@@ -49,3 +49,28 @@ class Document(ClosableHandle):
 def as_document(data: Any, default: Optional[Default] = None) -> Document:
     """Returns a document unchanged; converts any other Python data."""
     return data if isinstance(data, Document) else Document._parse(dumps(data, default).encode())
+
+
+def content_of(document: Any, default: Optional[Default] = None) -> Any:
+    """Returns a document of a batch as bytes, or as a buffer of pyarrow; a str is JSON text."""
+    if isinstance(document, bytes) or _is_arrow_buffer(document):
+        return document
+    if isinstance(document, (bytearray, memoryview)):
+        return bytes(document)
+    if isinstance(document, str):
+        return document.encode()
+    if isinstance(document, ClosableHandle):
+        return _json_bytes(document)
+    return dumps(document, default).encode()
+
+
+def _json_bytes(document: Any) -> bytes:
+    """Returns the JSON of a graph or of a result."""
+    if not hasattr(document, "json_bytes"):
+        raise TypeError(f"{type(document).__name__} is no document")
+    content: bytes = document.json_bytes()
+    return content
+
+
+def _is_arrow_buffer(document: Any) -> bool:
+    return type(document).__module__.startswith("pyarrow") and hasattr(document, "address")

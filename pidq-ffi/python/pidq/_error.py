@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, NoReturn, Optional
+import os
+from typing import Any, NoReturn, Optional, Union
 
 
 class Error(Exception):
@@ -82,7 +83,46 @@ def raise_error(details: dict[str, Any], text: str) -> NoReturn:
 
 
 class FileError(InputError, builtins.OSError):
-    """A file that cannot be read."""
+    """A file that cannot be read. If the system gives the reason, it is also the exception of Python for that reason,
+    such as ``FileNotFoundError``, with ``errno`` and ``filename``.
+
+    >>> import pidq
+    >>> try:
+    ...     pidq.Graph.open("none.json")
+    ... except FileNotFoundError as error:
+    ...     print(isinstance(error, pidq.FileError), error.code, error.filename)
+    True PQ9003 none.json
+    """
 
     def __str__(self) -> str:
         return self._text.rstrip("\n")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _file_error, (self.details, self._text, self.errno, self.strerror, self.filename)
+
+
+def raise_file_error(path: Union[str, os.PathLike[str]], cause: builtins.OSError) -> NoReturn:
+    """Raises the exception for a file that the system does not let us read."""
+    message = f"cannot read `{os.fspath(path)}`: {cause.strerror}"
+    details = {"code": "PQ9003", "stage": "input", "message": message, "span": None, "help": None}
+    raise _file_error(details, f"error[PQ9003]: {message}", cause.errno, cause.strerror, cause.filename) from None
+
+
+def _file_error(
+    details: dict[str, Any], text: str, errno: Optional[int], strerror: Optional[str], filename: Any
+) -> FileError:
+    # `OSError` chooses the subclass of the number.
+    error = _file_error_type(type(OSError(errno, strerror)))(details, text)
+    error.errno, error.strerror, error.filename = errno, strerror, filename
+    return error
+
+
+#: Classes of errors that are a ``FileError`` and an exception of Python, by the latter.
+_FILE_ERRORS: dict[type[builtins.OSError], type[FileError]] = {OSError: FileError}
+
+
+def _file_error_type(kind: type[builtins.OSError]) -> type[FileError]:
+    """Returns the class of errors that are a ``FileError`` and an exception of Python."""
+    if kind not in _FILE_ERRORS:
+        _FILE_ERRORS[kind] = type("FileError", (FileError, kind), {"__module__": "pidq", "__doc__": FileError.__doc__})
+    return _FILE_ERRORS[kind]

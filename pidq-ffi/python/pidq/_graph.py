@@ -11,6 +11,7 @@ from ctypes import c_void_p
 from typing import Any, Optional, Union, cast
 
 from ._document import Document, as_document
+from ._error import FileError, raise_file_error
 from ._ffi import CDiffOptions, CDrawOptions, lib, make, slices, take_buffer, take_files
 from ._handle import Owner, raise_not_constructible
 from ._interrupt import make_interruptibly
@@ -72,7 +73,11 @@ class Graph(Document):
         name = os.fsencode(path)
         if b"\0" in name:
             raise ValueError(f"unexpected NUL character in the path {path!r}")
-        return cls._from_handle(make(lib.pidq_graph_open, name))
+        try:
+            return cls._from_handle(make(lib.pidq_graph_open, name))
+        except FileError:
+            _check_readable(path)
+            raise
 
     @classmethod
     def open(cls, path: Union[str, os.PathLike[str]]) -> Graph:
@@ -128,14 +133,17 @@ class Graph(Document):
         *,
         limits: Optional[Limits] = None,
         shared: bool = False,
+        default: Optional[Default] = None,
         **named_params: Any,
     ) -> Any:
         """Runs a query and returns plain Python data. ``$name`` is the argument ``name``, or that key of ``params``.
 
+        ``default`` converts values of other types, as in ``json.dumps``.
+
         Compiled queries are cached. With ``shared``, lists and objects of the document are the same Python objects each
         time, which is many times faster for repeated rows. Shared objects must not be modified.
         """
-        return _compiled(text, params, named_params)(self, limits=limits, shared=shared)
+        return _compiled(text, params, named_params, default)(self, limits=limits, shared=shared)
 
     def run(
         self,
@@ -144,10 +152,11 @@ class Graph(Document):
         /,
         *,
         limits: Optional[Limits] = None,
+        default: Optional[Default] = None,
         **named_params: Any,
     ) -> Result:
         """Runs a query and returns a result that can be read as JSON, as rows or as columns."""
-        return _compiled(text, params, named_params).run(self, limits=limits)
+        return _compiled(text, params, named_params, default).run(self, limits=limits)
 
     def explain(
         self,
@@ -156,10 +165,11 @@ class Graph(Document):
         /,
         *,
         limits: Optional[Limits] = None,
+        default: Optional[Default] = None,
         **named_params: Any,
     ) -> RunProfile:
         """Runs a query and returns its profile."""
-        return _compiled(text, params, named_params).explain(self, limits=limits)
+        return _compiled(text, params, named_params, default).explain(self, limits=limits)
 
     def to_networkx(self) -> Any:
         """Converts the graph to a directed NetworkX multigraph, with the fields of nodes and edges."""
@@ -176,18 +186,36 @@ class Graph(Document):
             result.edges[start, end, key].update(edge)
         return result
 
-    def to_dataframe(self, what: str = "nodes", *, library: str = "pandas") -> Any:
-        """Returns nodes, edges, or the result of a query, as a ``pandas`` or ``polars`` data frame."""
-        result = self.run(_LIST_QUERIES.get(what, what))
-        if library == "polars":
-            return result.to_polars()
-        if library == "pandas":
-            return result.to_pandas()
-        raise ValueError(f"library must be 'pandas' or 'polars', not {library!r}")
+    def to_dataframe(
+        self,
+        what: Union[str, list[Any], Query] = "nodes",
+        params: Optional[Mapping[str, Any]] = None,
+        *,
+        library: str = "pandas",
+        limits: Optional[Limits] = None,
+        default: Optional[Default] = None,
+        **named_params: Any,
+    ) -> Any:
+        """Returns nodes, edges, or the result of a query, as a ``pandas`` or ``polars`` data frame.
 
-    def to_arrow(self, what: str = "nodes") -> Any:
-        """Returns nodes, edges, or the result of a query, as a pyarrow table."""
-        return self.run(_LIST_QUERIES.get(what, what)).to_arrow()
+        ``$name`` is the argument ``name``, or that key of ``params``, as in ``query``.
+        """
+        if library not in ("pandas", "polars"):
+            raise ValueError(f"library must be 'pandas' or 'polars', not {library!r}")
+        result = _compiled(_list_query(what), params, named_params, default).run(self, limits=limits)
+        return result.to_polars() if library == "polars" else result.to_pandas()
+
+    def to_arrow(
+        self,
+        what: Union[str, list[Any], Query] = "nodes",
+        params: Optional[Mapping[str, Any]] = None,
+        *,
+        limits: Optional[Limits] = None,
+        default: Optional[Default] = None,
+        **named_params: Any,
+    ) -> Any:
+        """Returns nodes, edges, or the result of a query, as a pyarrow table; parameters as in ``to_dataframe``."""
+        return _compiled(_list_query(what), params, named_params, default).run(self, limits=limits).to_arrow()
 
     def draw(
         self,
@@ -285,6 +313,12 @@ class Graph(Document):
 
 _LIST_QUERIES = {"nodes": "nodes()", "edges": "edges()"}
 
+
+def _list_query(what: Union[str, list[Any], Query]) -> Union[str, list[Any], Query]:
+    """Returns the query of ``nodes`` or ``edges``; any other query unchanged."""
+    return _LIST_QUERIES.get(what, what) if isinstance(what, str) else what
+
+
 #: Limits for reading the whole document.
 _UNLIMITED_OUTPUT = Limits(output=1 << 40)
 
@@ -311,13 +345,14 @@ def query(
     default: Optional[Default] = None,
     **named_params: Any,
 ) -> Any:
-    """Runs a query on any Python data. ``default`` converts objects of other types, as in ``json.dumps``.
+    """Runs a query on any Python data. ``default`` converts objects of other types, as in ``json.dumps``, also those of
+    parameters.
 
     >>> import pidq
     >>> pidq.query({"tags": ["P-101", "V-7"]}, ".tags | size()")
     2
     """
-    return _compiled(text, params, named_params)(as_document(data, default), limits=limits)
+    return _compiled(text, params, named_params, default)(as_document(data, default), limits=limits)
 
 
 def _owner_of(graph: Graph) -> Owner:
@@ -327,10 +362,13 @@ def _owner_of(graph: Graph) -> Owner:
 
 
 def _compiled(
-    text: Union[str, list[Any], Query], params: Optional[Mapping[str, Any]], named_params: dict[str, Any]
+    text: Union[str, list[Any], Query],
+    params: Optional[Mapping[str, Any]],
+    named_params: dict[str, Any],
+    default: Optional[Default] = None,
 ) -> Query:
-    if params:
-        named_params = merged(params, named_params)
+    if params or default is not None:
+        named_params = merged(params, named_params, default)
     return _compiled_query(text, named_params)
 
 
@@ -340,7 +378,7 @@ def _compiled_query(text: Union[str, list[Any], Query], params: dict[str, Any]) 
     if isinstance(text, PreparedQuery):
         return text.bind(params)
     if not isinstance(text, Query):
-        return Query(text, **params)
+        return Query(text, params)
     if params:
         raise TypeError("a compiled query already has its parameters: Query.prepare compiles one for any parameters")
     return text
@@ -363,8 +401,21 @@ def _content(source: Union[File, Bytes]) -> bytes:
         content = cast(Readable, source).read()
         return content.encode() if isinstance(content, str) else bytes(content)
     # `fspath` rejects integers, which `open` would take as file descriptors.
-    with open(os.fspath(cast("Union[str, os.PathLike[str]]", source)), "rb") as file:
-        return file.read()
+    path = os.fspath(cast("Union[str, os.PathLike[str]]", source))
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise_file_error(path, error)
+
+
+def _check_readable(path: Union[str, os.PathLike[str]]) -> None:
+    """Raises the error of a file that cannot be opened. The library says why in its message only."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise_file_error(path, error)
 
 
 def _is_open_file(source: Any) -> bool:

@@ -42,6 +42,10 @@ class Cancel(Handle):
         for follower in tuple(self._followers):
             follower.fire()
 
+    def cancel(self) -> None:
+        """Another name of ``fire``, as in Rust."""
+        self.fire()
+
     def time_out(self) -> None:
         """Stops the queries because of a timeout: they raise ``PQ4005``."""
         lib.pidq_cancel_time_out(self._handle)

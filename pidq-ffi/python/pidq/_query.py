@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from ctypes import byref, c_void_p
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Optional, Union
 
-from ._document import Document, as_document
+from ._document import Document, as_document, content_of
 from ._ffi import (
     check,
     deleter,
@@ -21,7 +22,7 @@ from ._ffi import (
 )
 from ._handle import ClosableHandle, Owner
 from ._interrupt import SHORT_LIMITS_ADDRESS, is_out_of_fuel, limit_fuel, make_interruptibly
-from ._json import c_string, dumps
+from ._json import Default, c_string, dumps, plain
 from ._limits import Cancel, Limits, call_limits
 from ._result import Batch, Result, ResultGuard, RunProfile
 
@@ -48,15 +49,22 @@ class Query(ClosableHandle):
     __slots__ = ("_is_long", "_params")
 
     def __init__(
-        self, text: Union[str, list[Any]], params: Optional[Mapping[str, Any]] = None, /, **named_params: Any
+        self,
+        text: Union[str, list[Any]],
+        params: Optional[Mapping[str, Any]] = None,
+        /,
+        *,
+        default: Optional[Default] = None,
+        **named_params: Any,
     ) -> None:
         self._owner = None
         self._is_long = False
-        values_by_name = merged(params, named_params) if params else named_params
+        values_by_name = merged(params, named_params, default)
         if not isinstance(text, (str, list)):
             raise TypeError(f"a query must be a str, or a list in the JSON format, not {type(text).__name__}")
-        self._params = dumps(values_by_name)
-        values = _new_params(values_by_name)
+        encoded = _encoded(values_by_name)
+        self._params = _params_text(encoded)
+        values = _new_params(encoded)
         try:
             if isinstance(text, str):
                 source, parse = text.encode("utf-8", "surrogatepass"), lib.pidq_query_parse_with
@@ -91,11 +99,14 @@ class Query(ClosableHandle):
         """Runs the query on a graph and returns a result that can be read in several ways."""
         return Result._of(self._run_query(as_document(graph), limits))
 
-    def run_batch(self, documents: Sequence[Any], /, *, limits: Optional[Limits] = None) -> Batch:
-        """Runs the query on each of several documents: JSON as bytes, or as buffers of pyarrow, which are not copied.
+    def run_batch(
+        self, documents: Iterable[Any], /, *, limits: Optional[Limits] = None, default: Optional[Default] = None
+    ) -> Batch:
+        """Runs the query on each of several documents: JSON as bytes or str, a graph, or Python data.
 
-        Only the values that the query can read are loaded, which takes a fraction of the time. ``limits`` apply to each
-        document, except the timeout, which is that of the batch.
+        Bytes and buffers of pyarrow are not copied. Only the values that the query can read are loaded, which takes a
+        fraction of the time. ``limits`` apply to each document, except the timeout, which is that of the batch.
+        ``default`` converts Python objects of other types, as in ``json.dumps``.
 
         A batch ends before a document in which a column has another type than before, and after many rows: run the
         documents from ``batch.count`` on in another one.
@@ -108,7 +119,8 @@ class Query(ClosableHandle):
         {'document': [0, 1, 2], 'value': ['P-101', None, 'V-7']}
         """
         with call_limits(limits, stop := Cancel()) as c_limits:
-            parts = slices(documents)
+            contents = [content_of(document, default) for document in _items(documents)]
+            parts = slices(contents)
             handle = make_interruptibly(
                 lib.pidq_query_run_batch, "batch", stop, self._open(), parts, len(parts), byref(c_limits)
             )
@@ -176,10 +188,14 @@ class Query(ClosableHandle):
         return "Query(closed)" if self.closed else f"Query({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Query) and (str(self), self._params) == (str(other), other._params)
+        return isinstance(other, Query) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((str(self), self._params))
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[str, str]:
+        """Returns what equal queries share: the text, and the values of the parameters as JSON."""
+        return str(self), self._params
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self.to_list(), self._params)
@@ -190,17 +206,34 @@ def _run_interruptibly(function: Any, arguments: tuple[Any, ...], limits: Option
         return make_interruptibly(function, "result", stop, *arguments, byref(c_limits))
 
 
-def _new_params(values: Mapping[str, Any]) -> int:
+def _encoded(values: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the values of parameters as JSON."""
+    return {name: dumps(value, what=f"the parameter `{name}`") for name, value in values.items()}
+
+
+def _params_text(encoded: dict[str, str]) -> str:
+    """Returns parameters as one JSON object."""
+    return "{" + ", ".join([f"{json.dumps(name)}: {value}" for name, value in encoded.items()]) + "}"
+
+
+def _new_params(encoded: dict[str, str]) -> int:
     """Returns the handle of parameters, which the caller deletes."""
     handle: int = lib.pidq_params_new()
     try:
-        for name, value in values.items():
-            encoded = dumps(value).encode()
-            check(lib.pidq_params_set_json(handle, c_string(name), encoded, len(encoded)))
+        for name, value in encoded.items():
+            text = value.encode()
+            check(lib.pidq_params_set_json(handle, c_string(name), text, len(text)))
     except BaseException:
         _delete_params(handle)
         raise
     return handle
+
+
+def _items(documents: Iterable[Any]) -> Iterable[Any]:
+    """Returns the documents of a batch; a single one in their place is a mistake."""
+    if isinstance(documents, (str, bytes, bytearray, memoryview, Mapping, Document)):
+        raise TypeError(f"run_batch takes a list of documents, not {type(documents).__name__}")
+    return documents
 
 
 class PreparedQuery(Query):
@@ -239,13 +272,20 @@ class PreparedQuery(Query):
         names: list[str] = json.loads(lib.pidq_query_parameters(owner).bytes())
         return names
 
-    def bind(self, params: Optional[Mapping[str, Any]] = None, /, **named_params: Any) -> Query:
+    def bind(
+        self,
+        params: Optional[Mapping[str, Any]] = None,
+        /,
+        *,
+        default: Optional[Default] = None,
+        **named_params: Any,
+    ) -> Query:
         """Returns the query with a value for each parameter: the argument ``name``, or that key of ``params``.
 
         A missing value and a name that the query does not have raise ``SyntaxError``. Nothing is compiled, unless the
-        language requires a constant, as for ``limit($count)``.
+        language requires a constant, as for ``limit($count)``. ``default`` converts values of other types.
         """
-        values = merged(params, named_params) if params else named_params
+        values = merged(params, named_params, default)
         query = _BoundQuery(self, str(self), values)
         if values.keys() != set(self.parameters):
             # The names are checked before the run.
@@ -260,11 +300,12 @@ class PreparedQuery(Query):
         *,
         limits: Optional[Limits] = None,
         shared: bool = False,
+        default: Optional[Default] = None,
     ) -> Iterator[Any]:
         """Runs the query on a graph once for each mapping of parameters; yields the results as plain Python data."""
         graph = as_document(graph)
         for params in values:
-            yield self.bind(params)(graph, limits=limits, shared=shared)
+            yield self.bind(params, default=default)(graph, limits=limits, shared=shared)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PreparedQuery, (str(self),)
@@ -273,23 +314,44 @@ class PreparedQuery(Query):
 class _BoundQuery(Query):
     """A prepared query with values of its parameters."""
 
-    __slots__ = ("_prepared", "_text", "_values")
+    __slots__ = ("_encoded", "_is_closed", "_prepared", "_text")
 
     def __init__(self, prepared: PreparedQuery, text: str, values: dict[str, Any]) -> None:
         self._owner = None
-        self._prepared, self._text, self._values = prepared, text, values
+        self._prepared, self._text, self._is_closed = prepared, text, False
+        # Converted now: the query is immutable, lists and objects of the caller are not.
+        self._encoded = _encoded(values)
+
+    @property
+    def closed(self) -> bool:
+        """True after ``close``."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Frees the memory now. Calls that are running, and results that were returned, are not affected."""
+        self._is_closed = True
+        super().close()
+
+    def _identity(self) -> tuple[str, str]:
+        return str(self), _params_text(self._encoded)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Query, (self._text, self._values)
+        return _unpickle, (self._text, _params_text(self._encoded))
 
     def _open(self) -> Owner:
         """Compiles the query with its values, for everything except a run."""
+        self._check_open()
         if self._owner is None:
-            self._owner = Query(self._text, self._values)._open()
+            self._owner = _unpickle(self._text, _params_text(self._encoded))._open()
         return self._owner
 
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ValueError("the Query is closed")
+
     def _run_query(self, graph: Document, limits: Optional[Limits]) -> int:
-        query, document, values = self._prepared._open(), graph._open(), _new_params(self._values)
+        self._check_open()
+        query, document, values = self._prepared._open(), graph._open(), _new_params(self._encoded)
         try:
             arguments = (query._as_parameter_, document._as_parameter_, values)
             return self._prepared._run_limited(_run_with, arguments, limits)
@@ -323,27 +385,40 @@ def bound(text: str, values: dict[str, Any]) -> Query:
 
 def _compiled_with(text: str, values: dict[str, Any]) -> Query:
     """Returns a compiled query; cached unless its parameters are large, since hundreds may be cached."""
-    encoded = dumps(values)
-    return compiled(text, encoded) if len(encoded) <= _MAX_CACHED_PARAMS else compiled.__wrapped__(text, encoded)
+    encoded = _params_text(_encoded(values))
+    return compiled(text, encoded) if len(encoded) <= _MAX_CACHED_PARAMS else _unpickle(text, encoded)
 
 
-def merged(params: Mapping[str, Any], named_params: dict[str, Any]) -> dict[str, Any]:
-    """Returns the parameters of a mapping and of keyword arguments."""
+def merged(
+    params: Optional[Mapping[str, Any]], named_params: dict[str, Any], default: Optional[Default] = None
+) -> dict[str, Any]:
+    """Returns the parameters of a mapping and of keyword arguments, converted with ``default``."""
+    values = {**_mapping(params, named_params), **named_params} if params else named_params
+    if default is None:
+        return values
+    if not callable(default):
+        kind = type(default).__name__
+        raise TypeError(f"default must be a function, not {kind}: pass a parameter of that name in a mapping")
+    return {name: plain(value, default, f"the parameter `{name}`") for name, value in values.items()}
+
+
+def _mapping(params: Mapping[str, Any], named_params: dict[str, Any]) -> Mapping[str, Any]:
+    """Returns a mapping of parameters, none of which is a keyword argument too."""
     if not isinstance(params, Mapping):
         kind = type(params).__name__
         raise TypeError(f"parameters are named: write `name=value`, or pass a mapping of names to values, not {kind}")
     twice = params.keys() & named_params.keys()
     if twice:
         raise TypeError(f"the parameter {min(twice)!r} is given twice")
-    return {**params, **named_params}
+    return params
 
 
-def _unpickle(tree: list[Any], params: str) -> Query:
-    """Restores a pickled query."""
-    return Query(tree, json.loads(params))
+def _unpickle(text: Union[str, list[Any]], params: str) -> Query:
+    """Restores a query, with all digits of its parameters."""
+    return Query(text, json.loads(params, parse_float=Decimal))
 
 
 @lru_cache(maxsize=256)
 def compiled(text: str, params: str = "{}") -> Query:
     """Returns a cached compiled query, or a new one."""
-    return Query(text, json.loads(params))
+    return _unpickle(text, params)

@@ -133,8 +133,10 @@ def test_a_compiled_query_includes_its_parameters():
     bodies = []
     with scripted_server((200, b'{"result": [1]}'), bodies=bodies) as url, pidq.Client(url, token="t") as client:
         assert client.query("job", pidq.Query("filter(.a > $least)", least=2)) == [1]
+        prepared = pidq.Query.prepare("filter(.a > $least)")
+        assert client.query("job", prepared.bind(least=2)) == client.query("job", prepared, least=2) == [1]
         try:
             client.query(5, "1")
         except TypeError as error:
             assert "a graph id must be a str" in str(error)
-    assert [json.loads(body) for body in bodies] == [{"query": "filter(.a > $least)", "params": {"least": 2}}]
+    assert [json.loads(body) for body in bodies] == 3 * [{"query": "filter(.a > $least)", "params": {"least": 2}}]

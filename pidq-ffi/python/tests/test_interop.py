@@ -16,6 +16,14 @@ DATA = Path(__file__).parents[3] / "examples" / "data"
 LOOPS = '.pid_graph.nodes | filter(.node_type == "loop") | pick(.tag, .set_point, .unit)'
 
 
+def raises(kind, work):
+    try:
+        work()
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
 def plant():
     return pidq.Graph.from_json(DATA / "plant.json")
 
@@ -140,6 +148,42 @@ def test_numpy_numbers_are_numbers():
     graph = networkx.DiGraph()
     graph.add_node("a", kw=numpy.int64(15))
     assert pidq.Graph.from_networkx(graph).query(".pid_graph.nodes | map(.kw)") == [15]
+
+
+def test_missing_values_of_pandas_and_numpy_are_errors_or_null():
+    frame = pandas.DataFrame({"a": [1.5, None], "at": pandas.to_datetime(["2026-03-01", None])})
+    moments = numpy.array(["2026-03-01T12:30:00.000001", "NaT"], dtype="datetime64[ns]")
+    cases = [
+        (frame.to_dict("records"), "NaN at [1].a"),
+        (frame["at"], "NaT at [1]"),
+        ([pandas.NaT], "NaT at [0]"),
+        ({"a": pandas.NA}, "<NA> at .a"),
+        (pandas.array([1, None], dtype="Int64"), "<NA> at [1]"),
+        (numpy.array([[1.0, numpy.nan]]), "NaN at [0][1]"),
+        (moments, "NaT at [1]"),
+        (moments[1], "NaT"),
+        (numpy.timedelta64("NaT"), "NaT"),
+    ]
+    for value, found in cases:
+        error = raises(pidq.InputError, lambda value=value: pidq.query(value, "get()"))
+        assert error.message == f"expected a value of JSON, found {found}"
+        assert "the parameter `x`: " in str(raises(pidq.InputError, lambda value=value: pidq.query([], "$x", x=value)))
+    nulls = pidq.query(frame.to_dict("records"), "get()", default=lambda value: None)
+    assert nulls == [{"a": 1.5, "at": "2026-03-01T00:00:00"}, {"a": None, "at": None}]
+    assert pidq.query(moments, "get()", default=lambda value: None) == ["2026-03-01T12:30:00.000001", None]
+    durations = numpy.array([1_500_000_000, 0], dtype="timedelta64[ns]")
+    assert pidq.query([durations, moments[0]], "get()") == [["PT1.5S", "PT0S"], "2026-03-01T12:30:00.000001"]
+
+
+def test_data_frames_of_queries_have_parameters():
+    text = "nodes() | filter(.role == $role) | map({tag: .tag}) | limit($count)"
+    query = pidq.Query.prepare("nodes() | map({tag: .tag}) | limit($count)")
+    assert len(plant().to_dataframe(text, role="none", count=2)) == 0
+    assert len(plant().to_dataframe(query, {"count": 2})) == 2
+    assert len(plant().to_dataframe(query, {"count": object()}, default=lambda value: 1)) == 1
+    assert plant().to_dataframe(query, count=3, library="polars").height == 3
+    assert plant().to_arrow(query, count=1).num_rows == plant().to_arrow(pidq.Query("nodes() | limit(1)")).num_rows == 1
+    assert raises(pidq.LimitError, lambda: plant().to_arrow(LOOPS, limits=pidq.Limits(fuel=1))).code == "PQ4001"
 
 
 def test_columns_of_long_lists_match_their_rows():

@@ -2,6 +2,8 @@
 
 import copy
 import decimal
+import errno
+import functools
 import gc
 import json
 import os
@@ -189,6 +191,48 @@ def test_prepared_queries_run_with_many_values():
     raises(ValueError, lambda: closed.bind(a=1))
 
 
+def test_bound_queries_are_values_as_compiled_ones_are():
+    text = "filter(get() > $least) | limit($count)"
+    prepared = pidq.Query.prepare(text)
+    first, same = prepared.bind(least=1, count=2), prepared.bind({"count": 2, "least": 1})
+    compiled = pidq.Query(text, least=1, count=2)
+    assert repr(first) == repr(compiled) == f"Query({str(first)!r})" and not first.closed
+    assert first == prepared.bind(least=1, count=2) == compiled and hash(first) == hash(compiled)
+    assert same([1, 2, 3, 4]) == first([1, 2, 3, 4]) == [2, 3]
+    for other in (
+        prepared.bind(least=2, count=2),
+        prepared,
+        pidq.Query("$a", a=1),
+        prepared.bind(least="1", count=2),
+        1,
+    ):
+        assert first != other
+    assert len({first, prepared.bind(least=1, count=2), compiled, prepared.bind(least=2, count=2)}) == 2
+    cached = functools.lru_cache(lambda query: query([1, 2, 3]))
+    assert cached(first) == cached(prepared.bind(least=1, count=2)) == [2, 3] and cached.cache_info().hits == 1
+    assert pickle.loads(pickle.dumps(first)) == first
+    # It has the values of the moment at which it was bound.
+    values = [1]
+    member = pidq.Query.prepare("filter(get() in $values)").bind(values=values)
+    code, values[0] = hash(member), 2
+    assert member([1, 2]) == [1] and hash(member) == code
+    with member:
+        pass
+    assert member.closed and repr(member) == "Query(closed)"
+    for call in (lambda: member([1]), lambda: str(member), lambda: member.run([1]), lambda: hash(member)):
+        assert str(raises(ValueError, call)) == "the Query is closed"
+
+
+def test_decimals_keep_their_digits_wherever_they_are_kept():
+    value = decimal.Decimal("1.500000000000000000001")
+    query = pidq.Query("$value", value=value)
+    bound = pidq.Query.prepare("$value").bind(value=value)
+    graph = pidq.Graph.from_json(b"null")
+    for run in (query, bound, pickle.loads(pickle.dumps(query)), pickle.loads(pickle.dumps(bound))):
+        assert run.run(graph).json() == str(value)
+    assert graph.run("$value", value=value).json() == str(value)
+
+
 def test_a_file_is_opened_by_its_path():
     for path in (PLANT, str(PLANT)):
         assert pidq.Graph.open(path).query("nodes() | size()") == plant().query("nodes() | size()")
@@ -196,6 +240,30 @@ def test_a_file_is_opened_by_its_path():
     assert raises(pidq.FileError, lambda: pidq.Graph.open(DATA / "none.json")).code == "PQ9003"
     with open(PLANT, "rb") as file:
         raises(TypeError, lambda: pidq.Graph.open(file))
+
+
+def test_a_file_that_cannot_be_read_is_one_exception_for_every_reader():
+    missing, folder = str(DATA / "none.json"), str(DATA)
+    readers = (
+        pidq.Graph.open,
+        pidq.Graph.from_file,
+        pidq.Graph.from_json,
+        pidq.Graph.from_proteus,
+        lambda path: pidq.Graph.from_format("graphml", path),
+    )
+    for read in readers:
+        for path, kind, number in (
+            (missing, FileNotFoundError, errno.ENOENT),
+            (folder, IsADirectoryError, errno.EISDIR),
+        ):
+            for given in (path, Path(path)):
+                error = raises(kind, lambda read=read, given=given: read(given))
+                assert isinstance(error, pidq.FileError) and isinstance(error, pidq.InputError)
+                assert (error.errno, str(error.filename), error.code) == (number, path, "PQ9003")
+                assert f"cannot read `{path}`: {error.strerror}" == error.message and error.message in str(error)
+                assert type(error).__name__ == "FileError" and error.__suppress_context__
+                other = pickle.loads(pickle.dumps(error))
+                assert isinstance(other, kind) and (str(other), other.errno) == (str(error), number)
 
 
 def test_parameters_keep_their_digits_and_their_order():
@@ -289,7 +357,7 @@ def test_limits_stop_queries():
         return raises(pidq.LimitError, lambda: pidq.query(None, tuples(length), limits=pidq.Limits(**limits))).code
 
     cancel = pidq.Cancel()
-    threading.Timer(0.05, cancel.fire).start()
+    threading.Timer(0.05, cancel.cancel).start()
     endless = {"fuel": 1 << 60, "memory": 1 << 40}
     assert code(5, fuel=1_000) == "PQ4001"
     assert code(7, memory=100_000) == "PQ4007"

@@ -108,6 +108,87 @@ def test_default_converts_the_rest():
     assert pidq.Graph.from_json(data, default=lambda value: value.text).query("get()") == expected
     assert pidq.Graph.from_json([Tag(Decimal("1.50"))], default=lambda value: value.text).json_bytes() == b"[1.50]"
     raises(ZeroDivisionError, lambda: pidq.query(data, "get()", default=lambda _: 1 // 0))
+    # Also in parameters.
+    options = {"default": lambda value: value.text}
+    graph, prepared, tag = pidq.Graph.from_json(b"null"), pidq.Query.prepare("$tag"), Tag(Decimal("1.50"))
+    calls = (
+        lambda **given: pidq.query(None, "$tag", tag=tag, **given),
+        lambda **given: graph.query("$tag", {"tag": tag}, **given),
+        lambda **given: graph.run("$tag", tag=tag, **given).value(),
+        lambda **given: graph.run(["get"], {"tag": tag}, **given).value() or 1.5,
+        lambda **given: graph.query(prepared, tag=tag, **given),
+        lambda **given: prepared.bind(tag=tag, **given)(graph),
+        lambda **given: next(prepared.run_many(graph, [{"tag": tag}], **given)),
+        lambda **given: pidq.Query("$tag", tag=tag, **given)(None),
+        lambda **given: pidq.Query("get()").run_batch([tag], **given).count + 0.5,
+    )
+    for call in calls:
+        assert call(**options) == 1.5
+        assert "Tag cannot be converted" in str(raises(TypeError, call))
+    assert graph.explain("$tag", tag=tag, **options)["fuel"] >= 0
+    for call in (lambda: pidq.Query("$default", default=5), lambda: graph.query("$default", default=5)):
+        assert "pass a parameter of that name in a mapping" in str(raises(TypeError, call))
+
+
+def test_values_that_json_does_not_have_are_errors_with_their_path():
+    nan, inf = float("nan"), float("inf")
+    cases = [
+        (nan, "NaN"),
+        ([{"a": 1}, {"a": nan}], "NaN at [1].a"),
+        ({"rows": [(0, -inf)]}, "-Infinity at .rows[0][1]"),
+        ({"a b": {"é": inf}}, 'Infinity at ."a b"."é"'),
+        ([Decimal("sNaN")], "sNaN at [0]"),
+        (Pump("P-1", Decimal("Infinity")), "Infinity at .power"),
+        ([datetime.date(2026, 3, 1), {"b": Decimal("NaN")}], "NaN at [1].b"),
+        ([{nan: 1}], "the key NaN at [0]"),
+    ]
+    for value, found in cases:
+        documents = (
+            lambda value=value: pidq.query(value, "get()"),
+            lambda value=value: pidq.Query("get()")(value),
+            lambda value=value: pidq.Graph.from_json([value]),
+            lambda value=value: pidq.Query("get()").run_batch([b"1", value]),
+        )
+        for read in documents:
+            error = raises(pidq.InputError, read)
+            assert error.code == "PQ5001" and "default=" in error.hint
+            assert error.message.startswith("expected a value of JSON, found ")
+        assert raises(pidq.InputError, documents[0]).message == f"expected a value of JSON, found {found}"
+        error = raises(pidq.InputError, lambda value=value: pidq.query([], "$x", x=value))
+        assert error.message == f"the parameter `x`: expected a value of JSON, found {found}"
+        assert str(error) == f"error[PQ5001]: {error.message}\n  = help: {error.hint}"
+    rows = [{"a": 1.5}, {"a": nan}, {"a": Decimal("NaN")}]
+    nulls = [{"a": 1.5}, {"a": None}, {"a": None}]
+    assert pidq.query(rows, "get()", default=lambda value: None) == nulls
+    assert pidq.query([], "$rows", rows=rows, default=lambda value: None) == nulls
+    assert pidq.Graph.from_json(rows, default=str).query("map(.a)") == [1.5, "nan", "NaN"]
+    raises(pidq.InputError, lambda: pidq.query([nan], "get()", default=lambda value: inf))
+    loop = []
+    loop.append(loop)
+    assert "Circular" in str(raises(ValueError, lambda: pidq.query(loop, "get()")))
+
+
+def test_batches_take_documents_of_every_type():
+    content = {"tag": "P-1"}
+    text = json.dumps(content)
+    graph = pidq.Graph.from_json(content)
+    same = [
+        text,
+        text.encode(),
+        bytearray(text.encode()),
+        memoryview(text.encode()),
+        content,
+        graph,
+        graph.run("get()"),
+    ]
+    batch = pidq.Query("if(.tag == $tag, size(.tag), null)", tag="P-1").run_batch(same)
+    assert batch.count == len(same) and batch.failures == []
+    assert pidq.Query("get()").run_batch(line for line in ("1", "2", "x")).failures[0]["document"] == 2
+    query = pidq.Query("get()")
+    for single in (text, text.encode(), content, graph):
+        assert "list of documents" in str(raises(TypeError, lambda single=single: query.run_batch(single)))
+    for other in (object(), {1, 2}, query):
+        raises(TypeError, lambda other=other: query.run_batch([b"1", other]))
 
 
 def test_parameters_may_have_any_name():
