@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs libpidq for C: pidq-ffi/install.sh PREFIX [DIRECTORY OF THE BUILT LIBRARY]
 #
+# Without the second argument, it compiles the library first, which takes minutes.
+#
 # Use it if cargo-c is not available; with cargo-c, `cargo cinstall -p pidq-ffi --release --prefix PREFIX` does the
 # same.
 set -eu

@@ -363,7 +363,7 @@ typedef struct {
   uint64_t string;
   // Backtracks of one search with a regular expression: a million.
   uint64_t backtracks;
-  // Rows of a traversal or of a graph list: 100,000.
+  // Rows of a traversal or of `findPattern`, not of a list such as `nodes()`: 100,000.
   uint64_t rows;
   // Results of `cycles` without the option `limit`: 1,000. For `paths`, this limit or 100, whichever is lower.
   uint64_t paths;
@@ -478,8 +478,9 @@ PIDQ_NODISCARD
 pidq_error_t *pidq_graph_open(const char *path,
                               pidq_graph_t **out);
 
-// Imports a drawing from the files of a format: "proteus", "graphml", "node-link" (one file) or "csv-graph" (nodes,
-// then edges). Findings are in `pid_graph.metadata.diagnostics`.
+// Imports a drawing from the files of a format: "proteus", "node-link", "graphml" or "sfiles" (one file), "dexpi" (one
+// file, then any profiles), "csv-graph", "neo4j" or "ndjson" (nodes, then edges). Findings are in
+// `pid_graph.metadata.diagnostics`. `PQ6009` names the formats that can be read, `PQ6010` the files of the format.
 PIDQ_API
 PIDQ_NODISCARD
 pidq_error_t *pidq_graph_import(const char *format,
@@ -487,8 +488,8 @@ pidq_error_t *pidq_graph_import(const char *format,
                                 size_t count,
                                 pidq_graph_t **out);
 
-// Exports the graph in a format: "json", "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid",
-// "neo4j", "cypher", "ndjson" or "svg". On success, `*out` holds files that the caller deletes.
+// Exports the graph in a format: "proteus", "dexpi", "json", "node-link", "graphml", "csv-graph", "csv", "xlsx", "dot",
+// "mermaid", "neo4j", "cypher", "ndjson", "sfiles" or "svg". On success, `*out` holds files that the caller deletes.
 PIDQ_API
 PIDQ_NODISCARD
 pidq_error_t *pidq_graph_export(const pidq_graph_t *graph,
@@ -906,8 +907,8 @@ PIDQ_API bool pidq_error_location(const pidq_error_t *error, size_t *line, size_
 // owns it.
 PIDQ_API pidq_slice_t pidq_error_json(const pidq_error_t *error);
 
-// Returns the whole error as text for display, in several lines: the query with the span underlined, and the help. The
-// error owns it.
+// Returns the whole error as text for display, in one or more lines, each with a newline at its end: with the query, in
+// which the span is underlined, and the help. The error owns it.
 PIDQ_API pidq_slice_t pidq_error_text(const pidq_error_t *error);
 
 // Deletes an error. NULL is allowed.

@@ -4,7 +4,8 @@
 //   destroyed. They may be destroyed in any order.
 // - A function throws pidq::Error. Functions that begin with `try_` return an Expected instead, which has a value or an
 //   error; programs that are compiled without exceptions use these.
-// - Value and std::string_view borrow from the result, the query or the error that returned them.
+// - Value and std::string_view borrow from the result, the query or the error that returned them. Functions that return one
+//   do not compile on a temporary object, such as `query.run(graph).value()`: give the object a name.
 // - `handle()` returns the handle for the functions of pidq.h, and the constructor from a handle takes ownership of one.
 
 #ifndef PIDQ_HPP
@@ -48,6 +49,16 @@ inline std::string take(pidq_buffer_t *buffer) {
 
 template <typename T> struct is_optional : std::false_type {};
 template <typename T> struct is_optional<std::optional<T>> : std::true_type {};
+
+// Types of characters, which would become numbers. `signed char` and `unsigned char` are integers.
+template <typename T> struct is_character : std::false_type {};
+template <> struct is_character<char> : std::true_type {};
+template <> struct is_character<wchar_t> : std::true_type {};
+template <> struct is_character<char16_t> : std::true_type {};
+template <> struct is_character<char32_t> : std::true_type {};
+#ifdef __cpp_char8_t
+template <> struct is_character<char8_t> : std::true_type {};
+#endif
 
 // Shortest text of a number, with a decimal point whatever the locale of the program is.
 inline std::string decimal(double value) {
@@ -96,9 +107,12 @@ public:
   // Stable text of the code, such as "PQ1001".
   const char *code_text() const noexcept { return pidq_error_code(handle()); }
   const char *stage() const noexcept { return pidq_error_stage(handle()); }
-  std::string_view message() const noexcept { return detail::view(pidq_error_message(handle())); }
-  std::string_view help() const noexcept { return detail::view(pidq_error_help(handle())); }
-  std::string_view json() const noexcept { return detail::view(pidq_error_json(handle())); }
+  std::string_view message() const & noexcept { return detail::view(pidq_error_message(handle())); }
+  std::string_view message() const && = delete;
+  std::string_view help() const & noexcept { return detail::view(pidq_error_help(handle())); }
+  std::string_view help() const && = delete;
+  std::string_view json() const & noexcept { return detail::view(pidq_error_json(handle())); }
+  std::string_view json() const && = delete;
   // First byte in the query, and one past the last one.
   std::optional<std::pair<std::size_t, std::size_t>> span() const noexcept {
     std::pair<std::size_t, std::size_t> range;
@@ -111,7 +125,8 @@ public:
     if (!pidq_error_location(handle(), &place.first, &place.second)) return std::nullopt;
     return place;
   }
-  const pidq_error_t *handle() const noexcept { return error_.get(); }
+  const pidq_error_t *handle() const & noexcept { return error_.get(); }
+  const pidq_error_t *handle() const && = delete;
 
 private:
   std::shared_ptr<pidq_error_t> error_;
@@ -125,11 +140,20 @@ public:
 
   bool has_value() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
-  const Error &error() const { return *std::get_if<1>(&content_); }
-  T &operator*() { return *std::get_if<0>(&content_); }
-  T *operator->() { return std::get_if<0>(&content_); }
+  const Error &error() const & { return *std::get_if<1>(&content_); }
+  Error error() const && { return *std::get_if<1>(&content_); }
+  T &operator*() & { return *std::get_if<0>(&content_); }
+  const T &operator*() const & { return *std::get_if<0>(&content_); }
+  T operator*() && { return std::move(*std::get_if<0>(&content_)); }
+  T *operator->() & { return std::get_if<0>(&content_); }
+  const T *operator->() const & { return std::get_if<0>(&content_); }
+  const T *operator->() const && = delete;
   // Value; throws the error if there is none. Without exceptions, the program ends.
   T &value() & {
+    if (!has_value()) fail();
+    return **this;
+  }
+  const T &value() const & {
     if (!has_value()) fail();
     return **this;
   }
@@ -206,6 +230,7 @@ public:
   // Value as a bool, an integer, a floating-point number, a std::string_view or a std::string, if it has that type and
   // fits.
   template <typename T> std::optional<T> as() const {
+    static_assert(!detail::is_character<T>::value, "JSON has no characters: use std::string_view");
     if constexpr (std::is_same_v<T, bool>) {
       bool out = false;
       if (pidq_value_bool(value_, &out)) return out;
@@ -297,7 +322,8 @@ public:
   Cancel() : handle_(pidq_cancel_new()) {}
   void fire() const noexcept { pidq_cancel_fire(handle()); }
   void time_out() const noexcept { pidq_cancel_time_out(handle()); }
-  pidq_cancel_t *handle() const noexcept { return handle_.get(); }
+  pidq_cancel_t *handle() const & noexcept { return handle_.get(); }
+  pidq_cancel_t *handle() const && = delete;
 
 private:
   std::unique_ptr<pidq_cancel_t, detail::Deleter<pidq_cancel_delete>> handle_;
@@ -319,18 +345,20 @@ public:
     if (pidq_error_t *error = set_value(name.c_str(), value)) static_cast<void>(Expected<bool>(Error(error)).value());
     return *this;
   }
-  template <typename T> Params &&set(const std::string &name, const T &value) && { return std::move(set(name, value)); }
+  template <typename T> Params set(const std::string &name, const T &value) && { return std::move(set(name, value)); }
   // Sets any value of JSON.
   Params &set_json(const std::string &name, std::string_view json) & {
     pidq_error_t *error = pidq_params_set_json(handle(), name.c_str(), detail::data(json), json.size());
     if (error != nullptr) static_cast<void>(Expected<bool>(Error(error)).value());
     return *this;
   }
-  Params &&set_json(const std::string &name, std::string_view json) && { return std::move(set_json(name, json)); }
-  pidq_params_t *handle() const noexcept { return handle_.get(); }
+  Params set_json(const std::string &name, std::string_view json) && { return std::move(set_json(name, json)); }
+  pidq_params_t *handle() const & noexcept { return handle_.get(); }
+  pidq_params_t *handle() const && = delete;
 
 private:
   template <typename T> pidq_error_t *set_value(const char *name, const T &value) const {
+    static_assert(!detail::is_character<T>::value, "JSON has no characters: pass a string");
     if constexpr (std::is_same_v<T, bool>) {
       return pidq_params_set_bool(handle(), name, value);
     } else if constexpr (std::is_integral_v<T>) {
@@ -350,6 +378,7 @@ private:
 
   // Appends a value as JSON. Of one that has none, such as an infinite number, the library refuses the text.
   template <typename T> static void append_json(std::string &json, const T &value) {
+    static_assert(!detail::is_character<T>::value, "JSON has no characters: pass a string");
     if constexpr (std::is_same_v<T, Value>) {
       json += value.exists() ? value.json() : "null";
     } else if constexpr (detail::is_optional<T>::value) {
@@ -439,7 +468,8 @@ public:
   }
 
   std::size_t size() const noexcept { return pidq_graph_size(handle()); }
-  const pidq_graph_t *handle() const noexcept { return handle_.get(); }
+  const pidq_graph_t *handle() const & noexcept { return handle_.get(); }
+  const pidq_graph_t *handle() const && = delete;
 
 private:
   static Expected<Graph> made(pidq_error_t *error, pidq_graph_t *graph) {
@@ -454,16 +484,22 @@ class Result {
 public:
   explicit Result(pidq_result_t *handle) noexcept : handle_(handle) {}
 
-  Value value() const noexcept { return Value(pidq_result_value(handle())); }
+  Value value() const & noexcept { return Value(pidq_result_value(handle())); }
+  Value value() const && = delete;
   // Items of the result if it is a list.
-  Value::Iterator<Value> begin() const noexcept { return value().begin(); }
-  Value::Iterator<Value> end() const noexcept { return value().end(); }
-  Value operator[](std::size_t index) const noexcept { return value()[index]; }
+  Value::Iterator<Value> begin() const & noexcept { return value().begin(); }
+  Value::Iterator<Value> begin() const && = delete;
+  Value::Iterator<Value> end() const & noexcept { return value().end(); }
+  Value::Iterator<Value> end() const && = delete;
+  Value operator[](std::size_t index) const & noexcept { return value()[index]; }
+  Value operator[](std::size_t index) const && = delete;
   std::size_t size() const noexcept { return pidq_result_count(handle()); }
 
   // JSON; throws if it is longer than the limit of the run.
-  std::string_view json() const { return try_json().value(); }
-  Expected<std::string_view> try_json() const {
+  std::string_view json() const & { return try_json().value(); }
+  std::string_view json() const && = delete;
+  Expected<std::string_view> try_json() const && = delete;
+  Expected<std::string_view> try_json() const & {
     const pidq_slice_t text = pidq_result_json(handle());
     if (text.data != nullptr) return detail::view(text);
     const auto ignore = [](void *, const char *, std::size_t) { return true; };
@@ -479,8 +515,10 @@ public:
   }
   std::uint64_t fuel() const noexcept { return pidq_result_fuel(handle()); }
   // Warnings about the query: JSON.
-  std::string_view warnings() const noexcept { return detail::view(pidq_result_warnings(handle())); }
-  const pidq_result_t *handle() const noexcept { return handle_.get(); }
+  std::string_view warnings() const & noexcept { return detail::view(pidq_result_warnings(handle())); }
+  std::string_view warnings() const && = delete;
+  const pidq_result_t *handle() const & noexcept { return handle_.get(); }
+  const pidq_result_t *handle() const && = delete;
 
 private:
   std::unique_ptr<pidq_result_t, detail::Deleter<pidq_result_delete>> handle_;
@@ -539,9 +577,12 @@ public:
   }
 
   // Query in the text format, and in the JSON format.
-  std::string_view text() const noexcept { return detail::view(pidq_query_text(handle())); }
-  std::string_view tree() const noexcept { return detail::view(pidq_query_tree(handle())); }
-  const pidq_query_t *handle() const noexcept { return handle_.get(); }
+  std::string_view text() const & noexcept { return detail::view(pidq_query_text(handle())); }
+  std::string_view text() const && = delete;
+  std::string_view tree() const & noexcept { return detail::view(pidq_query_tree(handle())); }
+  std::string_view tree() const && = delete;
+  const pidq_query_t *handle() const & noexcept { return handle_.get(); }
+  const pidq_query_t *handle() const && = delete;
 
 private:
   static Expected<Query> compile(std::string_view text, const pidq_params_t *params) {
@@ -609,7 +650,8 @@ public:
     if (error != nullptr) return Error(error);
     return Query(query);
   }
-  pidq_dialect_t *handle() const noexcept { return handle_.get(); }
+  pidq_dialect_t *handle() const & noexcept { return handle_.get(); }
+  pidq_dialect_t *handle() const && = delete;
 
 private:
   Expected<Query> compile(std::string_view text, const pidq_params_t *params) const {
@@ -637,6 +679,7 @@ private:
     else set_result(call, body(call));
   }
   template <typename T> static void set_result(const Call &call, const T &value) {
+    static_assert(!detail::is_character<T>::value, "JSON has no characters: return a string");
     if constexpr (std::is_same_v<T, Value>) pidq_call_return_value(call.handle(), value.raw());
     else if constexpr (std::is_same_v<T, bool>) pidq_call_return_bool(call.handle(), value);
     else if constexpr (std::is_arithmetic_v<T>) pidq_call_return_number(call.handle(), static_cast<double>(value));

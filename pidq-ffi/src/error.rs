@@ -69,8 +69,8 @@ pub unsafe extern "C" fn pidq_error_json(error: *const ErrorHandle) -> Slice {
     guard_or(Slice::NONE, || Ok(unsafe { borrow(error) }?.0.json.slice()))
 }
 
-/// Returns the whole error as text for display, in several lines: the query with the span underlined, and the help. The
-/// error owns it.
+/// Returns the whole error as text for display, in one or more lines, each with a newline at its end: with the query, in
+/// which the span is underlined, and the help. The error owns it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_error_text(error: *const ErrorHandle) -> Slice {
     // SAFETY: the rules of the header.

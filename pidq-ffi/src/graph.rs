@@ -81,8 +81,9 @@ pub unsafe extern "C" fn pidq_graph_open(path: *const c_char, out: *mut *mut Gra
     guard_error(|| unsafe { write_graph(out, read) })
 }
 
-/// Imports a drawing from the files of a format: "proteus", "graphml", "node-link" (one file) or "csv-graph" (nodes,
-/// then edges). Findings are in `pid_graph.metadata.diagnostics`.
+/// Imports a drawing from the files of a format: "proteus", "node-link", "graphml" or "sfiles" (one file), "dexpi" (one
+/// file, then any profiles), "csv-graph", "neo4j" or "ndjson" (nodes, then edges). Findings are in
+/// `pid_graph.metadata.diagnostics`. `PQ6009` names the formats that can be read, `PQ6010` the files of the format.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn pidq_graph_import(
@@ -101,8 +102,8 @@ pub unsafe extern "C" fn pidq_graph_import(
     guard_error(|| unsafe { write_graph(out, read) })
 }
 
-/// Exports the graph in a format: "json", "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid",
-/// "neo4j", "cypher", "ndjson" or "svg". On success, `*out` holds files that the caller deletes.
+/// Exports the graph in a format: "proteus", "dexpi", "json", "node-link", "graphml", "csv-graph", "csv", "xlsx", "dot",
+/// "mermaid", "neo4j", "cypher", "ndjson", "sfiles" or "svg". On success, `*out` holds files that the caller deletes.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn pidq_graph_export(

@@ -27,7 +27,7 @@ pub struct LimitsOptions {
     pub string: u64,
     /// Backtracks of one search with a regular expression: a million.
     pub backtracks: u64,
-    /// Rows of a traversal or of a graph list: 100,000.
+    /// Rows of a traversal or of `findPattern`, not of a list such as `nodes()`: 100,000.
     pub rows: u64,
     /// Results of `cycles` without the option `limit`: 1,000. For `paths`, this limit or 100, whichever is lower.
     pub paths: u64,

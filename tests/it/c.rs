@@ -45,6 +45,25 @@ fn every_function_is_in_the_header_and_in_the_c_manual() {
     }
 }
 
+#[test]
+fn the_header_names_the_formats_of_each_function() {
+    let header = fs::read_to_string(Path::new(ROOT).join("pidq-ffi/include/pidq.h")).expect("there is a header");
+    let names = |start: &str| {
+        let (_, comment) = header.split_once(start).expect("a comment");
+        let (comment, _) = comment.split_once("PIDQ_API").expect("the end of the comment");
+        let mut names: Vec<String> = comment.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let formats = |has: fn(&pidq_formats::Format) -> bool| {
+        let mut names: Vec<&str> = pidq_formats::FORMATS.iter().filter(|format| has(format)).map(|f| f.name).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("// Imports a drawing from the files of a format"), formats(|format| format.read.is_some()));
+    assert_eq!(names("// Exports the graph in a format"), formats(|format| format.write.is_some()));
+}
+
 /// Install prefix of the library for these tests; `None` without a compiler.
 fn prefix() -> Option<&'static Path> {
     static PREFIX: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -143,6 +162,42 @@ fn the_program_of_the_manual_prints_the_loops() {
 }
 
 #[test]
+fn the_fragments_of_the_manual_compile() {
+    let Some(prefix) = prefix() else { return };
+    let manual = fs::read_to_string(Path::new(ROOT).join("docs/c.md")).expect("there is a manual");
+    let fragments = [
+        (
+            "c",
+            "pidq_params_t *params",
+            "void run(const char *tags[], size_t count, pidq_graph_t *graph);\n\
+             void run(const char *tags[], size_t count, pidq_graph_t *graph) {\n\
+             pidq_error_t *error = NULL; pidq_query_t *query = NULL;",
+        ),
+        (
+            "cpp",
+            "pidq_graph_t *imported",
+            "void run(const std::string &nodes, const std::string &edges, const pidq::Result &result) {",
+        ),
+    ];
+    for (language, start, head) in fragments {
+        let fence = format!("```{language}\n{start}");
+        let (_, fragment) = manual.split_once(&fence).expect("a fragment");
+        let fragment = fragment.split("```").next().expect("its end");
+        let (compiler, header) = if language == "c" { ("cc", "pidq.h") } else { ("c++", "pidq.hpp") };
+        if !is_installed(compiler) {
+            return eprintln!("SKIPPED: C++ needs `c++` (Debian: g++)");
+        }
+        let source = prefix.join(format!("fragment.{language}"));
+        let program = format!("#include <stdio.h>\n#include <{header}>\n{head}\n{start}{fragment}}}\n");
+        fs::write(&source, program).expect("it can be written");
+        let mut compiler = Command::new(compiler);
+        compiler.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]);
+        compiler.arg(if language == "c" { "-std=c99" } else { "-std=c++17" });
+        run(compiler.args(pkg_config(prefix, &["--cflags", "pidq"]).split_whitespace()).arg(&source));
+    }
+}
+
+#[test]
 fn the_example_values_reads_a_result_without_json() {
     let Some(prefix) = prefix() else { return };
     let program = compile_program(prefix, "examples/c/values.c", "values", &[]);
@@ -220,6 +275,49 @@ fn an_ignored_error_does_not_compile() {
     let output = compiler.arg(&source).env("LC_ALL", "C").output().expect("a compiler");
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && message.contains("unused-result"), "{message}");
+}
+
+#[test]
+fn mistakes_in_cpp_do_not_compile() {
+    let Some(prefix) = prefix() else { return };
+    if !is_installed("c++") {
+        return eprintln!("SKIPPED: C++ needs `c++` (Debian: g++)");
+    }
+    let cases = [
+        (
+            "const auto result = query.run(graph); for (auto [name, value] : result.value().fields()) use(name, value);",
+            "",
+        ),
+        ("for (auto row : query.run(graph)) use(row);", ""),
+        ("for (auto [name, value] : query.run(graph).value().fields()) use(name, value);", "deleted"),
+        ("for (auto item : query.run(graph).value()) use(item);", "deleted"),
+        ("for (auto item : query.try_run(graph)->value()) use(item);", "deleted"),
+        ("use(query.run(graph)[0]);", "deleted"),
+        ("use(pidq::Query::parse(\"1\").text());", "deleted"),
+        ("pidq::Limits limits; limits.cancel = pidq::Cancel().handle();", "deleted"),
+        ("pidq::Params().set(\"a\", static_cast<unsigned char>(1)).set(\"b\", \"c\");", ""),
+        ("pidq::Params().set(\"a\", 'c');", "pass a string"),
+        ("pidq::Params().set(\"a\", std::vector<char>{'c'});", "pass a string"),
+        ("pidq::Params().set(\"a\", std::optional<wchar_t>(L'c'));", "pass a string"),
+        ("pidq::Dialect dialect; dialect.function(\"a\", [](const pidq::Call &) { return 'c'; });", "return a string"),
+        ("const auto result = query.run(graph); use(result[0].value_or('c'));", "use std::string_view"),
+    ];
+    for (statements, message) in cases {
+        let source = prefix.join("mistake.cpp");
+        let program = format!(
+            "#include <pidq.hpp>\ntemplate <typename... T> void use(const T &...) {{}}\n\
+             void program(const pidq::Query &query, const pidq::Graph &graph) {{\n\
+             use(query, graph);\n{statements}\n}}\n"
+        );
+        fs::write(&source, program).expect("it can be written");
+        let mut compiler = Command::new("c++");
+        compiler.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
+        compiler.args(pkg_config(prefix, &["--cflags", "pidq"]).split_whitespace());
+        let output = compiler.arg(&source).env("LC_ALL", "C").output().expect("a compiler");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), message.is_empty(), "{statements}\n{printed}");
+        assert!(printed.contains(message), "{statements}\n{printed}");
+    }
 }
 
 #[test]

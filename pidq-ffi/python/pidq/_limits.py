@@ -89,7 +89,7 @@ class Limits:
     string: int = 0
     #: Backtracks of one search with a regular expression: a million.
     backtracks: int = 0
-    #: Rows of a traversal or of a graph list: 100,000.
+    #: Rows of a traversal or of ``findPattern``, not of a list such as ``nodes()``: 100,000.
     rows: int = 0
     #: Results of ``cycles`` without the option ``limit``: 1,000. For ``paths``, this limit or 100, whichever is lower.
     paths: int = 0

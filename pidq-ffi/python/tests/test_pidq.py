@@ -1,13 +1,16 @@
 """Tests of the public API. Tests that need other packages are in test_interop.py."""
 
 import copy
+import dataclasses
 import decimal
 import errno
 import functools
 import gc
+import inspect
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -445,6 +448,29 @@ def test_drawings_are_drawn_compared_joined_and_written(tmp_path=None):
     bundle = graph._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "image/svg+xml"} and bundle["text/plain"] == repr(graph)
     assert set(pidq.Graph.from_json(b"[1]")._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_the_manual_names_every_method_with_its_options():
+    manual = (Path(__file__).parents[3] / "docs" / "python.md").read_text(encoding="utf-8")
+    _, reference = manual.split("## Functions and methods\n")
+    for kind in (pidq.Graph, pidq.Query, pidq.PreparedQuery, pidq.Result, pidq.Batch, pidq.Cancel):
+        names = {name for base in kind.__mro__[:-1] for name in vars(base) if not name.startswith("_")}
+        for name in names:
+            assert re.search(rf"\b{name}\b", reference), f"{kind.__name__}.{name}"
+    functions = [("query", pidq.query), ("join", pidq.join), ("Query", pidq.Query)]
+    functions += [
+        (name, getattr(pidq.Graph, name)) for name in "from_json run explain to_dataframe to_arrow draw diff".split()
+    ]
+    functions += [(name, getattr(pidq.Query, name)) for name in ("run_batch", "check")]
+    for name, function in functions:
+        listed = re.findall(rf"`(?:Graph\.)?{name}\(([^`]*)\)`", reference)
+        options = [
+            key for key, option in inspect.signature(function).parameters.items() if option.kind == option.KEYWORD_ONLY
+        ]
+        assert any(all(option in found for option in options) for found in listed), (name, options, listed)
+    assert re.search(r"Limits\((.*?)\)", reference).group(1).split(", ") == [
+        field.name for field in dataclasses.fields(pidq.Limits)
+    ]
 
 
 def test_a_topology_configures_field_names():

@@ -51,9 +51,12 @@ def results(graph: pidq.Graph) -> None:
     profile: pidq.RunProfile = graph.explain("get()")
     checked: list[dict[str, Any]] = query.check(graph)
     tree: list[Any] = query.to_list()
-    batch: pidq.Batch = pidq.Query("get()").run_batch([b"1"])
+    batch: pidq.Batch = pidq.Query("get()").run_batch([b"1", "2", {"a": 3}, graph], default=str)
     count: int = batch.count
-    assert profile["fuel"] > 0 and not checked and tree and count == 1
+    assert profile["fuel"] > 0 and not checked and tree and count == 4
+    converted: Any = graph.query("$path", path=Path("a"), default=str)
+    assert converted == "a" and len({bound, prepared.bind(a=1, b="2026-03-01")}) == 1
+    pidq.Cancel().cancel()
     drawing: pidq.Drawing = graph.draw(highlight="nodes()", title="A title")
     changes: dict[str, Any] = graph.diff(graph, ignore=["revision"])
     assert drawing.startswith("<svg") and changes["equal"]
