@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import numbers
 import operator
 import threading
 from collections.abc import Iterator
@@ -105,6 +106,8 @@ class Limits:
             number = operator.index(getattr(self, field))
             if not 0 <= number < 1 << 64:
                 raise ValueError(f"{field} must be a number from 0 (the default) to 2**64 - 1, not {number}")
+        if self.timeout is not None and not isinstance(self.timeout, numbers.Real):
+            raise TypeError(f"timeout must be a number of seconds, not {type(self.timeout).__name__}")
         if self.timeout is not None and not self.timeout >= 0:
             raise ValueError(f"timeout must be a number of seconds, not {self.timeout}")
 
@@ -116,7 +119,7 @@ _NUMBERS = ("fuel", "memory", "output", "string", "backtracks", "rows", "paths",
 def call_limits(limits: Optional[Limits], stop: Optional[Cancel] = None) -> Iterator[CLimits]:
     """Yields ``pidq_limits_t`` for a call, with a timer if there is a timeout; ``stop`` stops the call too."""
     effective = Limits() if limits is None else limits
-    numbers = {field: getattr(effective, field) for field in _NUMBERS}
+    values = {field: getattr(effective, field) for field in _NUMBERS}
     with ExitStack() as undo:
         # A separate flag, since the given one may be shared with other queries.
         cancel = stop or (Cancel() if effective.timeout is not None else effective.cancel)
@@ -129,4 +132,4 @@ def call_limits(limits: Optional[Limits], stop: Optional[Cancel] = None) -> Iter
             timer.daemon = True
             timer.start()
             undo.callback(timer.cancel)
-        yield CLimits(ctypes.sizeof(CLimits), cancel=cancel._handle if cancel else None, **numbers)
+        yield CLimits(ctypes.sizeof(CLimits), cancel=cancel._handle if cancel else None, **values)

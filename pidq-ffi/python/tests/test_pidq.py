@@ -368,6 +368,7 @@ def test_limits_stop_queries():
     assert code(9, cancel=cancel, **endless) == "PQ4008"
     assert raises(ValueError, lambda: pidq.Limits(fuel=-1))
     assert raises(TypeError, lambda: pidq.Limits(fuel=2.5))
+    assert "timeout must be a number of seconds, not str" in str(raises(TypeError, lambda: pidq.Limits(timeout="2")))
     for long in (1e12, float("inf")):
         assert pidq.query([1], "size()", limits=pidq.Limits(timeout=long)) == 1
     assert raises(pidq.LimitError, lambda: plant().run("get()", limits=pidq.Limits(output=10)).json()).code == "PQ4003"
