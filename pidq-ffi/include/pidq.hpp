@@ -498,7 +498,6 @@ public:
   // JSON; throws if it is longer than the limit of the run.
   std::string_view json() const & { return try_json().value(); }
   std::string_view json() const && = delete;
-  Expected<std::string_view> try_json() const && = delete;
   Expected<std::string_view> try_json() const & {
     const pidq_slice_t text = pidq_result_json(handle());
     if (text.data != nullptr) return detail::view(text);
@@ -506,6 +505,7 @@ public:
     if (pidq_error_t *error = pidq_result_write(handle(), ignore, nullptr)) return Error(error);
     return std::string_view();
   }
+  Expected<std::string_view> try_json() const && = delete;
   // Exports the result in a format, such as "csv" or "xlsx", which require a list of objects.
   std::vector<File> export_to(const std::string &format) const { return try_export_to(format).value(); }
   Expected<std::vector<File>> try_export_to(const std::string &format) const {
