@@ -64,7 +64,7 @@ fn value_behind<'t>(words: &str, text: &'t str) -> Option<&'t str> {
     }
     let is_end = |c: char| matches!(c, ',' | ';' | ')');
     let is_part = |at: usize| {
-        value[at..].starts_with(|c: char| c == ',') && value[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+        value[at..].starts_with(',') && value[at + 1..].starts_with(|c: char| c.is_ascii_digit())
     };
     let number = value.find(|c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '%' | '°' | ';' | ')'));
     let number = number.unwrap_or(value.len());
