@@ -423,8 +423,8 @@ mod tests {
         is_sync::<BoundQuery<'_>>();
         is_send::<Value<'_>>();
         is_sync::<Value<'_>>();
-        is_send::<crate::query::RunResult<'_>>();
-        is_send::<crate::query::ProjectedDocument<'_>>();
+        is_send::<RunResult<'_>>();
+        is_send::<ProjectedDocument<'_>>();
         let (query, graph) = (Query::prepare("limit($n)").expect("a query"), Graph::from_json("[1,2]").expect("JSON"));
         let bound = query.bind([("n", 1_usize)]).expect("bound");
         let run = || bound.to_json(&graph, Limits::default()).expect("it runs");

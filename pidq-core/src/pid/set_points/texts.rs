@@ -63,9 +63,7 @@ fn value_behind<'t>(words: &str, text: &'t str) -> Option<&'t str> {
         return None;
     }
     let is_end = |c: char| matches!(c, ',' | ';' | ')');
-    let is_part = |at: usize| {
-        value[at..].starts_with(',') && value[at + 1..].starts_with(|c: char| c.is_ascii_digit())
-    };
+    let is_part = |at: usize| value[at..].starts_with(',') && value[at + 1..].starts_with(|c: char| c.is_ascii_digit());
     let number = value.find(|c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '%' | '°' | ';' | ')'));
     let number = number.unwrap_or(value.len());
     let number = value[..number].match_indices(',').map(|(at, _)| at).find(|at| !is_part(*at)).unwrap_or(number);
