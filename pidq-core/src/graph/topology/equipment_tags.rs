@@ -27,7 +27,8 @@ impl EquipmentTags {
         spelling_of(tag).and_then(|tag| self.0.get(&tag)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the equipment that the tag of a nozzle names, with or without its own number behind it: `V-1` for `V-1-N2`, `v1/N2`, `N2 (V-1)` and `N2 of V-1`.
+    /// Returns the equipment that the tag of a nozzle names, with or without its own number behind it: `V-1` for `V-1-N2`,
+    /// `v1/N2`, `N2 (V-1)` and `N2 of V-1`.
     pub fn of_nozzle(&self, tag: &str) -> &[NodeId] {
         let is_separator = |c: char| matches!(c, '-' | '/' | '.' | ':' | '_' | ' ' | '@' | '(' | ')');
         let before = tag.trim_end_matches(is_separator).rfind(is_separator).map(|at| &tag[..at]);
