@@ -315,3 +315,58 @@ fn the_pipes_of_equipment_without_nozzles_may_be_on_different_sides() {
     assert_eq!(inventory("plate_heat_exchanger")[0][0], json!("unstated_side"));
     assert_eq!(inventory("vessel")[0], json!([]));
 }
+
+/// Returns what the relief valve of a reactor protects and whether that is certain, and the certainty of its inventory section,
+/// of a reactor with a jacket that owns some nozzles.
+fn answers_beside_a_jacket(reactor: &str, jacket: &str, of_jacket: &[&str], service: &str) -> Value {
+    let node = |id: &str, class: &str| json!({"id": id, "tag": id, "node_classification": class});
+    let nozzles = ["N1", "N2", "J1", "J2"];
+    let mut nodes = vec![
+        node("R-1", reactor),
+        node("R-1-J", jacket),
+        node("PSV-1", "piping_component.safety_valve"),
+        node("O-1", "reference.open_end"),
+        node("V-2", "piping_component.shutdown_valve"),
+        node("D-1", "equipment.vessel"),
+        node("X-1", "reference.off_page_connector"),
+        node("X-2", "reference.off_page_connector"),
+    ];
+    nodes.extend(nozzles.map(|nozzle| node(nozzle, "equipment_component.nozzle")));
+    nodes.iter_mut().filter(|node| node["id"] == "N2").for_each(|node| node["service"] = json!(service));
+    let edge = |from: &str, to: &str, kind: &str| json!({"from": from, "to": to, "edge_type": kind});
+    let pipe = |from: &str, to: &str| edge(from, to, "physically_connected_to");
+    let mut edges = vec![
+        edge("R-1", "R-1-J", "physically_has_a"),
+        pipe("N1", "PSV-1"),
+        pipe("PSV-1", "O-1"),
+        pipe("N2", "V-2"),
+        pipe("V-2", "D-1"),
+        pipe("X-1", "J1"),
+        pipe("J2", "X-2"),
+    ];
+    let owner = |nozzle: &str| if of_jacket.contains(&nozzle) { "R-1-J" } else { "R-1" };
+    edges.extend(nozzles.map(|nozzle| edge(owner(nozzle), nozzle, "physically_has_a")));
+    let graph =
+        Graph::from_json(json!({"pid_graph": {"nodes": nodes, "edges": edges}}).to_string()).expect("a drawing");
+    let query = r#"[
+        reliefList() | map([.protects, .certain]),
+        inventorySections() | filter(.items | map(.id) | "N2" in get()) | map(.uncertain | map(.reason) | "unstated_side" in get())
+    ]"#;
+    evaluate(&graph, query, "{}").expect("it runs")
+}
+
+#[test]
+fn what_a_jacket_does_not_own_belongs_to_the_vessel() {
+    let both = ["J1", "J2"].as_slice();
+    let answers = |reactor, of_jacket, service| {
+        answers_beside_a_jacket(reactor, "equipment_component.jacket", of_jacket, service)
+    };
+    let reactor = "equipment.reactor";
+    assert_eq!(answers(reactor, both, "product"), json!([[["R-1", true]], [false]]));
+    // The outlet of the jacket may be among the others.
+    assert_eq!(answers(reactor, &["J1"], "product"), json!([[["R-1", false]], [true]]));
+    assert_eq!(answers(reactor, both, "jacket drain"), json!([[["R-1", false]], [true]]));
+    assert_eq!(answers("equipment.heat_exchanger", both, "product"), json!([[["R-1", false]], [true]]));
+    let chamber = answers_beside_a_jacket(reactor, "equipment_component.chamber", both, "product");
+    assert_eq!(chamber, json!([[["R-1", false]], [true]]));
+}

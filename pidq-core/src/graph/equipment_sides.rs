@@ -21,22 +21,21 @@ const MAX_TEXT: usize = 1024;
 /// whether ports without a side may be on different ones.
 pub(crate) fn is_unstated([from, to]: [u32; 2], may_have_several: bool) -> bool {
     match (from == NONE, to == NONE) {
-        (true, true) => may_have_several,
-        (true, false) | (false, true) => true,
         (false, false) => false,
+        _ => may_have_several,
     }
 }
 
 impl Drawing<'_> {
     /// Returns whether ports of equipment without a side may be on different ones: another port names a side, it has
     /// several chambers, is of unknown kind, such as a package unit, or it has more than two pipes or nozzles and is an
-    /// exchanger, or a text names a jacket or a coil.
+    /// exchanger, or a text names a jacket or a coil. Beside a jacket with nozzles of its own, the others are those of the vessel.
     pub fn may_have_several_sides(&self, equipment: NodeId, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<bool> {
         let topology = &self.topology;
         let ports = topology.ports.nodes(equipment);
         charge(1 + ports.len() as u64)?;
         if ports.iter().any(|port| topology.zone(*port) != NONE) {
-            return Ok(true);
+            return Ok(!self.has_jacket_apart(equipment));
         }
         let pipes = topology.flow_degree(equipment);
         let count = pipes + ports.iter().filter(|port| topology.flow_degree(**port) > 0).count();
@@ -50,6 +49,26 @@ impl Drawing<'_> {
             && (self.is_of_unknown_kind(equipment)
                 || count.max(nozzles) > 2 && (is_exchanger() || self.is_said_to_have_several_sides(equipment))
                 || self.chamber_count(equipment, charge)? > 1))
+    }
+
+    /// Returns whether each stated side of a vessel is a jacket, a coil or the like with an inlet and an outlet of its own, and no
+    /// other nozzle is named after one.
+    fn has_jacket_apart(&self, equipment: NodeId) -> bool {
+        let topology = &self.topology;
+        let ports = topology.ports.nodes(equipment);
+        let is_exchanger =
+            self.class_has(equipment, vocabulary::EXCHANGERS) || self.class_has(equipment, vocabulary::FIRED);
+        let is_jacket = |side: NodeId| {
+            let piped = ports.iter().filter(|port| topology.zone(**port) == side && topology.flow_degree(**port) > 0);
+            (side as usize) < topology.node_count()
+                && self.class_has(side, vocabulary::SECOND_SIDES)
+                && piped.count() > 1
+        };
+        !is_exchanger
+            && ports.iter().all(|port| match topology.zone(*port) {
+                NONE => !self.names_second_side(*port, vocabulary::SECOND_SIDES_AT_NOZZLES),
+                side => is_jacket(side),
+            })
     }
 
     /// Returns whether a text of equipment or of one of its nozzles names a second space behind a wall: `jacketed reactor`,

@@ -50,8 +50,8 @@ impl Isolation<'_, '_> {
             self.include_opening(body, Some(step));
         }
         let may_have_several = match side {
-            Some(NONE) => self.drawing.may_have_several_sides(body, &mut |units| visitor.charge(units))?,
-            _ => false,
+            Some(_) => self.drawing.may_have_several_sides(body, &mut |units| visitor.charge(units))?,
+            None => false,
         };
         self.entered_sides.extend(side.filter(|side| *side != NONE).map(|side| (body, side)));
         // The pipes of equipment without nozzles may be on any side, and all are passed.

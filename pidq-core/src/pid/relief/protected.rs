@@ -271,7 +271,7 @@ impl<'p, 'a> ProtectedSearch<'p, 'a> {
         let topology = &self.drawing.topology;
         let ports = topology.ports.nodes(side.0);
         charge(ports.len() as u64)?;
-        let may_have_several = side.1 == NONE && self.drawing.may_have_several_sides(side.0, charge)?;
+        let may_have_several = self.drawing.may_have_several_sides(side.0, charge)?;
         for port in ports.iter().copied().filter(|port| *port != node) {
             if self.seen.contains(&port) {
                 continue;
