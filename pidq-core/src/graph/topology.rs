@@ -254,8 +254,9 @@ impl Topology {
         topology.locate_measurements();
         topology.named_owners = topology.named_owners(nodes, &ids, &groups);
         topology.ids = ids.index;
-        topology.find_equipment_by_nozzles(nodes, &groups);
-        topology.owners_by_tag = topology.owners_by_tag(nodes, &groups);
+        let owner_pairs = topology.owner_pairs();
+        topology.find_equipment_by_nozzles(nodes, &groups, &owner_pairs);
+        topology.owners_by_tag = topology.owners_by_tag(nodes, &groups, &owner_pairs);
         topology.find_ports(&groups);
         let is_relief = |node: &NodeId| topology.roles[*node as usize] == Role::Relief;
         topology.relief_devices = (0..topology.node_count() as u32).filter(is_relief).collect();
@@ -637,7 +638,9 @@ impl Topology {
                 continue;
             };
             let role = match classifier.first_role(&mut classes, object)? {
-                None => classifier.role_by_type(&mut classes, &mut component_names, object),
+                None if classifier.has_general_class(&mut classes, object)? => {
+                    classifier.role_by_type(&mut classes, &mut component_names, object)
+                }
                 role => role,
             };
             // A line or a loop is never an item, whatever its class.
@@ -789,6 +792,8 @@ struct Classifier<'c, 'a> {
     edge_flags: HashMap<&'a str, EdgeFlags>,
     directions: HashMap<&'a str, EdgeFlags>,
     roles: HashMap<&'a str, Option<Role>>,
+    /// By class: whether it leaves the type of an item to another field.
+    is_general: HashMap<&'a str, bool>,
     groups: HashMap<&'a str, GroupKind>,
 }
 
@@ -800,6 +805,7 @@ impl<'c, 'a> Classifier<'c, 'a> {
             edge_flags: HashMap::new(),
             directions: HashMap::new(),
             roles: HashMap::new(),
+            is_general: HashMap::new(),
             groups: HashMap::new(),
         }
     }
@@ -905,6 +911,18 @@ impl<'c, 'a> Classifier<'c, 'a> {
         Ok(None)
     }
 
+    /// Returns whether a class of a node leaves its type to another field.
+    fn has_general_class(&mut self, classes: &mut FieldReader<'c, 'a>, node: Object<'a>) -> Result<bool> {
+        let config = self.config;
+        for at in 0..classes.len() {
+            let Some(class) = classes.get(node, at).and_then(Value::as_str) else { continue };
+            if cached(&mut self.is_general, class, self.limits, || config.is_general_class(class))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns the role of a node with a general class, such as `valve`, by the fields with its type; `None` if they
     /// state none or several.
     fn role_by_type(
@@ -918,9 +936,6 @@ impl<'c, 'a> Classifier<'c, 'a> {
             (0..fields.len()).filter_map(|at| fields.get(node, at)?.as_str()).collect()
         };
         let classes = of(classes);
-        if !classes.iter().any(|class| config.is_general_class(class)) {
-            return None;
-        }
         let is_valve = classes.iter().any(|class| class.to_ascii_lowercase().contains("valve"));
         let types = classes.into_iter().chain(of(component_names));
         let mut roles = types.filter_map(|text| config.role_of_type(text, is_valve));

@@ -11,9 +11,8 @@ use crate::value::{Array, Value};
 impl Topology {
     /// Assigns the role of equipment to the owners of nozzles whose class is in no list. Lines, chambers of other equipment and
     /// what has a pipe of its own are none.
-    pub(super) fn find_equipment_by_nozzles(&mut self, nodes: Array<'_>, groups: &[GroupKind]) {
+    pub(super) fn find_equipment_by_nozzles(&mut self, nodes: Array<'_>, groups: &[GroupKind], pairs: &[[NodeId; 2]]) {
         let role = |node: NodeId| self.roles[node as usize];
-        let pairs = self.owner_pairs();
         let may_be_equipment = |node: NodeId| {
             role(node) == Role::None && groups[node as usize] == GroupKind::None && self.flow_degree(node) == 0
         };

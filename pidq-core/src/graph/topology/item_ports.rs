@@ -39,6 +39,9 @@ impl Topology {
         for [whole, part] in pairs.into_iter().filter(is_port) {
             item_of.entry(part).or_insert(whole);
         }
+        if item_of.is_empty() {
+            return;
+        }
         let item = |node: NodeId| item_of.get(&node).copied().unwrap_or(node);
         let moved: Vec<(u32, [NodeId; 2])> = (0..self.edge_count() as u32)
             .filter(|edge| self.edge_flags[*edge as usize].contains(EdgeFlags::FLOW))

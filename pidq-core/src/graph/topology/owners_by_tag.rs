@@ -13,10 +13,15 @@ use crate::value::{Array, Object, Value};
 impl Topology {
     /// Returns nozzles and the only equipment that their tags name, or else their ids. A nozzle with another owner or group has
     /// none by its tag, and neither has one that a pipe connects to this equipment.
-    pub(super) fn owners_by_tag(&self, nodes: Array<'_>, groups: &[GroupKind]) -> Vec<[NodeId; 2]> {
+    pub(super) fn owners_by_tag(
+        &self,
+        nodes: Array<'_>,
+        groups: &[GroupKind],
+        pairs: &[[NodeId; 2]],
+    ) -> Vec<[NodeId; 2]> {
         let is_ungrouped = |node: NodeId| groups[node as usize] == GroupKind::None;
         let nozzles = self.nodes_of(Role::Port).filter(|node| is_ungrouped(*node));
-        let members = BitSet::from_indices(self.node_count(), self.owner_pairs().into_iter().map(|[_, member]| member));
+        let members = BitSet::from_indices(self.node_count(), pairs.iter().map(|[_, member]| *member));
         let nozzles: Vec<NodeId> = nozzles.filter(|node| !members.contains(*node)).collect();
         if nozzles.is_empty() {
             return Vec::new();

@@ -47,12 +47,9 @@ fn names_group(drawing: &Drawing<'_>, node: NodeId, groups: &BitSet) -> bool {
 
 fn installation_of_group(drawing: &Drawing<'_>, group: NodeId) -> Installation {
     let fields = drawing.node(group);
+    let by_texts = installation_by_texts(drawing, fields, phrases::installation_by_text);
     match may_state(fields, drawing.topology.state_names()) {
-        true => installation_of(drawing, fields, phrases::installation_by_text).max(installation_by_texts(
-            drawing,
-            fields,
-            phrases::installation_by_text,
-        )),
-        false => installation_by_texts(drawing, fields, phrases::installation_by_text),
+        true => installation_of(drawing, fields, phrases::installation_by_text).max(by_texts),
+        false => by_texts,
     }
 }
